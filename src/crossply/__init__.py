@@ -1,0 +1,1 @@
+"""A composition engine and control plane, compatible with Crossplane."""

@@ -1,0 +1,1 @@
+"""The command line: every command in a file of its own, imported when it is called."""

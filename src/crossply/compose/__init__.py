@@ -1,0 +1,1 @@
+"""The pure core: selection, pipeline, naming, references, readiness, outcome."""

@@ -1,0 +1,1 @@
+"""Running functions: one Runner protocol, and the functions that ship with Crossply."""

@@ -1,0 +1,1 @@
+"""The functions that ship with Crossply."""

@@ -1,0 +1,1 @@
+"""Read-only typed views of the API kinds."""

@@ -1,0 +1,1 @@
+"""Structural schemas: defaults, pruning, validation, CEL; a definition and its CRDs."""
