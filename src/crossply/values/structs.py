@@ -1,0 +1,247 @@
+"""JSON values as a function sees them: google.protobuf.Struct, without the protobuf library.
+
+A Struct knows one kind of number, the double. `to_wire` gives the view that the wire would give and
+`from_wire` turns whole doubles back into the integers that Kubernetes wants, so a function that runs
+in-process and one that is called over gRPC see and say the same. `encode_struct` is deterministic (keys in
+order of their UTF-8 bytes), which lets encoded objects be kept, joined and digested.
+"""
+
+from __future__ import annotations
+
+from struct import Struct, error
+from typing import Any
+
+from crossply.errors import CrossplyError
+from crossply.values import Object
+
+MAX_DEPTH = 300
+"""How deep a value may nest. Far beyond any real object, and well inside Python's own stack."""
+
+_INT64 = 2.0**63
+_DOUBLE = Struct("<d")
+_pack_double = _DOUBLE.pack
+_unpack_double = _DOUBLE.unpack_from
+_BYTE = tuple(bytes((n,)) for n in range(256))
+
+
+class StructError(CrossplyError):
+    """A value cannot be carried by a protobuf Struct, or the bytes of a Struct are damaged."""
+
+    code = "CP-110"
+    hint = "function messages carry JSON values: maps, lists, strings, finite numbers, booleans and null"
+
+
+def to_wire(value: Any) -> Any:
+    """The value with every number a double, sharing nothing mutable with the original."""
+    try:
+        return _to_wire(value)
+    except RecursionError:
+        raise StructError(f"value nests deeper than {MAX_DEPTH} levels") from None
+
+
+def _to_wire(value: Any) -> Any:
+    kind = type(value)
+    if kind is str or kind is float or kind is bool or value is None:
+        return value
+    if kind is dict:
+        return {key: item if type(item) is str else _to_wire(item) for key, item in value.items()}
+    if kind is list:
+        return [item if type(item) is str else _to_wire(item) for item in value]
+    if kind is int:
+        return float(value)
+    raise StructError(f"a {kind.__name__} is not a JSON value")
+
+
+def from_wire(value: Any) -> Any:
+    """The value with whole doubles as integers, as Kubernetes objects have them; a new value throughout."""
+    kind = type(value)
+    if kind is str:
+        return value
+    if kind is dict:
+        return {key: item if type(item) is str else from_wire(item) for key, item in value.items()}
+    if kind is float:
+        return _number(value)
+    if kind is list:
+        return [item if type(item) is str else from_wire(item) for item in value]
+    return value
+
+
+def _number(value: float) -> int | float:
+    if value.is_integer():
+        return int(value) if -_INT64 <= value < _INT64 else value
+    if value - value != 0.0:
+        raise StructError(f"number {value} is not finite")
+    return value
+
+
+def encode_struct(fields: Object) -> bytes:
+    """The fields as the bytes of a Struct, keys in order."""
+    try:
+        return _encode_fields(fields, 0)
+    except UnicodeEncodeError:
+        raise StructError("a string holds a lone surrogate and cannot be written as UTF-8") from None
+
+
+def varint(number: int) -> bytes:
+    """An unsigned protobuf varint."""
+    if number < 128:
+        return _BYTE[number]
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def _encode_fields(fields: Object, depth: int) -> bytes:
+    parts = []
+    for key in sorted(fields):
+        name = key.encode()
+        value = _encode_value(fields[key], depth + 1)
+        entry = b"\x0a" + varint(len(name)) + name + b"\x12" + varint(len(value)) + value
+        parts.append(b"\x0a" + varint(len(entry)) + entry)
+    return b"".join(parts)
+
+
+def _encode_value(value: Any, depth: int) -> bytes:
+    kind = type(value)
+    if kind is str:
+        text = value.encode()
+        return b"\x1a" + varint(len(text)) + text
+    if kind is float or kind is int:
+        return b"\x11" + _pack_double(value)
+    if kind is bool:
+        return b"\x20\x01" if value else b"\x20\x00"
+    if value is None:
+        return b"\x08\x00"
+    if depth > MAX_DEPTH:
+        raise StructError(f"value nests deeper than {MAX_DEPTH} levels")
+    if kind is dict:
+        fields = _encode_fields(value, depth)
+        return b"\x2a" + varint(len(fields)) + fields
+    if kind is list:
+        items = _encode_items(value, depth)
+        return b"\x32" + varint(len(items)) + items
+    raise StructError(f"a {kind.__name__} is not a JSON value")
+
+
+def _encode_items(items: list[Any], depth: int) -> bytes:
+    parts = []
+    for item in items:
+        value = _encode_value(item, depth + 1)
+        parts.append(b"\x0a" + varint(len(value)) + value)
+    return b"".join(parts)
+
+
+def decode_struct(data: bytes) -> Object:
+    """The fields of an encoded Struct, every number a float."""
+    try:
+        return _decode_fields(data, 0, len(data), 0)
+    except (IndexError, UnicodeDecodeError, error):
+        raise StructError("the bytes of a Struct are damaged") from None
+
+
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """The varint that starts at `at`, and where the next byte is."""
+    byte = data[at]
+    if byte < 128:
+        return byte, at + 1
+    value, shift = byte & 127, 7
+    while True:
+        at += 1
+        byte = data[at]
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, at + 1
+        shift += 7
+        if shift > 63:
+            raise StructError("a varint is longer than ten bytes")
+
+
+def read_chunk(data: bytes, at: int, end: int) -> tuple[int, int]:
+    """Where the length-delimited chunk that starts at `at` begins and ends."""
+    size, start = read_varint(data, at)
+    if start + size > end:
+        raise StructError("a message ends before its announced length")
+    return start, start + size
+
+
+def skip_field(data: bytes, at: int, end: int, wire_type: int) -> int:
+    """The place behind a field that is not known here."""
+    if wire_type == 0:
+        return read_varint(data, at)[1]
+    if wire_type == 2:
+        return read_chunk(data, at, end)[1]
+    if wire_type in (1, 5):
+        stop = at + (8 if wire_type == 1 else 4)
+        if stop <= end:
+            return stop
+    raise StructError("a field has a damaged wire type")
+
+
+def _decode_fields(data: bytes, at: int, end: int, depth: int) -> Object:
+    fields: Object = {}
+    while at < end:
+        if data[at] != 0x0A:
+            tag, at = read_varint(data, at)
+            at = skip_field(data, at, end, tag & 7)
+            continue
+        start, at = read_chunk(data, at + 1, end)
+        key, value = _decode_entry(data, start, at, depth)
+        fields[key] = value
+    return fields
+
+
+def _decode_entry(data: bytes, at: int, end: int, depth: int) -> tuple[str, Any]:
+    key, value = "", None
+    while at < end:
+        tag, at = read_varint(data, at)
+        if tag == 0x0A:
+            start, at = read_chunk(data, at, end)
+            key = str(data[start:at], "utf-8")
+        elif tag == 0x12:
+            start, at = read_chunk(data, at, end)
+            value = _decode_value(data, start, at, depth + 1)
+        else:
+            at = skip_field(data, at, end, tag & 7)
+    return key, value
+
+
+def _decode_value(data: bytes, at: int, end: int, depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        raise StructError(f"value nests deeper than {MAX_DEPTH} levels")
+    value = None
+    while at < end:
+        tag, at = read_varint(data, at)
+        if tag == 0x1A:
+            start, at = read_chunk(data, at, end)
+            value = str(data[start:at], "utf-8")
+        elif tag == 0x11:
+            value, at = _unpack_double(data, at)[0], at + 8
+        elif tag == 0x20:
+            number, at = read_varint(data, at)
+            value = number != 0
+        elif tag == 0x2A:
+            start, at = read_chunk(data, at, end)
+            value = _decode_fields(data, start, at, depth)
+        elif tag == 0x32:
+            start, at = read_chunk(data, at, end)
+            value = _decode_items(data, start, at, depth)
+        elif tag == 0x08:
+            value, at = None, read_varint(data, at)[1]
+        else:
+            at = skip_field(data, at, end, tag & 7)
+    return value
+
+
+def _decode_items(data: bytes, at: int, end: int, depth: int) -> list[Any]:
+    items = []
+    while at < end:
+        tag, at = read_varint(data, at)
+        if tag == 0x0A:
+            start, at = read_chunk(data, at, end)
+            items.append(_decode_value(data, start, at, depth + 1))
+        else:
+            at = skip_field(data, at, end, tag & 7)
+    return items
