@@ -1,0 +1,256 @@
+"""A Composition: which kind of composite resource it serves, and the steps that compose it.
+
+Every accepted spelling becomes the same model, a pipeline of steps:
+
+- `mode: Pipeline` as it is;
+- `mode: Resources` and the first design's `from`/`to` as one native step (see `composition_native`);
+- `spec.functions` as one step for each container, after the templates (see `container_function`).
+
+A CompositionRevision has the same spec, so `parse_spec` serves both.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crossply.kinds.composition_native import NATIVE_FUNCTION, NATIVE_STEP, native_input
+from crossply.kinds.container_function import ContainerFunction, parse_container_function
+from crossply.kinds.fields import Fields, KindError
+from crossply.values import Object
+
+__all__ = [
+    "NATIVE_FUNCTION",
+    "Composition",
+    "CompositionError",
+    "ContainerFunction",
+    "CredentialRef",
+    "ExtraResourceRule",
+    "ObjectRef",
+    "Pipeline",
+    "ResourceRequirement",
+    "SchemaRequirement",
+    "Step",
+    "TypeRef",
+    "parse_composition",
+    "parse_spec",
+]
+
+
+class CompositionError(KindError):
+    """A Composition has a field that cannot be understood."""
+
+    code = "CP-411"
+
+
+class TypeRef(NamedTuple):
+    """A kind of object."""
+
+    api_version: str
+    kind: str
+
+
+class ObjectRef(NamedTuple):
+    """One object by name."""
+
+    api_version: str
+    kind: str
+    name: str
+    namespace: str
+
+
+class CredentialRef(NamedTuple):
+    """A Secret whose data a function is given under a name."""
+
+    name: str
+    source: str
+    secret_namespace: str
+    secret_name: str
+
+
+class ResourceRequirement(NamedTuple):
+    """Resources a step is given from its first call: one by name, or all that match the labels."""
+
+    name: str
+    api_version: str
+    kind: str
+    namespace: str | None
+    match_name: str | None
+    match_labels: dict[str, str] | None
+
+
+class SchemaRequirement(NamedTuple):
+    """An OpenAPI schema a step is given from its first call."""
+
+    name: str
+    api_version: str
+    kind: str
+
+
+class ExtraResourceRule(NamedTuple):
+    """Resources a step may ask for; the name and the label values are regular expressions."""
+
+    api_version: str
+    kind: str
+    match_name: str | None
+    match_labels: dict[str, str] | None
+
+
+class Step(NamedTuple):
+    """One step of a pipeline: a function and what it is given."""
+
+    name: str
+    function: str
+    input: Object | None = None
+    credentials: tuple[CredentialRef, ...] = ()
+    required_resources: tuple[ResourceRequirement, ...] = ()
+    required_schemas: tuple[SchemaRequirement, ...] = ()
+    input_ref: ObjectRef | None = None
+    function_revision_ref: str | None = None
+    function_revision_selector: dict[str, str] | None = None
+    """The `matchLabels` of the selector."""
+    max_iterations: int | None = None
+    """-1 lets the step ask for resources as often as it likes."""
+    allowed_extra_resources: tuple[ExtraResourceRule, ...] | None = None
+    """None allows everything; an empty tuple allows nothing."""
+    container: ContainerFunction | None = None
+
+
+class Pipeline(NamedTuple):
+    """The part that Compositions and their revisions share."""
+
+    composite: TypeRef
+    mode: str
+    """As it was written; empty when it was absent."""
+    steps: tuple[Step, ...]
+    connection_secrets_namespace: str | None
+
+
+class Composition(NamedTuple):
+    """How composite resources of one kind are composed."""
+
+    name: str
+    labels: dict[str, str]
+    annotations: dict[str, str]
+    composite: TypeRef
+    steps: tuple[Step, ...]
+    connection_secrets_namespace: str | None
+    mode: str
+    """As it was written; empty when it was absent."""
+    api_version: str = ""
+    uid: str = ""
+
+
+def parse_composition(obj: Object) -> Composition:
+    """Read a Composition of any accepted spelling."""
+    root = Fields(obj, error=CompositionError)
+    metadata = root.object("metadata")
+    pipeline = parse_spec(root.object("spec"))
+    return Composition(
+        name=metadata.text("name"),
+        labels=metadata.string_map("labels"),
+        annotations=metadata.string_map("annotations"),
+        composite=pipeline.composite,
+        steps=pipeline.steps,
+        connection_secrets_namespace=pipeline.connection_secrets_namespace,
+        mode=pipeline.mode,
+        api_version=root.text("apiVersion"),
+        uid=metadata.text("uid"),
+    )
+
+
+def parse_spec(spec: Fields) -> Pipeline:
+    """Read the spec of a Composition or of a CompositionRevision."""
+    composite = spec.object("compositeTypeRef" if spec.has("compositeTypeRef") else "from")
+    return Pipeline(
+        composite=TypeRef(composite.text("apiVersion"), composite.text("kind")),
+        mode=spec.text("mode"),
+        steps=(*_first_steps(spec), *_container_steps(spec)),
+        connection_secrets_namespace=spec.optional_text("writeConnectionSecretsToNamespace"),
+    )
+
+
+def _first_steps(spec: Fields) -> tuple[Step, ...]:
+    """The pipeline, or the native step that stands for resource templates."""
+    mode = spec.text("mode")
+    if mode not in ("", "Pipeline", "Resources"):
+        raise spec.wrong("must be Pipeline or Resources", "mode")
+    # Without a mode the templates decide: that was the default before pipelines existed.
+    if mode != "Pipeline":
+        found = native_input(spec)
+        if found is not None:
+            return (Step(NATIVE_STEP, NATIVE_FUNCTION, found),)
+    if mode == "Resources":
+        return ()
+    return tuple(_step(entry) for entry in spec.objects("pipeline"))
+
+
+def _container_steps(spec: Fields) -> list[Step]:
+    return [
+        Step(name=entry.text("name"), function=entry.text("name"), container=parse_container_function(entry))
+        for entry in spec.objects("functions")
+    ]
+
+
+def _step(entry: Fields) -> Step:
+    requirements = entry.object("requirements")
+    return Step(
+        name=entry.text("step"),
+        function=entry.object("functionRef").text("name"),
+        input=entry.optional_dict("input"),
+        credentials=tuple(_credential(found) for found in entry.objects("credentials")),
+        required_resources=tuple(_resource(found) for found in requirements.objects("requiredResources")),
+        required_schemas=tuple(_schema(found) for found in requirements.objects("requiredSchemas")),
+        input_ref=_object_ref(entry, "inputRef"),
+        function_revision_ref=entry.object("functionRevisionRef").optional_text("name"),
+        function_revision_selector=_selector(entry, "functionRevisionSelector"),
+        max_iterations=entry.integer("maxIterations"),
+        allowed_extra_resources=_rules(entry, "allowedExtraResources"),
+    )
+
+
+def _credential(entry: Fields) -> CredentialRef:
+    secret = entry.object("secretRef")
+    return CredentialRef(
+        entry.text("name"), entry.text("source"), secret.text("namespace"), secret.text("name")
+    )
+
+
+def _resource(entry: Fields) -> ResourceRequirement:
+    return ResourceRequirement(
+        name=entry.text("requirementName"),
+        api_version=entry.text("apiVersion"),
+        kind=entry.text("kind"),
+        namespace=entry.optional_text("namespace"),
+        match_name=entry.optional_text("name"),
+        match_labels=entry.optional_string_map("matchLabels"),
+    )
+
+
+def _schema(entry: Fields) -> SchemaRequirement:
+    return SchemaRequirement(entry.text("requirementName"), entry.text("apiVersion"), entry.text("kind"))
+
+
+def _object_ref(entry: Fields, key: str) -> ObjectRef | None:
+    if not entry.has(key):
+        return None
+    ref = entry.object(key)
+    return ObjectRef(ref.text("apiVersion"), ref.text("kind"), ref.text("name"), ref.text("namespace"))
+
+
+def _selector(entry: Fields, key: str) -> dict[str, str] | None:
+    return entry.object(key).string_map("matchLabels") if entry.has(key) else None
+
+
+def _rules(entry: Fields, key: str) -> tuple[ExtraResourceRule, ...] | None:
+    if not entry.has(key):
+        return None
+    return tuple(_rule(found) for found in entry.objects(key))
+
+
+def _rule(entry: Fields) -> ExtraResourceRule:
+    # The name was spelled both ways in the design.
+    name = entry.optional_text("matchName" if entry.has("matchName") else "name")
+    labels = entry.optional_string_map("matchLabels")
+    if name is not None and labels is not None:
+        raise entry.wrong("may have a name or labels to match, not both")
+    return ExtraResourceRule(entry.text("apiVersion"), entry.text("kind"), name, labels)

@@ -1,0 +1,106 @@
+"""Alpha container functions: the entries of a Composition's `spec.functions`.
+
+Each is an image that reads a FunctionIO on stdin and writes one on stdout. This module only holds what was
+asked for, with the defaults filled in; running the image is a matter of the functions room.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crossply.kinds.durations import parse_duration
+from crossply.kinds.fields import Fields
+from crossply.values import Object
+
+DEFAULT_ENDPOINT = "unix-abstract:crossplane/fn/default.sock"
+DEFAULT_TIMEOUT = "20s"
+DEFAULT_CPU = "100m"
+DEFAULT_MEMORY = "128Mi"
+
+_PULL_POLICIES = ("IfNotPresent", "Always", "Never")
+# `Accessible` is the first spelling of what became `Runner`.
+_NETWORK_POLICIES = {"Isolated": "Isolated", "Runner": "Runner", "Accessible": "Runner"}
+
+
+class PullSecret(NamedTuple):
+    """Where the credentials for a private registry are."""
+
+    name: str
+    namespace: str
+
+
+class ContainerFunction(NamedTuple):
+    """A function that is run as a container, with every default applied."""
+
+    image: str
+    pull_policy: str
+    pull_secrets: tuple[PullSecret, ...]
+    timeout: int
+    """Nanoseconds the container may run."""
+    network_policy: str
+    """`Isolated`, or `Runner` to share the runner's network."""
+    cpu_limit: str
+    memory_limit: str
+    endpoint: str
+    """Where the process that runs containers listens."""
+    config: Object | None
+    """Given to the function as the `config` of its FunctionIO."""
+
+
+def parse_container_function(entry: Fields) -> ContainerFunction:
+    """Read one entry of `spec.functions`."""
+    if entry.text("type") != "Container":
+        raise entry.wrong("must be Container", "type")
+    container = entry.object("container")
+    limits = container.object("resources").object("limits")
+    return ContainerFunction(
+        image=_required(container, "image"),
+        pull_policy=_pull_policy(container),
+        pull_secrets=tuple(
+            PullSecret(s.text("name"), s.text("namespace")) for s in container.objects("imagePullSecrets")
+        ),
+        timeout=_timeout(container),
+        network_policy=_network_policy(container),
+        cpu_limit=_limit(limits, "cpu") or DEFAULT_CPU,
+        memory_limit=_limit(limits, "memory") or DEFAULT_MEMORY,
+        endpoint=container.object("runner").text("endpoint") or DEFAULT_ENDPOINT,
+        config=entry.optional_dict("config"),
+    )
+
+
+def _required(container: Fields, key: str) -> str:
+    value = container.text(key)
+    if not value:
+        raise container.wrong("is required", key)
+    return value
+
+
+def _pull_policy(container: Fields) -> str:
+    policy = container.text("imagePullPolicy") or "IfNotPresent"
+    if policy not in _PULL_POLICIES:
+        raise container.wrong("must be IfNotPresent, Always or Never", "imagePullPolicy")
+    return policy
+
+
+def _timeout(container: Fields) -> int:
+    try:
+        return parse_duration(container.text("timeout") or DEFAULT_TIMEOUT)
+    except ValueError as problem:
+        raise container.wrong(str(problem), "timeout") from None
+
+
+def _network_policy(container: Fields) -> str:
+    written = container.raw("network")
+    # The policy was first a bare string, then a field of an object.
+    policy = written if isinstance(written, str) else container.object("network").text("policy") or "Isolated"
+    if policy not in _NETWORK_POLICIES:
+        raise container.wrong("must be Isolated or Runner", "network")
+    return _NETWORK_POLICIES[policy]
+
+
+def _limit(limits: Fields, key: str) -> str:
+    """A quantity, which may also be written as a bare number."""
+    value = limits.raw(key)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value}"
+    return limits.text(key)
