@@ -1,0 +1,220 @@
+"""Writing function messages: the field numbers of `apiextensions.fn.proto.v1`, in order.
+
+A field that has its default is left out, one with presence (optional, or a message) is written when it is not
+`None`. Tags are spelled as the bytes they are: `b"\\x12"` is field 2, length-delimited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from crossply.compose.messages import (
+    CAPABILITIES,
+    SECOND,
+    Condition,
+    Request,
+    Requirements,
+    Resource,
+    ResourceSelector,
+    Response,
+    Result,
+    SchemaSelector,
+    State,
+)
+from crossply.values import Object
+from crossply.values.structs import StructError, encode_struct, varint
+
+_ALL_CAPABILITIES = b"\x12" + varint(len(CAPABILITIES)) + bytes(CAPABILITIES)
+_UINT64 = (1 << 64) - 1
+_MAX_SECONDS = 315_576_000_000
+"""The longest google.protobuf.Duration, ten thousand years."""
+
+
+def request_meta(tag: str, capabilities: tuple[int, ...]) -> bytes:
+    """The field `meta` of a request."""
+    body = _text(b"\x0a", tag)
+    if capabilities == CAPABILITIES:
+        body += _ALL_CAPABILITIES
+    elif capabilities:
+        body += _chunk(b"\x12", b"".join(map(_integer, capabilities)))
+    return _chunk(b"\x0a", body) if body else b""
+
+
+def request_body(request: Request) -> bytes:
+    """Everything of a request but `meta`."""
+    return b"".join(
+        (
+            _non_empty(b"\x12", _state(request.observed)),
+            _non_empty(b"\x1a", _state(request.desired)),
+            _struct(b"\x22", request.input),
+            _struct(b"\x2a", request.context),
+            _resource_lists(b"\x32", request.extra_resources),
+            _credentials(b"\x3a", request.credentials),
+            _resource_lists(b"\x42", request.required_resources),
+            _schemas(b"\x4a", request.required_schemas),
+        )
+    )
+
+
+def response(answer: Response) -> bytes:
+    """A whole response."""
+    parts = [_response_meta(answer)]
+    if answer.desired is not None:
+        parts.append(_chunk(b"\x12", _state(answer.desired)))
+    parts += [_chunk(b"\x1a", _result(result)) for result in answer.results]
+    parts.append(_struct(b"\x22", answer.context))
+    if answer.requirements is not None:
+        parts.append(_chunk(b"\x2a", _requirements(answer.requirements)))
+    parts += [_chunk(b"\x32", _condition(condition)) for condition in answer.conditions]
+    parts.append(_struct(b"\x3a", answer.output))
+    return b"".join(parts)
+
+
+def _response_meta(answer: Response) -> bytes:
+    tag = answer.tag if isinstance(answer.tag, str) else answer.tag.tag
+    body = _text(b"\x0a", tag)
+    if answer.ttl is not None:
+        body += _chunk(b"\x12", _duration(answer.ttl))
+    return _chunk(b"\x0a", body) if body else b""
+
+
+def _state(state: State) -> bytes:
+    resources = state.resources
+    parts = [_entry(b"\x12", name, _resource(resources[name])) for name in sorted(resources)]
+    if state.composite is not None:
+        parts.insert(0, _chunk(b"\x0a", _resource(state.composite)))
+    return b"".join(parts)
+
+
+def _resource(resource: Resource) -> bytes:
+    snapshot = resource.snapshot
+    # A snapshot's bytes were made when the object was first sent: this is what makes large requests cheap.
+    fields = snapshot.encoded if snapshot is not None else encode_struct(resource.object)
+    body = _non_empty(b"\x0a", fields)
+    if resource.connection_details:
+        body += _byte_map(b"\x12", resource.connection_details)
+    if resource.ready:
+        body += b"\x18" + _integer(resource.ready)
+    return body
+
+
+def _resource_lists(tag: bytes, lists: Mapping[str, Iterable[Resource]]) -> bytes:
+    return b"".join(_entry(tag, name, _items(lists[name])) for name in sorted(lists))
+
+
+def _items(resources: Iterable[Resource]) -> bytes:
+    return b"".join(_chunk(b"\x0a", _resource(resource)) for resource in resources)
+
+
+def _credentials(tag: bytes, credentials: Mapping[str, Mapping[str, bytes]]) -> bytes:
+    return b"".join(
+        _entry(tag, name, _chunk(b"\x0a", _byte_map(b"\x0a", credentials[name])))
+        for name in sorted(credentials)
+    )
+
+
+def _schemas(tag: bytes, schemas: Mapping[str, Object | None]) -> bytes:
+    return b"".join(_entry(tag, name, _struct(b"\x0a", schemas[name])) for name in sorted(schemas))
+
+
+def _result(result: Result) -> bytes:
+    return b"".join(
+        (
+            _enum(b"\x08", result.severity),
+            _text(b"\x12", result.message),
+            _optional_text(b"\x1a", result.reason),
+            _optional_enum(b"\x20", result.target),
+        )
+    )
+
+
+def _condition(condition: Condition) -> bytes:
+    return b"".join(
+        (
+            _text(b"\x0a", condition.type),
+            _enum(b"\x10", condition.status),
+            _text(b"\x1a", condition.reason),
+            _optional_text(b"\x22", condition.message),
+            _optional_enum(b"\x28", condition.target),
+        )
+    )
+
+
+def _requirements(wanted: Requirements) -> bytes:
+    return b"".join(
+        (
+            _selectors(b"\x0a", wanted.extra_resources),
+            _selectors(b"\x12", wanted.resources),
+            b"".join(_entry(b"\x1a", name, _kind(wanted.schemas[name])) for name in sorted(wanted.schemas)),
+        )
+    )
+
+
+def _selectors(tag: bytes, selectors: Mapping[str, ResourceSelector]) -> bytes:
+    return b"".join(_entry(tag, name, _selector(selectors[name])) for name in sorted(selectors))
+
+
+def _selector(selector: ResourceSelector) -> bytes:
+    match = _optional_text(b"\x1a", selector.match_name)
+    if not match and selector.match_labels is not None:
+        match = _chunk(b"\x22", _labels(selector.match_labels))
+    return _kind(selector) + match + _optional_text(b"\x2a", selector.namespace)
+
+
+def _kind(selector: ResourceSelector | SchemaSelector) -> bytes:
+    return _text(b"\x0a", selector.api_version) + _text(b"\x12", selector.kind)
+
+
+def _labels(labels: Mapping[str, str]) -> bytes:
+    return b"".join(_entry(b"\x0a", name, labels[name].encode()) for name in sorted(labels))
+
+
+def _byte_map(tag: bytes, values: Mapping[str, bytes]) -> bytes:
+    return b"".join(_entry(tag, name, values[name]) for name in sorted(values))
+
+
+def _duration(nanoseconds: int) -> bytes:
+    seconds, nanos = divmod(abs(nanoseconds), SECOND)
+    if seconds > _MAX_SECONDS:
+        raise StructError(f"a duration of {seconds} seconds is too long")
+    sign = -1 if nanoseconds < 0 else 1  # both parts carry the sign
+    return _enum(b"\x08", sign * seconds) + _enum(b"\x10", sign * nanos)
+
+
+def _entry(tag: bytes, name: str, value: bytes) -> bytes:
+    """One entry of a map. Key and value are written even when empty, as every implementation does."""
+    key = name.encode()
+    body = b"".join((b"\x0a", varint(len(key)), key, b"\x12", varint(len(value)), value))
+    return tag + varint(len(body)) + body
+
+
+def _chunk(tag: bytes, payload: bytes) -> bytes:
+    return tag + varint(len(payload)) + payload
+
+
+def _non_empty(tag: bytes, payload: bytes) -> bytes:
+    return tag + varint(len(payload)) + payload if payload else b""
+
+
+def _struct(tag: bytes, fields: Object | None) -> bytes:
+    return b"" if fields is None else _chunk(tag, encode_struct(fields))
+
+
+def _text(tag: bytes, text: str) -> bytes:
+    return _chunk(tag, text.encode()) if text else b""
+
+
+def _optional_text(tag: bytes, text: str | None) -> bytes:
+    return b"" if text is None else _chunk(tag, text.encode())
+
+
+def _enum(tag: bytes, number: int) -> bytes:
+    return tag + _integer(number) if number else b""
+
+
+def _optional_enum(tag: bytes, number: int | None) -> bytes:
+    return b"" if number is None else tag + _integer(number)
+
+
+def _integer(number: int) -> bytes:
+    return varint(number & _UINT64)
