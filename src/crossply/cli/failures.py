@@ -1,0 +1,52 @@
+"""Tell the user what went wrong: our additions first, the sentence last.
+
+Scripts that read the last line of stderr find exactly the sentence Crossplane prints; people find, above
+it, the place, the next thing to try and the page that explains the error.
+"""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+from crossply.errors import CrossplyError
+
+PROGRAM = "crossply"
+ERRORS_PAGE = "docs/reference/errors.md"
+
+
+def report(error: CrossplyError, stream: TextIO) -> None:
+    """Print an error with its place, its hint and its page."""
+    if error.place:
+        stream.write(f"{PROGRAM}: at {error.place}\n")
+    if error.hint:
+        stream.write(f"{PROGRAM}: try: {error.hint}\n")
+    if error.code != CrossplyError.code and (error.place or error.hint):
+        stream.write(f"{PROGRAM}: see {ERRORS_PAGE}#{error.code.lower()}\n")
+    prefix = getattr(error, "prefix", "error: ")
+    stream.write(f"{PROGRAM}: {prefix}{error}\n")
+
+
+def report_unexpected(error: BaseException, stream: TextIO) -> None:
+    """Print an error that is our mistake: a short message that says what to report, not a traceback."""
+    import sys
+
+    from crossply.version import __version__
+
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    python = ".".join(map(str, sys.version_info[:3]))
+    about = f"at {_raised_at(error)}, version {__version__}, Python {python}"
+    stream.write(
+        f"{PROGRAM}: this is a mistake in Crossply, not in your input; please report the last line\n"
+    )
+    stream.write(f"{PROGRAM}: try: CROSSPLY_DEBUG=1 shows the whole traceback\n")
+    stream.write(f"{PROGRAM}: error: internal error: {what} ({about})\n")
+
+
+def _raised_at(error: BaseException) -> str:
+    step = error.__traceback__
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    if step is None:
+        return "an unknown place"
+    file = step.tb_frame.f_code.co_filename
+    return f"{file[file.rfind('crossply/') :]}:{step.tb_lineno}"

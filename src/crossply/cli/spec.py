@@ -1,0 +1,115 @@
+"""What a command is: its name, its arguments and flags, and the function that runs it.
+
+The beginning of the command-line story. A command module defines one `COMMAND`; `tree` names the modules,
+`parser` turns words into an `Invocation` by this specification, `main` runs it, and `help`, `completions`
+and the generated reference read the same specification.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TextIO
+
+from crossply.errors import CrossplyError
+
+USAGE_EXIT = 80
+"""The exit code of a command line that cannot be understood, as Crossplane's."""
+
+
+class UsageError(CrossplyError):
+    """The command line itself is wrong: an unknown flag, a missing argument, a value of the wrong form."""
+
+    code = "CP-501"
+    exit_code = USAGE_EXIT
+
+
+class Flag(NamedTuple):
+    """One flag of a command.
+
+    `kind` is one of bool, string, strings, map, int, duration, existing-file, existing-files,
+    existing-dir, path and paths. A file or path arrives absolute ("-" stays "-"), a duration in seconds.
+    A `default` that is a string is read as if the user had typed it. Flags that share an `exclusive` word
+    cannot be used together. A `parse` of its own takes one value and raises ValueError with the sentence.
+    """
+
+    name: str
+    help: str
+    short: str = ""
+    kind: str = "bool"
+    default: Any = None
+    placeholder: str = ""
+    env: str = ""
+    separator: str = ","
+    hidden: bool = False
+    parse: Callable[[str], Any] | None = None
+    choices: tuple[str, ...] = ()
+    required: bool = False
+    exclusive: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+class Argument(NamedTuple):
+    """One positional argument; with `many` it takes all the words that are left."""
+
+    name: str
+    help: str
+    kind: str = "string"
+    optional: bool = False
+    many: bool = False
+    default: Any = None
+
+
+class Command(NamedTuple):
+    """A command that can be run. Its place among the other commands is `tree`'s business."""
+
+    name: str
+    summary: str
+    run: Callable[[Invocation], int]
+    arguments: tuple[Argument, ...] = ()
+    flags: tuple[Flag, ...] = ()
+    description: str = ""
+    examples: tuple[str, ...] = ()
+
+
+class Invocation:
+    """One call of a command: the values of its arguments and flags, and the streams to speak on.
+
+    `invocation["include-context"]` is a value by the name of its flag or argument, with the default where
+    nothing was given; `invocation.given("timeout")` tells whether the user (or the environment) gave it.
+    """
+
+    __slots__ = ("_given", "config", "environ", "path", "stderr", "stdin", "stdout", "values", "verbose")
+
+    def __init__(
+        self,
+        path: str,
+        values: Mapping[str, Any],
+        given: frozenset[str] = frozenset(),
+        *,
+        stdin: TextIO,
+        stdout: TextIO,
+        stderr: TextIO,
+        environ: Mapping[str, str],
+        config: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.path = path
+        self.values = values
+        self.stdin = stdin
+        self.stdout = stdout
+        self.stderr = stderr
+        self.environ = environ
+        self.config = config or {}
+        self.verbose = bool(values.get("verbose"))
+        self._given = given
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+    def given(self, name: str) -> bool:
+        """Tell whether a value was given rather than defaulted."""
+        return name in self._given
+
+    def log(self, message: str) -> None:
+        """Say something on stderr, only when --verbose asks for it."""
+        if self.verbose:
+            self.stderr.write(f"crossply: {message}\n")

@@ -1,0 +1,87 @@
+"""The tree of commands: one line each, naming the module that is imported when the command is called.
+
+`main` walks it to find what the user called; `help`, `completions` and the generated reference list it.
+A hidden line is another name for a command, kept because existing scripts use it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crossply.cli.spec import Command
+
+
+class Entry(NamedTuple):
+    """One command: the words that call it, its module, and what it is for in one line."""
+
+    path: str
+    module: str
+    summary: str
+    maturity: str = "ga"
+    hidden: bool = False
+
+
+HIDDEN = True
+
+COMMANDS = (
+    Entry("composition render", "render", "Render a composite resource (XR)."),
+    Entry("config set", "config_set", "Set a value in the configuration file."),
+    Entry("config view", "config_view", "Show the configuration in use."),
+    Entry("function serve", "function_serve", "Serve a built-in composition function over gRPC.", "beta"),
+    Entry("resource validate", "validate", "Validate resources against XRDs and CRDs.", "beta"),
+    Entry("version", "version", "Print the versions of the client and the server."),
+    Entry("xrd convert", "xrd_convert", "Convert an XRD to the CRDs it stands for.", "beta"),
+    Entry("completions", "completions", "Print a script that completes commands in your shell."),
+    Entry("render", "render", "Render a composite resource (XR).", "ga", HIDDEN),
+    Entry("validate", "validate", "Validate resources against XRDs and CRDs.", "beta", HIDDEN),
+    Entry("beta validate", "validate", "Validate resources against XRDs and CRDs.", "beta", HIDDEN),
+    Entry("completion", "completions", "Print a script that completes commands in your shell.", "ga", HIDDEN),
+    Entry("internal render", "internal_render", "Speak the render engine's wire format.", "ga", HIDDEN),
+)
+
+GROUPS = {
+    "beta": "Commands by their older names.",
+    "composition": "Work with Compositions.",
+    "config": "See and change the configuration.",
+    "function": "Work with composition functions.",
+    "internal": "Commands that other programs call.",
+    "resource": "Work with resources.",
+    "xrd": "Work with CompositeResourceDefinitions (XRDs).",
+}
+
+
+class Child(NamedTuple):
+    """A word that may follow a group: a command (it has an entry) or a further group."""
+
+    name: str
+    summary: str
+    entry: Entry | None
+    hidden: bool
+
+
+def children(group: str) -> list[Child]:
+    """List what may follow a group ("" is the top), in the order of the table, each name once."""
+    found: dict[str, Child] = {}
+    prefix = f"{group} " if group else ""
+    for entry in COMMANDS:
+        if not entry.path.startswith(prefix):
+            continue
+        name, _, rest = entry.path[len(prefix) :].partition(" ")
+        before = found.get(name)
+        if before is None:
+            found[name] = _child(prefix + name, name, None if rest else entry, entry.hidden)
+        elif before.hidden and not entry.hidden:
+            found[name] = before._replace(hidden=False)
+    return list(found.values())
+
+
+def _child(path: str, name: str, entry: Entry | None, hidden: bool) -> Child:
+    return Child(name, entry.summary if entry else GROUPS.get(path, ""), entry, hidden)
+
+
+def load(entry: Entry) -> Command:
+    """Import a command's module and return its specification."""
+    # importlib is left out of the start-up path: __import__ with a fromlist returns the module itself.
+    module = __import__(f"crossply.cli.{entry.module}", fromlist=("COMMAND",))
+    command: Command = module.COMMAND
+    return command
