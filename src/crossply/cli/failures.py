@@ -35,9 +35,7 @@ def report_unexpected(error: BaseException, stream: TextIO) -> None:
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     python = ".".join(map(str, sys.version_info[:3]))
     about = f"at {_raised_at(error)}, version {__version__}, Python {python}"
-    stream.write(
-        f"{PROGRAM}: this is a mistake in Crossply, not in your input; please report the last line\n"
-    )
+    stream.write(f"{PROGRAM}: this is a mistake in Crossply, not in your input; please report it\n")
     stream.write(f"{PROGRAM}: try: CROSSPLY_DEBUG=1 shows the whole traceback\n")
     stream.write(f"{PROGRAM}: error: internal error: {what} ({about})\n")
 

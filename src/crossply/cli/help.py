@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crossply.cli.failures import PROGRAM
 from crossply.cli.parser import GLOBAL_FLAGS, summary
-from crossply.cli.parser_missing import usage_of
+from crossply.cli.parser_values import LIST_KINDS, quote
 from crossply.cli.spec import Command, Flag
 from crossply.cli.tree import COMMANDS, GROUPS, children
 
@@ -59,6 +59,24 @@ def maturity_note(path: str) -> str:
 
 def _flag_label(flag: Flag) -> str:
     return (f"-{flag.short}, " if flag.short else "    ") + usage_of(flag)
+
+
+def usage_of(flag: Flag) -> str:
+    """Show a flag with the value it takes: `--xrd=PATH`."""
+    return f"--{flag.name}" if flag.kind == "bool" else f"--{flag.name}={placeholder(flag)}"
+
+
+def placeholder(flag: Flag) -> str:
+    """Show what stands for a flag's value in usage texts: its default, or a word in capitals."""
+    tail = f"{flag.separator}..." if flag.kind in (*LIST_KINDS, "map") and flag.separator else ""
+    if flag.placeholder:
+        return flag.placeholder + tail
+    if flag.default is not None and not isinstance(flag.default, (tuple, list, dict)):
+        quoted = flag.kind in ("string", "path") and flag.parse is None
+        return (quote(str(flag.default)) if quoted else str(flag.default)) + tail
+    if flag.kind == "map":
+        return "KEY=VALUE" + tail
+    return {"string": "STRING", "int": "INT", "duration": "DURATION"}.get(flag.kind, "PATH") + tail
 
 
 def _flag_help(flag: Flag) -> str:

@@ -13,7 +13,6 @@ from typing import Any
 
 from crossply.cli import parser_values as values
 from crossply.cli.parser_missing import check_complete
-from crossply.cli.parser_suggest import with_suggestions
 from crossply.cli.spec import Argument, Command, Flag, UsageError
 from crossply.cli.tree import children, load
 
@@ -123,7 +122,7 @@ class _Walk:
                 self.parsed.given[flag.name] = self.flag_value(flag)
                 return
             candidates += names
-        raise UsageError(with_suggestions(f"unknown flag {spelling}", spelling, candidates))
+        raise _unknown(f"unknown flag {spelling}", spelling, candidates)
 
     def flag_value(self, flag: Flag) -> Any:
         if flag.kind == "bool":
@@ -155,7 +154,7 @@ class _Walk:
                     self.parsed.flags = GLOBAL_FLAGS + self.parsed.command.flags
                 return
         names = [child.name for child in below if not child.hidden]
-        raise UsageError(with_suggestions(f"unexpected argument {word}", word, names))
+        raise _unknown(f"unexpected argument {word}", word, names)
 
     def argument(self, argument: Argument, word: str) -> None:
         texts = [word]
@@ -173,6 +172,12 @@ def summary(argument: Argument) -> str:
     """Show an argument as usage lines do: `<name>`, `[<name>]`, `<name> ...`."""
     text = f"<{argument.name}>" + (" ..." if argument.many else "")
     return f"[{text}]" if argument.optional else text
+
+
+def _unknown(sentence: str, word: str, candidates: list[str]) -> UsageError:
+    from crossply.cli.parser_suggest import with_suggestions
+
+    return UsageError(with_suggestions(sentence, word, candidates))
 
 
 def _plain(token: Token) -> str:

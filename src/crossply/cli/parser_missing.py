@@ -39,9 +39,11 @@ def _check_choices(flags: tuple[Flag, ...], given: Mapping[str, Any]) -> None:
 
 
 def _check_required(flags: tuple[Flag, ...], given: Mapping[str, Any]) -> None:
-    missing = sorted(usage_of(flag) for flag in flags if flag.required and flag.name not in given)
+    missing = [flag for flag in flags if flag.required and flag.name not in given]
     if missing:
-        raise UsageError(f"missing flags: {', '.join(missing)}")
+        from crossply.cli.help import usage_of
+
+        raise UsageError(f"missing flags: {', '.join(sorted(map(usage_of, missing)))}")
 
 
 def _check_arguments(arguments: tuple[Argument, ...], count: int) -> None:
@@ -66,21 +68,3 @@ def _check_exclusive(flags: tuple[Flag, ...], given: Mapping[str, Any]) -> None:
         if flag.exclusive in first:
             raise UsageError(f"--{first[flag.exclusive]} and --{flag.name} can't be used together")
         first[flag.exclusive] = flag.name
-
-
-def usage_of(flag: Flag) -> str:
-    """Show a flag with the value it takes: `--xrd=PATH`."""
-    return f"--{flag.name}" if flag.kind == "bool" else f"--{flag.name}={placeholder(flag)}"
-
-
-def placeholder(flag: Flag) -> str:
-    """Show what stands for a flag's value in usage texts: its default, or a word in capitals."""
-    tail = f"{flag.separator}..." if flag.kind in (*LIST_KINDS, "map") and flag.separator else ""
-    if flag.placeholder:
-        return flag.placeholder + tail
-    if flag.default is not None and not isinstance(flag.default, (tuple, list, dict)):
-        quoted = flag.kind in ("string", "path") and flag.parse is None
-        return (quote(str(flag.default)) if quoted else str(flag.default)) + tail
-    if flag.kind == "map":
-        return "KEY=VALUE" + tail
-    return {"string": "STRING", "int": "INT", "duration": "DURATION"}.get(flag.kind, "PATH") + tail

@@ -77,19 +77,14 @@ def read_bool(text: str) -> bool:
 
 
 def read_int(text: str) -> int:
-    """Read a Go integer literal: decimal, 0x, 0o, 0b, or octal with a leading zero."""
-    try:
-        value = int(text, 8) if _is_old_octal(text) else int(text, 0)
-    except ValueError:
-        value = 2**63
-    if text != text.strip() or not -(2**63) <= value < 2**63:
+    """Read a decimal integer of 64 bits."""
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > 400:
+        raise ValueError(f"expected a valid 64 bit int but got {quote(text)}")
+    value = int(text)
+    if not -(2**63) <= value < 2**63:
         raise ValueError(f"expected a valid 64 bit int but got {quote(text)}")
     return value
-
-
-def _is_old_octal(text: str) -> bool:
-    digits = text.lstrip("+-")
-    return len(digits) > 1 and digits[0] == "0" and digits[1].isdigit()
 
 
 def read_duration(text: str) -> float:

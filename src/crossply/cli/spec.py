@@ -8,7 +8,7 @@ and the generated reference read the same specification.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
 from crossply.errors import CrossplyError
 
@@ -23,7 +23,10 @@ class UsageError(CrossplyError):
     exit_code = USAGE_EXIT
 
 
-class Flag(NamedTuple):
+# Plain classes, not NamedTuples: making these three as NamedTuples costs every start 2 ms.
+
+
+class Flag:
     """One flag of a command.
 
     `kind` is one of bool, string, strings, map, int, duration, existing-file, existing-files,
@@ -32,43 +35,100 @@ class Flag(NamedTuple):
     cannot be used together. A `parse` of its own takes one value and raises ValueError with the sentence.
     """
 
-    name: str
-    help: str
-    short: str = ""
-    kind: str = "bool"
-    default: Any = None
-    placeholder: str = ""
-    env: str = ""
-    separator: str = ","
-    hidden: bool = False
-    parse: Callable[[str], Any] | None = None
-    choices: tuple[str, ...] = ()
-    required: bool = False
-    exclusive: str = ""
-    aliases: tuple[str, ...] = ()
+    __slots__ = (
+        "aliases",
+        "choices",
+        "default",
+        "env",
+        "exclusive",
+        "help",
+        "hidden",
+        "kind",
+        "name",
+        "parse",
+        "placeholder",
+        "required",
+        "separator",
+        "short",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        help: str,  # noqa: A002  the word every reader of a flag looks for
+        short: str = "",
+        kind: str = "bool",
+        default: Any = None,
+        placeholder: str = "",
+        env: str = "",
+        separator: str = ",",
+        hidden: bool = False,
+        parse: Callable[[str], Any] | None = None,
+        choices: tuple[str, ...] = (),
+        required: bool = False,
+        exclusive: str = "",
+        aliases: tuple[str, ...] = (),
+    ) -> None:
+        self.name = name
+        self.help = help
+        self.short = short
+        self.kind = kind
+        self.default = default
+        self.placeholder = placeholder
+        self.env = env
+        self.separator = separator
+        self.hidden = hidden
+        self.parse = parse
+        self.choices = choices
+        self.required = required
+        self.exclusive = exclusive
+        self.aliases = aliases
 
 
-class Argument(NamedTuple):
+class Argument:
     """One positional argument; with `many` it takes all the words that are left."""
 
-    name: str
-    help: str
-    kind: str = "string"
-    optional: bool = False
-    many: bool = False
-    default: Any = None
+    __slots__ = ("default", "help", "kind", "many", "name", "optional")
+
+    def __init__(
+        self,
+        name: str,
+        help: str,  # noqa: A002
+        kind: str = "string",
+        optional: bool = False,
+        many: bool = False,
+        default: Any = None,
+    ) -> None:
+        self.name = name
+        self.help = help
+        self.kind = kind
+        self.optional = optional
+        self.many = many
+        self.default = default
 
 
-class Command(NamedTuple):
+class Command:
     """A command that can be run. Its place among the other commands is `tree`'s business."""
 
-    name: str
-    summary: str
-    run: Callable[[Invocation], int]
-    arguments: tuple[Argument, ...] = ()
-    flags: tuple[Flag, ...] = ()
-    description: str = ""
-    examples: tuple[str, ...] = ()
+    __slots__ = ("arguments", "description", "examples", "flags", "name", "run", "summary")
+
+    def __init__(
+        self,
+        name: str,
+        summary: str,
+        run: Callable[[Invocation], int],
+        arguments: tuple[Argument, ...] = (),
+        flags: tuple[Flag, ...] = (),
+        description: str = "",
+        examples: tuple[str, ...] = (),
+    ) -> None:
+        self.name = name
+        self.summary = summary
+        self.run = run
+        self.arguments = arguments
+        self.flags = flags
+        self.description = description
+        self.examples = examples
 
 
 class Invocation:

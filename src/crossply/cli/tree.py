@@ -6,19 +6,22 @@ A hidden line is another name for a command, kept because existing scripts use i
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from crossply.cli.spec import Command
 
 
-class Entry(NamedTuple):
+class Entry:
     """One command: the words that call it, its module, and what it is for in one line."""
 
-    path: str
-    module: str
-    summary: str
-    maturity: str = "ga"
-    hidden: bool = False
+    __slots__ = ("hidden", "maturity", "module", "path", "summary")
+
+    def __init__(
+        self, path: str, module: str, summary: str, maturity: str = "ga", hidden: bool = False
+    ) -> None:
+        self.path = path
+        self.module = module
+        self.summary = summary
+        self.maturity = maturity
+        self.hidden = hidden
 
 
 HIDDEN = True
@@ -50,13 +53,16 @@ GROUPS = {
 }
 
 
-class Child(NamedTuple):
+class Child:
     """A word that may follow a group: a command (it has an entry) or a further group."""
 
-    name: str
-    summary: str
-    entry: Entry | None
-    hidden: bool
+    __slots__ = ("entry", "hidden", "name", "summary")
+
+    def __init__(self, name: str, summary: str, entry: Entry | None, hidden: bool) -> None:
+        self.name = name
+        self.summary = summary
+        self.entry = entry
+        self.hidden = hidden
 
 
 def children(group: str) -> list[Child]:
@@ -66,17 +72,14 @@ def children(group: str) -> list[Child]:
     for entry in COMMANDS:
         if not entry.path.startswith(prefix):
             continue
-        name, _, rest = entry.path[len(prefix) :].partition(" ")
-        before = found.get(name)
-        if before is None:
-            found[name] = _child(prefix + name, name, None if rest else entry, entry.hidden)
-        elif before.hidden and not entry.hidden:
-            found[name] = before._replace(hidden=False)
+        name, _, deeper = entry.path[len(prefix) :].partition(" ")
+        if name in found:
+            found[name].hidden &= entry.hidden  # a group is hidden only when all in it is
+        elif deeper:
+            found[name] = Child(name, GROUPS.get(prefix + name, ""), None, entry.hidden)
+        else:
+            found[name] = Child(name, entry.summary, entry, entry.hidden)
     return list(found.values())
-
-
-def _child(path: str, name: str, entry: Entry | None, hidden: bool) -> Child:
-    return Child(name, entry.summary if entry else GROUPS.get(path, ""), entry, hidden)
 
 
 def load(entry: Entry) -> Command:
