@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from crossply.cli.config import FEATURES, VERSION
 from crossply.cli.spec import Command, Invocation
 
 
 def run(invocation: Invocation) -> int:
-    """Print the configuration with the defaults of what the file leaves out."""
+    """Print the configuration as YAML."""
     from crossply.values import yaml
 
-    chosen = invocation.config.get("features") or {}
-    features = {name: bool(chosen.get(name, False)) for name in FEATURES}
-    invocation.stdout.write(yaml.dump({"version": VERSION, "features": features}))
+    invocation.stdout.write(yaml.dump(dict(invocation.config)))
     return 0
 
 
-COMMAND = Command("view", "Show the configuration in use.", run, examples=("crossply config view",))
+COMMAND = Command(
+    "view",
+    "Show the configuration in use.",
+    run,
+    description="Without a file these are the defaults: beta commands are shown, alpha commands are not.",
+    examples=("crossply config view",),
+)

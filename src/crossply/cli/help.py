@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from crossply.cli.failures import PROGRAM
-from crossply.cli.parser import GLOBAL_FLAGS, summary
+from crossply.cli.parser import GLOBAL_FLAGS
 from crossply.cli.parser_values import LIST_KINDS, quote
-from crossply.cli.spec import Command, Flag
+from crossply.cli.spec import Command, Flag, summary
 from crossply.cli.tree import COMMANDS, GROUPS, children
 
 WIDTH = 100
@@ -16,10 +16,10 @@ MATURITY = {
 }
 
 
-def render(path: str, command: Command | None) -> str:
+def render(path: str, command: Command | None, concealed: frozenset[str] = frozenset()) -> str:
     """Write the help of a command, or of a group of commands where there is none."""
     sections = [usage_line(path, command)]
-    sections += _command_sections(path, command) if command else _group_sections(path)
+    sections += _command_sections(path, command) if command else _group_sections(path, concealed)
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
@@ -42,11 +42,15 @@ def _command_sections(path: str, command: Command) -> list[str]:
     ]
 
 
-def _group_sections(path: str) -> list[str]:
-    rows = [(child.name, child.summary) for child in children(path) if not child.hidden or path]
+def _group_sections(path: str, concealed: frozenset[str]) -> list[str]:
+    rows = [
+        (child.name, child.summary)
+        for child in children(path, concealed)
+        if not child.hidden or _hidden(path)
+    ]
     return [
         _wrap(GROUPS.get(path, "") or INTRODUCTION, 0),
-        _table("Commands:", rows),
+        _table("Commands:", [(child.name, child.summary) for child in shown]),
         _table("Flags:", [(_flag_label(flag), _flag_help(flag)) for flag in GLOBAL_FLAGS]),
         f'Run "{PROGRAM} {path + " " if path else ""}<command> --help" for more information on a command.',
     ]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
 
+from crossply.cli import config
 from crossply.cli.parser import Parsed, parse
-from crossply.cli.spec import USAGE_EXIT, Invocation, UsageError
+from crossply.cli.spec import Invocation, UsageError
 from crossply.errors import CrossplyError
 
 INTERRUPTED = 130
@@ -36,52 +36,31 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> int:
-    parsed = Parsed()
     try:
-        values = parse(words, os.environ, parsed)
-    except UsageError as error:
-        if asks_for_help(words):
-            return _help(parsed)
-        return _usage_failure(error, parsed)
-    if parsed.wants_help:
-        return _help(parsed)
-    try:
-        return _call(parsed, values)
-    except UsageError as error:
-        return _usage_failure(error, parsed)
+        config_path = config.locate(words, os.environ)
+        settings = config.read(config_path)
     except CrossplyError as error:
         return _failure(error)
-
-
-def _call(parsed: Parsed, values: dict[str, Any]) -> int:
-    assert parsed.command is not None  # parse() has refused everything else
-    invocation = Invocation(
-        parsed.path,
-        values,
-        frozenset(parsed.given),
-        stdin=sys.stdin,
-        stdout=sys.stdout,
-        stderr=sys.stderr,
-        environ=os.environ,
-        config=_config(values["config"]),
-    )
-    return parsed.command.run(invocation)
-
-
-def _config(given: str | None) -> dict[str, Any]:
-    """Read the configuration only where there is a file, so that most calls do not import a YAML reader."""
-    path = given or default_config_path(os.environ)
-    if not os.path.exists(path):
-        return {}
-    from crossply.cli import config
-
-    return config.read(path)
-
-
-def default_config_path(environ: Any) -> str:
-    """Say where the configuration file is when nobody names one."""
-    home = environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
-    return os.path.join(home, "crossplane", "config.yaml")
+    parsed = Parsed(config.concealed(settings))
+    try:
+        values = parse(words, os.environ, parsed)
+        if parsed.wants_help or parsed.command is None:
+            return _help(parsed)
+        streams = {"stdin": sys.stdin, "stdout": sys.stdout, "stderr": sys.stderr}
+        invocation = Invocation(
+            parsed.path,
+            values,
+            parsed.given,
+            **streams,
+            environ=os.environ,
+            config=settings,
+            config_path=config_path,
+        )
+        return parsed.command.run(invocation)
+    except UsageError as error:
+        return _help(parsed) if asks_for_help(words) else _usage_failure(error, parsed)
+    except CrossplyError as error:
+        return _failure(error)
 
 
 def asks_for_help(words: list[str]) -> bool:
@@ -93,7 +72,7 @@ def asks_for_help(words: list[str]) -> bool:
 def _help(parsed: Parsed) -> int:
     from crossply.cli import help as help_text
 
-    sys.stdout.write(help_text.render(parsed.path, parsed.command))
+    sys.stdout.write(help_text.render(parsed.path, parsed.command, parsed.concealed))
     return 0
 
 
@@ -127,6 +106,3 @@ def _unexpected(error: BaseException) -> int:
 def _drop_stdout() -> None:
     """Point stdout at nothing: Python flushes it once more at exit, and the reader is gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-__all__ = ["USAGE_EXIT", "main"]

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from crossply.cli import parser_values as values
-from crossply.cli.parser_missing import check_complete
-from crossply.cli.spec import Argument, Command, Flag, UsageError
+from crossply.cli.parser_missing import check_complete, command_missing
+from crossply.cli.spec import Argument, Command, Flag, UsageError, summary
 from crossply.cli.tree import children, load
 
 GLOBAL_FLAGS = (
@@ -46,9 +46,10 @@ class Parsed:
     It is filled in place so that, when parsing fails, the usage of the right command can be shown.
     """
 
-    __slots__ = ("arguments", "command", "flags", "given", "path")
+    __slots__ = ("arguments", "command", "concealed", "flags", "given", "path")
 
-    def __init__(self) -> None:
+    def __init__(self, concealed: frozenset[str] = frozenset()) -> None:
+        self.concealed = concealed
         self.path = ""
         self.command: Command | None = None
         self.flags: tuple[Flag, ...] = GLOBAL_FLAGS
@@ -67,7 +68,9 @@ def parse(words: list[str], environ: Mapping[str, str], parsed: Parsed) -> dict[
     if parsed.wants_help:
         return {}
     _read_environment(parsed, environ)
-    check_complete(parsed.path, parsed.command, parsed.flags, parsed.given, parsed.arguments)
+    if parsed.command is None:
+        raise command_missing(parsed.path, parsed.concealed)
+    check_complete(parsed.command, parsed.flags, parsed.given, parsed.arguments)
     return _with_defaults(parsed)
 
 
@@ -145,7 +148,7 @@ class _Walk:
             raise UsageError(f"unexpected argument {word}")
 
     def enter(self, word: str) -> None:
-        below = children(self.parsed.path)
+        below = children(self.parsed.path, self.parsed.concealed)
         for child in below:
             if child.name == word:
                 self.parsed.path = f"{self.parsed.path} {word}".lstrip()
@@ -166,12 +169,6 @@ class _Walk:
             raise UsageError(f"{summary(argument)}: {problem}") from None
         self.parsed.given[argument.name] = read if argument.many else read[0]
         self.parsed.arguments += 1
-
-
-def summary(argument: Argument) -> str:
-    """Show an argument as usage lines do: `<name>`, `[<name>]`, `<name> ...`."""
-    text = f"<{argument.name}>" + (" ..." if argument.many else "")
-    return f"[{text}]" if argument.optional else text
 
 
 def _unknown(sentence: str, word: str, candidates: list[str]) -> UsageError:

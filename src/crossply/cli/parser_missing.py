@@ -9,33 +9,48 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from crossply.cli.parser_values import LIST_KINDS, quote
-from crossply.cli.spec import Argument, Command, Flag, UsageError
+from crossply.cli.parser_values import quote
+from crossply.cli.spec import Argument, Command, Flag, UsageError, summary
 from crossply.cli.tree import children
 
 MOST_LISTED = 5
 
 
+def command_missing(path: str, concealed: frozenset[str]) -> UsageError:
+    """Say which commands could follow a group."""
+    names = [quote(child.name) for child in children(path, concealed) if not child.hidden]
+    names = names or [quote(child.name) for child in children(path)]
+    if len(names) == 1:
+        return UsageError(f"expected {names[0]}")
+    if len(names) > MOST_LISTED:
+        names = [*names[:MOST_LISTED], "..."]
+    return UsageError(f"expected one of {', '.join(names)}")
+
+
 def check_complete(
-    path: str, command: Command | None, flags: tuple[Flag, ...], given: Mapping[str, Any], arguments: int
+    command: Command, flags: tuple[Flag, ...], given: Mapping[str, Any], arguments: int
 ) -> None:
-    """Raise when something the command needs was not given; `arguments` were."""
-    _check_choices(flags, given)
+    """Raise when something the command needs was not given; so many `arguments` were."""
+    _check_choices(command, flags, given)
     _check_required(flags, given)
-    if command is None:
-        raise UsageError(_expected([quote(child.name) for child in children(path) if not child.hidden]))
     _check_arguments(command.arguments, arguments)
     _check_exclusive(flags, given)
 
 
-def _check_choices(flags: tuple[Flag, ...], given: Mapping[str, Any]) -> None:
+def _check_choices(command: Command, flags: tuple[Flag, ...], given: Mapping[str, Any]) -> None:
     for flag in flags:
-        if not flag.choices or flag.name not in given:
-            continue
-        for value in given[flag.name] if flag.kind in LIST_KINDS else [given[flag.name]]:
-            if value not in flag.choices:
-                allowed = ",".join(quote(choice) for choice in flag.choices)
-                raise UsageError(f"--{flag.name} must be one of {allowed} but got {quote(str(value))}")
+        if flag.choices and flag.name in given:
+            _check_choice(f"--{flag.name}", flag.choices, given[flag.name])
+    for argument in command.arguments:
+        if argument.choices and argument.name in given:
+            _check_choice(summary(argument), argument.choices, given[argument.name])
+
+
+def _check_choice(what: str, choices: tuple[str, ...], given: Any) -> None:
+    for value in given if isinstance(given, list) else [given]:
+        if value not in choices:
+            allowed = ",".join(map(quote, choices))
+            raise UsageError(f"{what} must be one of {allowed} but got {quote(str(value))}")
 
 
 def _check_required(flags: tuple[Flag, ...], given: Mapping[str, Any]) -> None:
@@ -47,17 +62,9 @@ def _check_required(flags: tuple[Flag, ...], given: Mapping[str, Any]) -> None:
 
 
 def _check_arguments(arguments: tuple[Argument, ...], count: int) -> None:
-    missing = [f"<{argument.name}>" for argument in arguments[count:] if not argument.optional]
+    missing = [summary(argument) for argument in arguments[count:] if not argument.optional]
     if missing:
         raise UsageError(f"expected {quote(' '.join(missing))}")
-
-
-def _expected(names: list[str]) -> str:
-    if len(names) == 1:
-        return f"expected {names[0]}"
-    if len(names) > MOST_LISTED:
-        names = [*names[:MOST_LISTED], "..."]
-    return f"expected one of {', '.join(names)}"
 
 
 def _check_exclusive(flags: tuple[Flag, ...], given: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ and the generated reference read the same specification.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TextIO
 
 from crossply.errors import CrossplyError
@@ -88,7 +88,7 @@ class Flag:
 class Argument:
     """One positional argument; with `many` it takes all the words that are left."""
 
-    __slots__ = ("default", "help", "kind", "many", "name", "optional")
+    __slots__ = ("choices", "default", "help", "kind", "many", "name", "optional")
 
     def __init__(
         self,
@@ -98,6 +98,7 @@ class Argument:
         optional: bool = False,
         many: bool = False,
         default: Any = None,
+        choices: tuple[str, ...] = (),
     ) -> None:
         self.name = name
         self.help = help
@@ -105,6 +106,13 @@ class Argument:
         self.optional = optional
         self.many = many
         self.default = default
+        self.choices = choices
+
+
+def summary(argument: Argument) -> str:
+    """Show an argument as usage lines do: `<name>`, `[<name>]`, `<name> ...`."""
+    text = f"<{argument.name}>" + (" ..." if argument.many else "")
+    return f"[{text}]" if argument.optional else text
 
 
 class Command:
@@ -138,19 +146,20 @@ class Invocation:
     nothing was given; `invocation.given("timeout")` tells whether the user (or the environment) gave it.
     """
 
-    __slots__ = ("_given", "config", "environ", "path", "stderr", "stdin", "stdout", "values", "verbose")
+    __slots__ = ("_given", "config", "config_path", "environ", "path", "stderr", "stdin", "stdout", "values")
 
     def __init__(
         self,
         path: str,
         values: Mapping[str, Any],
-        given: frozenset[str] = frozenset(),
+        given: Collection[str] = (),
         *,
         stdin: TextIO,
         stdout: TextIO,
         stderr: TextIO,
         environ: Mapping[str, str],
-        config: Mapping[str, Any] | None = None,
+        config: Mapping[str, Any],
+        config_path: str = "",
     ) -> None:
         self.path = path
         self.values = values
@@ -158,12 +167,17 @@ class Invocation:
         self.stdout = stdout
         self.stderr = stderr
         self.environ = environ
-        self.config = config or {}
-        self.verbose = bool(values.get("verbose"))
+        self.config = config
+        self.config_path = config_path
         self._given = given
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
+
+    @property
+    def verbose(self) -> bool:
+        """Tell whether --verbose was given."""
+        return bool(self.values.get("verbose"))
 
     def given(self, name: str) -> bool:
         """Tell whether a value was given rather than defaulted."""

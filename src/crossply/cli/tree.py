@@ -6,6 +6,8 @@ A hidden line is another name for a command, kept because existing scripts use i
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from crossply.cli.spec import Command
 
 
@@ -39,6 +41,13 @@ COMMANDS = (
     Entry("validate", "validate", "Validate resources against XRDs and CRDs.", "beta", HIDDEN),
     Entry("beta validate", "validate", "Validate resources against XRDs and CRDs.", "beta", HIDDEN),
     Entry("completion", "completions", "Print a script that completes commands in your shell.", "ga", HIDDEN),
+    Entry(
+        "internal complete",
+        "completions_answer",
+        "Print what the last of some words may become.",
+        "ga",
+        HIDDEN,
+    ),
     Entry("internal render", "internal_render", "Speak the render engine's wire format.", "ga", HIDDEN),
 )
 
@@ -65,20 +74,24 @@ class Child:
         self.hidden = hidden
 
 
-def children(group: str) -> list[Child]:
-    """List what may follow a group ("" is the top), in the order of the table, each name once."""
+def children(group: str, concealed: Collection[str] = ()) -> list[Child]:
+    """List what may follow a group ("" is the top), in the order of the table, each name once.
+
+    Commands of a `concealed` maturity count as hidden: they are not shown, but they run.
+    """
     found: dict[str, Child] = {}
     prefix = f"{group} " if group else ""
     for entry in COMMANDS:
         if not entry.path.startswith(prefix):
             continue
+        hidden = entry.hidden or entry.maturity in concealed
         name, _, deeper = entry.path[len(prefix) :].partition(" ")
         if name in found:
-            found[name].hidden &= entry.hidden  # a group is hidden only when all in it is
+            found[name].hidden &= hidden  # a group is hidden only when all in it is
         elif deeper:
-            found[name] = Child(name, GROUPS.get(prefix + name, ""), None, entry.hidden)
+            found[name] = Child(name, GROUPS.get(prefix + name, ""), None, hidden)
         else:
-            found[name] = Child(name, entry.summary, entry, entry.hidden)
+            found[name] = Child(name, entry.summary, entry, hidden)
     return list(found.values())
 
 
