@@ -1,0 +1,214 @@
+"""Printing strings, numbers and booleans by verb and flags, to the letter of Go's fmt. See `goformat`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, NamedTuple
+
+from crossply.values.gonumbers import format_float
+from crossply.values.goquote import (
+    can_backquote,
+    character,
+    quote,
+    quote_ascii,
+    quote_rune,
+    quote_rune_ascii,
+    utf8,
+)
+from crossply.values.gotypes import go_type
+
+_INTEGER_VERBS = {"v": "d", "d": "d", "b": "b", "o": "o", "O": "o", "x": "x", "X": "X"}
+_PREFIXES = {"b": "0b", "x": "0x", "X": "0X"}
+_FLOAT_VERBS = {
+    "v": "g",
+    "b": "b",
+    "g": "g",
+    "G": "G",
+    "x": "x",
+    "X": "X",
+    "f": "f",
+    "F": "f",
+    "e": "e",
+    "E": "E",
+}
+_MAX_RUNE = sys.maxunicode
+
+
+class Flags(NamedTuple):
+    """What stands between `%` and the verb; `sharp_v` is the # of %#v."""
+
+    width: int = 0
+    precision: int | None = None
+    sharp: bool = False
+    zero: bool = False
+    plus: bool = False
+    minus: bool = False
+    space: bool = False
+    sharp_v: bool = False
+
+
+PLAIN = Flags()
+
+
+def print_scalar(value: Any, verb: str, flags: Flags) -> str:
+    """Print a string, number or boolean."""
+    kind = value.__class__
+    if kind is str:
+        text = _print_string(value, verb, flags)
+    elif kind is bool:
+        text = pad("true" if value else "false", flags) if verb in "tv" else None
+    elif kind is int:
+        text = print_integer(value, verb, flags)
+    elif kind is float:
+        text = _print_float(value, verb, flags)
+    else:
+        text = pad(str(value), flags)
+    if text is None:
+        return f"%!{verb}({go_type(value)}={print_scalar(value, 'v', flags)})"
+    return text
+
+
+def pad(text: str, flags: Flags) -> str:
+    """Fill text up to the width: on the right with -, else on the left, with zeros if asked."""
+    missing = flags.width - len(text)
+    if missing <= 0:
+        return text
+    if flags.minus:
+        return text + " " * missing
+    return ("0" if flags.zero else " ") * missing + text
+
+
+def _pad_with_spaces(text: str, flags: Flags) -> str:
+    return pad(text, flags._replace(zero=False)) if flags.zero else pad(text, flags)
+
+
+def _print_string(value: str, verb: str, flags: Flags) -> str | None:
+    if verb == "s" or (verb == "v" and not flags.sharp_v):
+        return pad(value[: flags.precision], flags)
+    if verb in "qv":
+        return _print_quoted(value[: flags.precision], flags)
+    if verb in "xX":
+        return _print_hex_string(value, verb, flags)
+    return None
+
+
+def _print_quoted(value: str, flags: Flags) -> str:
+    if flags.sharp and can_backquote(value):
+        return pad(f"`{value}`", flags)
+    return pad(quote_ascii(value) if flags.plus else quote(value), flags)
+
+
+def _print_hex_string(value: str, verb: str, flags: Flags) -> str:
+    data = utf8(value)[: flags.precision]
+    digits = data.hex(" ") if flags.space else data.hex()
+    if verb == "X":
+        digits = digits.upper()
+    if flags.sharp and digits:
+        prefix = f"0{verb}"
+        digits = prefix + digits.replace(" ", f" {prefix}")
+    return pad(digits, flags)
+
+
+def print_integer(value: int, verb: str, flags: Flags) -> str | None:
+    """Print an integer; None means that the verb is none for integers."""
+    notation = _INTEGER_VERBS.get(verb)
+    if notation is not None:
+        return _print_digits(value, verb, notation, flags)
+    if verb == "c":
+        return pad(character(value), flags)
+    if verb == "q":
+        return pad(quote_rune_ascii(value) if flags.plus else quote_rune(value), flags)
+    if verb == "U":
+        return _print_code_point(value, flags)
+    return None
+
+
+def _print_digits(value: int, verb: str, notation: str, flags: Flags) -> str:
+    if flags is PLAIN and notation == "d":
+        return str(value)
+    if flags.precision == 0 and value == 0:
+        return " " * flags.width
+    sign = _sign(value < 0, flags)
+    digits = format(abs(value), notation)
+    if flags.precision is not None:
+        digits = digits.rjust(flags.precision, "0")
+    elif flags.zero and not flags.minus:
+        digits = digits.rjust(flags.width - len(sign), "0")
+    return _pad_with_spaces(sign + _prefix(digits, verb, notation, flags) + digits, flags)
+
+
+def _sign(negative: bool, flags: Flags) -> str:
+    if negative:
+        return "-"
+    return "+" if flags.plus else " " if flags.space else ""
+
+
+def _prefix(digits: str, verb: str, notation: str, flags: Flags) -> str:
+    if notation == "o":
+        leading = "0" if flags.sharp and digits[0] != "0" else ""
+        return "0o" + leading if verb == "O" else leading
+    return _PREFIXES.get(notation, "") if flags.sharp else ""
+
+
+def _print_code_point(value: int, flags: Flags) -> str:
+    code = value % (1 << 64)
+    digits = f"{code:X}".rjust(max(flags.precision or 0, 4), "0")
+    shown = ""
+    if flags.sharp and code <= _MAX_RUNE and chr(code).isprintable():
+        shown = f" '{chr(code)}'"
+    return _pad_with_spaces(f"U+{digits}{shown}", flags)
+
+
+def _print_float(value: float, verb: str, flags: Flags) -> str | None:
+    notation = _FLOAT_VERBS.get(verb)
+    if notation is None:
+        return None
+    precision = flags.precision
+    if precision is None:
+        precision = 6 if notation in "efE" else -1
+    number = format_float(value, notation, precision)
+    if flags is PLAIN:
+        return number
+    negative = number[0] == "-"
+    digits = number.lstrip("+-")
+    if digits[0] in "IN":
+        return _print_not_a_number(number, flags)
+    if flags.sharp and notation != "b":
+        digits = _with_point(digits, notation, precision)
+    sign = _sign(negative, flags)
+    if flags.zero and not flags.minus:
+        digits = digits.rjust(flags.width - len(sign), "0")
+    return pad(sign + digits, flags)
+
+
+def _print_not_a_number(number: str, flags: Flags) -> str:
+    """Infinities carry a sign always, NaN only when one is asked for; neither is padded with zeros."""
+    if number == "-Inf" or (flags.plus and number == "+Inf"):
+        return _pad_with_spaces(number, flags)
+    sign = _sign(False, flags)
+    if number == "+Inf":
+        return _pad_with_spaces((sign or "") + "Inf" if sign == " " else "+Inf", flags)
+    return _pad_with_spaces(sign + number, flags)
+
+
+def _with_point(digits: str, notation: str, precision: int) -> str:
+    """Give a number the decimal point and the trailing zeros that # asks for."""
+    mantissa, exponent = digits, ""
+    for mark in "pP" if notation in "xX" else "eE":
+        if mark in digits:
+            mantissa, _, tail = digits.partition(mark)
+            exponent = mark + tail
+    wanted = 0
+    if notation in "gGx":
+        wanted = 6 if precision == -1 else precision
+    wanted -= _significant(mantissa, notation)
+    if "." not in mantissa:
+        if mantissa == "0":
+            wanted -= 1
+        mantissa += "."
+    return mantissa + "0" * max(wanted, 0) + exponent
+
+
+def _significant(mantissa: str, notation: str) -> int:
+    """Count the digits from the first that is not zero; Go counts the x of 0x among them."""
+    return len(mantissa.replace(".", "").lstrip("0"))

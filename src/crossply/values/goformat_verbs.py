@@ -1,0 +1,78 @@
+"""Printing one value by one verb and its flags. See `goformat`.
+
+Scalars are printed by `goformat_scalars`; objects and arrays here, element by element with the same verb
+and flags, over a list of what is still to print instead of recursion: values may be deep.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.values.goformat_scalars import PLAIN, Flags, pad, print_integer, print_scalar
+from crossply.values.gotypes import go_type
+
+_ADDRESS = 0xC000012000
+"""What `%p` shows for every object and array: Go shows an address there, different in each run."""
+
+
+class _Verbatim(str):
+    """Punctuation between elements, on the same stack as the values that are still to print."""
+
+    __slots__ = ()
+
+
+def print_value(value: Any, verb: str, flags: Flags) -> str:
+    """Print a value as an argument of Sprintf."""
+    if value is None:
+        return pad("<nil>", flags) if verb in "vT" else f"%!{verb}(<nil>)"
+    if verb == "T":
+        return print_scalar(go_type(value), "s", flags)
+    if not isinstance(value, dict | list):
+        return print_scalar(value, verb, flags)
+    if verb == "p":
+        return print_integer(_ADDRESS, "x", flags._replace(sharp=not flags.sharp))
+    if verb == "w":
+        return f"%!w({go_type(value)}={_print_nested(value, 'v', flags)})"
+    return _print_nested(value, verb, flags)
+
+
+def _print_nested(value: Any, verb: str, flags: Flags) -> str:
+    pieces: list[str] = []
+    pending: list[Any] = [value]
+    while pending:
+        item = pending.pop()
+        if item.__class__ is _Verbatim:
+            pieces.append(item)
+        elif isinstance(item, dict | list):
+            pending += reversed(_opened(item, flags))
+        elif item is None:
+            pieces.append("interface {}(nil)" if flags.sharp_v else "<nil>")
+        else:
+            pieces.append(print_scalar(item, verb, flags))
+    return "".join(pieces)
+
+
+_SPACE, _COMMA, _COLON = _Verbatim(" "), _Verbatim(", "), _Verbatim(":")
+_SQUARE, _MAP, _SQUARE_END, _CURLY_END = _Verbatim("["), _Verbatim("map["), _Verbatim("]"), _Verbatim("}")
+
+
+def _opened(container: Any, flags: Flags) -> list[Any]:
+    """Lay a container out flat: its brackets, its elements, and what stands between them."""
+    separator = _COMMA if flags.sharp_v else _SPACE
+    if isinstance(container, dict):
+        elements = [
+            part for key in _sorted_keys(container) for part in (separator, key, _COLON, container[key])
+        ]
+    else:
+        elements = [part for item in container for part in (separator, item)]
+    if flags.sharp_v:
+        return [_Verbatim(go_type(container) + "{"), *elements[1:], _CURLY_END]
+    return [_MAP if isinstance(container, dict) else _SQUARE, *elements[1:], _SQUARE_END]
+
+
+def _sorted_keys(container: dict[str, Any]) -> list[str]:
+    """Sort by UTF-8 bytes, as Go does; Python's order of code points is the same one."""
+    return sorted(container)
+
+
+__all__ = ["PLAIN", "Flags", "print_value"]

@@ -1,0 +1,48 @@
+"""What a conformance suite calls: thin doors into the product, one function a suite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.values import goformat, paths
+
+_READERS = {
+    "get": paths.get,
+    "getString": paths.get_string,
+    "getInteger": paths.get_integer,
+    "getNumber": paths.get_number,
+    "getBool": paths.get_bool,
+    "getStringArray": paths.get_string_array,
+    "getStringObject": paths.get_string_object,
+    "expand": paths.expand,
+}
+
+
+def sprintf(format: str, args: list[Any]) -> str:  # noqa: A002 - Go's name for it
+    return goformat.sprintf(format, args)
+
+
+def run(
+    op: str,
+    path: str,
+    object: Any = None,  # noqa: A002 - the name the suites use
+    value: Any = None,
+    keep_map_values: bool | None = None,
+    append_slice: bool | None = None,
+) -> Any:
+    """Do one field path operation; the writing ones return the whole object."""
+    if op == "parse":
+        return [{"index" if isinstance(s, int) else "field": s} for s in paths.parse(path)]
+    if op in _READERS:
+        return _READERS[op](object, path)
+    if op == "set":
+        paths.set_value(object, path, value)
+    elif op == "delete":
+        paths.delete(object, path)
+    elif op == "merge":
+        given = keep_map_values is not None or append_slice is not None
+        options = paths.MergeOptions(keep_map_values, append_slice) if given else None
+        paths.merge_value(object, path, value, options)
+    else:
+        raise ValueError(f"no such operation: {op}")
+    return object
