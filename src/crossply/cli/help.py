@@ -43,11 +43,7 @@ def _command_sections(path: str, command: Command) -> list[str]:
 
 
 def _group_sections(path: str, concealed: frozenset[str]) -> list[str]:
-    rows = [
-        (child.name, child.summary)
-        for child in children(path, concealed)
-        if not child.hidden or _hidden(path)
-    ]
+    shown = [child for child in children(path, concealed) if not child.hidden] or children(path)
     return [
         _wrap(GROUPS.get(path, "") or INTRODUCTION, 0),
         _table("Commands:", [(child.name, child.summary) for child in shown]),
