@@ -119,9 +119,10 @@ class Condition(NamedTuple):
 
 
 class Request:
-    """Everything a function may look at. Its tag identifies the content and is computed when first asked for."""
+    """Everything a function may look at. Its tag identifies the content; it is computed when asked for."""
 
     __slots__ = (
+        "_first",
         "_tag",
         "capabilities",
         "context",
@@ -158,10 +159,13 @@ class Request:
         self.required_schemas = required_schemas or {}
         self.capabilities = capabilities
         self._tag = tag
+        self._first: Request | None = None
 
     @property
     def tag(self) -> str:
         """The hex SHA-256 of the encoded request without its meta, or the tag the caller sent."""
+        if self._first is not None:
+            return self._first.tag
         if self._tag is None:
             from crossply.compose.wire import request_tag
 
@@ -176,7 +180,7 @@ class Request:
         required_schemas: Mapping[str, Object | None],
     ) -> Request:
         """The request of the next iteration: what was asked for is there; the tag stays that of the first."""
-        return Request(
+        request = Request(
             self.observed,
             self.desired,
             input=self.input,
@@ -186,8 +190,9 @@ class Request:
             required_resources=required_resources,
             required_schemas=required_schemas,
             capabilities=self.capabilities,
-            tag=self._tag,
         )
+        request._first = self._first or self
+        return request
 
 
 class Response(NamedTuple):

@@ -1,0 +1,173 @@
+"""From the desired state to the objects that will be applied.
+
+The engine owns a composed resource's identity: its name and namespace once it exists, the labels and the
+annotation by which it is found again, and the owner reference by which it is deleted with its owner. A
+function cannot change any of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from crossply.compose.asks import IsNamespaced, Work
+from crossply.compose.errors import ComposedResourceError
+from crossply.compose.events import NAMESPACE_OVERRIDDEN, WARNING, Event
+from crossply.compose.messages import READY_TRUE, Resource, Snapshot
+from crossply.compose.metadata import (
+    COMPOSITE_LABEL,
+    RESOURCE_NAME_ANNOTATION,
+    Owner,
+    metadata_of,
+    string_map,
+    text_in,
+)
+from crossply.compose.naming import child_name, is_valid_name
+from crossply.compose.observed import Observed
+from crossply.errors import CrossplyError
+from crossply.values import Object
+from crossply.values.structs import from_wire
+
+
+class Composed(NamedTuple):
+    """One resource to apply."""
+
+    name: str
+    object: Object
+    ready: bool
+    observed: Snapshot | None
+
+
+def build_composed(
+    desired: Mapping[str, Resource], observed: Mapping[str, Observed], owner: Owner, events: list[Event]
+) -> Work[tuple[Composed, ...]]:
+    """The objects to apply, in order of their names in the pipeline."""
+    scopes: dict[tuple[str, str], bool] = {}
+    composed = []
+    for name in sorted(desired):
+        resource = desired[name]
+        obj = _object_of(name, resource)
+        metadata = dict(metadata_of(obj))
+        obj["metadata"] = metadata
+        existing = observed.get(name)
+        if existing is not None:
+            _keep_identity(metadata, metadata_of(existing.snapshot.object))
+        if owner.namespace:
+            yield from _check_namespace(name, obj, metadata, owner.namespace, scopes, events)
+        _inherit(name, metadata, owner)
+        _check_name(name, obj, metadata)
+        snapshot = existing.snapshot if existing is not None else None
+        composed.append(Composed(name, obj, resource.ready == READY_TRUE, snapshot))
+    return tuple(composed)
+
+
+def _object_of(name: str, resource: Resource) -> Object:
+    try:
+        obj: Object = from_wire(resource.object)
+    except CrossplyError as problem:
+        raise ComposedResourceError(
+            f'cannot unmarshal desired composed resource "{name}" from RunFunctionResponse: {problem}'
+        ) from problem
+    return obj
+
+
+def _keep_identity(metadata: Object, existing: Object) -> None:
+    for key in ("namespace", "name", "generateName"):
+        _put(metadata, key, text_in(existing, key))
+
+
+def _put(fields: Object, key: str, value: Any) -> None:
+    if value:
+        fields[key] = value
+    else:
+        fields.pop(key, None)
+
+
+def _check_namespace(
+    name: str,
+    obj: Object,
+    metadata: Object,
+    home: str,
+    scopes: dict[tuple[str, str], bool],
+    events: list[Event],
+) -> Work[None]:
+    """A namespaced composite resource composes in its own namespace only."""
+    namespace = text_in(metadata, "namespace")
+    if namespace == home:
+        return
+    if namespace:
+        told = (
+            f'cannot create composed resource "{name}" in namespace "{namespace}", '
+            f'using XR namespace "{home}" instead'
+        )
+        events.append(Event(WARNING, NAMESPACE_OVERRIDDEN, told))
+        return
+    kind = text_in(obj, "kind")
+    key = (text_in(obj, "apiVersion"), kind)
+    if key not in scopes:
+        scopes[key] = yield from _is_namespaced(name, kind, text_in(metadata, "name"), key[0])
+    if not scopes[key]:
+        raise ComposedResourceError(
+            f'cannot apply cluster scoped composed resource "{name}" (a {kind} named '
+            f"{text_in(metadata, 'name')}) for a namespaced composite resource.",
+            hint="compose it from a cluster scoped composite resource",
+        )
+
+
+def _is_namespaced(name: str, kind: str, object_name: str, api_version: str) -> Work[bool]:
+    try:
+        namespaced: bool = yield IsNamespaced(api_version, kind)
+    except CrossplyError as problem:
+        raise ComposedResourceError(
+            f'cannot check if composed resource "{name}" is namespaced (a {kind} named {object_name}): '
+            f"{problem}",
+            hint=problem.hint,
+        ) from problem
+    return namespaced
+
+
+def _inherit(name: str, metadata: Object, owner: Owner) -> None:
+    """Everything the composite resource hands down."""
+    if not owner.prefix:
+        raise ComposedResourceError(
+            f'cannot render metadata for composed resource "{name}": cannot find top-level composite '
+            f'resource name label "{COMPOSITE_LABEL}" in composite resource metadata',
+            hint="give the composite resource a name",
+        )
+    if not text_in(metadata, "name") and not text_in(metadata, "generateName"):
+        metadata["generateName"] = owner.prefix + "-"
+    if owner.namespace:
+        metadata["namespace"] = owner.namespace
+    metadata["annotations"] = {**string_map(metadata.get("annotations")), RESOURCE_NAME_ANNOTATION: name}
+    metadata["labels"] = {**string_map(metadata.get("labels")), **owner.labels}
+    metadata["ownerReferences"] = _with_owner(name, metadata, owner)
+    if not text_in(metadata, "name"):
+        metadata["name"] = child_name(metadata["generateName"], owner.uid, name)
+
+
+def _with_owner(name: str, metadata: Object, owner: Owner) -> list[Any]:
+    references = metadata.get("ownerReferences")
+    if type(references) is not list or not references:
+        return [owner.reference]
+    kept = []
+    for reference in references:
+        if type(reference) is not dict or reference.get("uid") == owner.uid:
+            continue
+        if reference.get("controller") is True:
+            raise ComposedResourceError(
+                f'cannot render metadata for composed resource "{name}": cannot set controller reference: '
+                f"{text_in(metadata, 'name')} is already controlled by {text_in(reference, 'kind')} "
+                f"{text_in(reference, 'name')} (UID {text_in(reference, 'uid')})"
+            )
+        kept.append(reference)
+    return [*kept, owner.reference]
+
+
+def _check_name(name: str, obj: Object, metadata: Object) -> None:
+    if is_valid_name(metadata["name"], text_in(obj, "apiVersion"), text_in(obj, "kind")):
+        return
+    raise ComposedResourceError(
+        f'cannot apply composed resource "{name}" because it has an invalid name "{metadata["name"]}". '
+        "Must be a valid RFC 1123 subdomain name.",
+        hint="lower case letters, digits, dots and dashes; or leave the name out and it is generated",
+    )

@@ -1,0 +1,74 @@
+"""Setting status conditions, with the rules by which an equal condition keeps its time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from crossply.compose.events import StatusCondition
+from crossply.values import Object
+
+
+def read_conditions(status: Any) -> list[Object]:
+    """The conditions of a status, in their order, reduced to the fields that conditions have."""
+    found = status.get("conditions") if type(status) is dict else None
+    if type(found) is not list:
+        return []
+    return [_normal(entry) for entry in found if type(entry) is dict]
+
+
+def _normal(entry: Object) -> Object:
+    condition = {key: entry.get(key, "") for key in ("type", "status", "reason")}
+    condition["lastTransitionTime"] = entry.get("lastTransitionTime")
+    for optional in ("message", "observedGeneration"):
+        if entry.get(optional):
+            condition[optional] = entry[optional]
+    return condition
+
+
+def set_conditions(
+    conditions: list[Object], changes: Iterable[StatusCondition], now: str, generation: int
+) -> list[Object]:
+    """The conditions with the changes made. A replaced one keeps its place, an equal one its time."""
+    result = list(conditions)
+    for change in changes:
+        _place(result, _entry(change, now, 0 if change.by_function else generation))
+    return result
+
+
+def put_conditions(conditions: list[Object], others: Iterable[Object]) -> list[Object]:
+    """The conditions with other complete ones set over them."""
+    result = list(conditions)
+    for other in others:
+        _place(result, other)
+    return result
+
+
+def _entry(change: StatusCondition, now: str, generation: int) -> Object:
+    entry: Object = {
+        "type": change.type,
+        "status": change.status,
+        "reason": change.reason,
+        "lastTransitionTime": now,
+    }
+    if change.message:
+        entry["message"] = change.message
+    if generation:
+        entry["observedGeneration"] = generation
+    return entry
+
+
+def _place(conditions: list[Object], entry: Object) -> None:
+    for index, existing in enumerate(conditions):
+        if existing["type"] == entry["type"]:
+            if not _same(existing, entry):
+                conditions[index] = entry
+            return
+    conditions.append(entry)
+
+
+def _same(a: Object, b: Object) -> bool:
+    if any(a.get(key, "") != b.get(key, "") for key in ("status", "reason", "message")):
+        return False
+    generations = a.get("observedGeneration", 0), b.get("observedGeneration", 0)
+    return 0 in generations or generations[0] == generations[1]

@@ -1,0 +1,76 @@
+"""The engine: one run of a Composition for one composite resource.
+
+`compose` is a generator without I/O, clock or randomness. It asks for function calls and for objects (see
+`asks`) and ends in an `Outcome`: what to apply, what to delete, and what to tell. Whoever drives it, the
+`render` command or a controller, gets the same outcome for the same answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from crossply.compose.asks import Work
+from crossply.compose.collection import Deletion, collect
+from crossply.compose.composed import Composed, build_composed
+from crossply.compose.events import Event, StatusCondition
+from crossply.compose.messages import READY_FALSE, READY_TRUE, Requirements, Resource, Snapshot
+from crossply.compose.metadata import owner_from
+from crossply.compose.observed import Observed, as_state
+from crossply.compose.pipeline import Told, run_pipeline
+from crossply.compose.recipe import Recipe
+from crossply.compose.references import references_to
+from crossply.values import Object
+from crossply.values.structs import from_wire
+
+
+class Job(NamedTuple):
+    """One composite resource, configured (see `configuration`), and all that exists of it."""
+
+    composite: Snapshot
+    recipe: Recipe
+    observed: Mapping[str, Observed]
+    connection_details: Mapping[str, bytes] = {}
+    context: Object = {}  # noqa: RUF012 - read only
+
+
+class Outcome(NamedTuple):
+    """What the run decided."""
+
+    composed: tuple[Composed, ...]
+    deletions: tuple[Deletion, ...]
+    references: list[Object]
+    composite: Object
+    """What functions want on the composite resource; only its status counts."""
+    composite_ready: bool | None
+    """A function's own verdict; None leaves it to the composed resources."""
+    connection_details: Mapping[str, bytes]
+    context: Object | None
+    ttl: int
+    events: tuple[Event, ...]
+    conditions: tuple[StatusCondition, ...]
+    requirements: Mapping[str, Requirements]
+
+
+def compose(job: Job, told: Told) -> Work[Outcome]:
+    """Run the pipeline and decide. `told` keeps what functions said, also when the run fails."""
+    xr = job.composite.object
+    owner = owner_from(xr)
+    state = as_state(job.composite, job.connection_details, job.observed)
+    finished = yield from run_pipeline(job.recipe.steps, state, job.context, told)
+    desired = finished.desired
+    composed = yield from build_composed(desired.resources, job.observed, owner, told.events)
+    composite = desired.composite or Resource({})
+    return Outcome(
+        composed=composed,
+        deletions=collect(job.observed, desired.resources, owner.uid),
+        references=references_to(composed, namespaced=bool(owner.namespace)),
+        composite=from_wire(composite.object),
+        composite_ready={READY_TRUE: True, READY_FALSE: False}.get(composite.ready),
+        connection_details=composite.connection_details,
+        context=finished.context,
+        ttl=told.ttl,
+        events=tuple(told.events),
+        conditions=tuple(told.conditions),
+        requirements=told.requirements,
+    )

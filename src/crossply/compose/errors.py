@@ -1,0 +1,84 @@
+"""What can go wrong while resources are composed.
+
+The sentences are Crossplane's, since people search for them; the hints are ours.
+"""
+
+from __future__ import annotations
+
+from crossply.errors import CrossplyError
+
+
+class ComposeError(CrossplyError):
+    """Resources could not be composed, and nothing was changed."""
+
+    code = "CP-200"
+    hint = "nothing was applied; fix the cause and the next run starts afresh"
+
+
+class SelectionError(ComposeError):
+    """No Composition, or no revision of one, fits the composite resource."""
+
+    code = "CP-201"
+    hint = "compare the Composition's compositeTypeRef and labels with the composite resource"
+
+
+class IncompatibleComposition(ComposeError):
+    """The selected Composition composes another kind."""
+
+    code = "CP-202"
+    hint = "spec.compositeTypeRef of the Composition must be the composite resource's apiVersion and kind"
+
+
+class ObservedError(ComposeError):
+    """A composed resource that exists cannot be taken into account."""
+
+    code = "CP-203"
+    hint = "every composed resource carries the annotation crossplane.io/composition-resource-name"
+
+
+class StepFailed(ComposeError):
+    """A function returned a fatal result."""
+
+    code = "CP-207"
+    hint = "the message is the function's own; look at the step's input and at the fields it reads"
+
+
+class StepNotRun(ComposeError):
+    """A function could not be called, or what it needs could not be read."""
+
+    code = "CP-208"
+
+
+class CredentialMissing(ComposeError):
+    """A Secret that a step needs as a credential does not exist."""
+
+    code = "CP-209"
+    hint = "create the Secret, or give it to render with --function-credentials"
+
+
+class RequirementsUnstable(ComposeError):
+    """A function asks for something else every time it is called."""
+
+    code = "CP-210"
+    hint = "a function's requirements must depend only on its request; raise maxIterations if it needs more"
+
+
+class RequirementRefused(ComposeError):
+    """A function asked for resources that its step does not allow."""
+
+    code = "CP-211"
+    hint = "add a rule to the step's allowedExtraResources if the function may see them"
+
+
+class ComposedResourceError(ComposeError):
+    """A function desires a resource that cannot be composed as it stands."""
+
+    code = "CP-212"
+    hint = "look at the metadata that the function gives this resource"
+
+
+class CollectionRefused(ComposeError):
+    """A resource that is no longer desired belongs to somebody else."""
+
+    code = "CP-213"
+    hint = "remove the owner reference of the other controller, or desire the resource again"

@@ -1,0 +1,102 @@
+"""Reading the metadata of any object, and what a composed resource inherits from its composite resource.
+
+Functions may put anything where metadata belongs. What has the wrong type reads as absent, as it does for
+the API machinery of Kubernetes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from crossply.values import Object
+
+COMPOSITE_LABEL = "crossplane.io/composite"
+CLAIM_NAME_LABEL = "crossplane.io/claim-name"
+CLAIM_NAMESPACE_LABEL = "crossplane.io/claim-namespace"
+RESOURCE_NAME_ANNOTATION = "crossplane.io/composition-resource-name"
+
+
+def metadata_of(obj: Object) -> Object:
+    """The object's metadata; empty when it has none."""
+    metadata = obj.get("metadata")
+    return metadata if type(metadata) is dict else {}
+
+
+def text_in(fields: Object, key: str) -> str:
+    """A string field; empty when it is absent or no string."""
+    value = fields.get(key)
+    return value if type(value) is str else ""
+
+
+def name_of(obj: Object) -> str:
+    """The object's name."""
+    return text_in(metadata_of(obj), "name")
+
+
+def namespace_of(obj: Object) -> str:
+    """The object's namespace."""
+    return text_in(metadata_of(obj), "namespace")
+
+
+def uid_of(obj: Object) -> str:
+    """The object's UID."""
+    return text_in(metadata_of(obj), "uid")
+
+
+def labels_of(obj: Object) -> dict[str, str]:
+    """The object's labels."""
+    return string_map(metadata_of(obj).get("labels"))
+
+
+def annotations_of(obj: Object) -> dict[str, str]:
+    """The object's annotations."""
+    return string_map(metadata_of(obj).get("annotations"))
+
+
+def string_map(value: Any) -> dict[str, str]:
+    """The value if it is a map of strings only, else an empty map."""
+    if type(value) is not dict:
+        return {}
+    for item in value.values():
+        if type(item) is not str:
+            return {}
+    return value
+
+
+def controller_of(obj: Object) -> Object | None:
+    """The owner reference of the object's controller."""
+    references = metadata_of(obj).get("ownerReferences")
+    if type(references) is list:
+        for reference in references:
+            if type(reference) is dict and reference.get("controller") is True:
+                return reference
+    return None
+
+
+class Owner(NamedTuple):
+    """What every resource composed for one composite resource is given; made once a run."""
+
+    namespace: str
+    uid: str
+    prefix: str
+    labels: dict[str, str]
+    reference: Object
+
+
+def owner_from(xr: Object) -> Owner:
+    """What the composite resource hands down."""
+    labels = labels_of(xr)
+    prefix = labels.get(COMPOSITE_LABEL, "")
+    given = {COMPOSITE_LABEL: prefix}
+    if labels.get(CLAIM_NAME_LABEL) and labels.get(CLAIM_NAMESPACE_LABEL):
+        given[CLAIM_NAME_LABEL] = labels[CLAIM_NAME_LABEL]
+        given[CLAIM_NAMESPACE_LABEL] = labels[CLAIM_NAMESPACE_LABEL]
+    reference = {
+        "apiVersion": text_in(xr, "apiVersion"),
+        "kind": text_in(xr, "kind"),
+        "name": name_of(xr),
+        "uid": uid_of(xr),
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+    return Owner(namespace_of(xr), uid_of(xr), prefix, given, reference)

@@ -1,0 +1,44 @@
+"""Which existing objects count as the composed resources of a composite resource."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from crossply.compose.errors import ObservedError
+from crossply.compose.messages import Resource, Snapshot, State
+from crossply.compose.metadata import RESOURCE_NAME_ANNOTATION, annotations_of, controller_of
+
+
+class Observed(NamedTuple):
+    """A composed resource that exists, and the data of its connection Secret."""
+
+    snapshot: Snapshot
+    connection_details: Mapping[str, bytes] = {}
+
+
+def observe(found: Iterable[Observed], uid: str) -> dict[str, Observed]:
+    """The found objects by their name in the pipeline.
+
+    What another object controls is left out: it is not ours to see, to change or to delete. What nobody
+    controls is kept, so that it can be adopted.
+    """
+    known = {}
+    for observed in found:
+        obj = observed.snapshot.object
+        controller = controller_of(obj)
+        if controller is not None and controller.get("uid") != uid:
+            continue
+        name = annotations_of(obj).get(RESOURCE_NAME_ANNOTATION)
+        if not name:
+            raise ObservedError(
+                f'encountered composed resource without required "{RESOURCE_NAME_ANNOTATION}" annotation'
+            )
+        known[name] = observed
+    return known
+
+
+def as_state(xr: Snapshot, details: Mapping[str, bytes], observed: Mapping[str, Observed]) -> State:
+    """The observed state that every function of the pipeline is shown."""
+    resources = {name: Resource.of(o.snapshot, o.connection_details) for name, o in observed.items()}
+    return State(Resource.of(xr, details), resources)

@@ -1,0 +1,162 @@
+"""Running the steps of a pipeline, one after the other.
+
+Each step gets the same observed state, the desired state and the context of the step before it, and its own
+input and credentials. Its desired state replaces what was there: a function that drops a resource deletes it.
+A fatal result, or a function that cannot be called, ends the run; what was told until then is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from crossply.compose.asks import FetchObject, FetchSecret, Work
+from crossply.compose.errors import CredentialMissing, StepFailed, StepNotRun
+from crossply.compose.events import SYSTEM_CONDITIONS, Event, StatusCondition, condition_from, event_from
+from crossply.compose.messages import (
+    SEVERITY_FATAL,
+    Request,
+    Requirements,
+    Resource,
+    ResourceSelector,
+    Response,
+    SchemaSelector,
+    State,
+)
+from crossply.compose.recipe import PreparedStep
+from crossply.compose.requirements import call_until_stable, fetch_resources, fetch_schema
+from crossply.errors import CrossplyError
+from crossply.kinds.composition import Step
+from crossply.values import Object
+from crossply.values.structs import to_wire
+
+
+class Told:
+    """What functions told so far; it outlives a run that fails."""
+
+    __slots__ = ("conditions", "events", "requirements", "ttl")
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.conditions: list[StatusCondition] = []
+        self.requirements: dict[str, Requirements] = {}
+        self.ttl = 0
+        """The shortest time to live in nanoseconds; 0 when no function has an opinion."""
+
+
+class Finished(NamedTuple):
+    """Where the pipeline ended."""
+
+    desired: State
+    context: Object | None
+
+
+def run_pipeline(
+    steps: tuple[PreparedStep, ...], observed: State, context: Object | None, told: Told
+) -> Work[Finished]:
+    """The desired state after the last step."""
+    desired = State()
+    for prepared in steps:
+        request = yield from _request(prepared, observed, desired, context)
+        response = yield from _call(prepared.step, request)
+        _listen(prepared.step, response, told)
+        desired = response.desired or State()
+        context = response.context
+    return Finished(desired, context)
+
+
+def _call(step: Step, request: Request) -> Work[Response]:
+    try:
+        return (yield from call_until_stable(step, request))
+    except CrossplyError as problem:
+        raise StepNotRun(
+            f'cannot run Composition pipeline step "{step.name}": {problem}',
+            place=problem.place,
+            hint=problem.hint,
+        ) from problem
+
+
+def _listen(step: Step, response: Response, told: Told) -> None:
+    """Take down what the function told, and stop at the first fatal result."""
+    if response.requirements is not None:
+        told.requirements[step.name] = response.requirements
+    if response.ttl is not None and response.ttl > 0 and (told.ttl == 0 or response.ttl < told.ttl):
+        told.ttl = response.ttl
+    for condition in response.conditions:
+        if condition.type not in SYSTEM_CONDITIONS:
+            told.conditions.append(condition_from(condition))
+    for result in response.results:
+        if result.severity == SEVERITY_FATAL:
+            raise StepFailed(f'pipeline step "{step.name}" returned a fatal result: {result.message}')
+        told.events.append(event_from(result, step.name))
+
+
+def _request(
+    prepared: PreparedStep, observed: State, desired: State, context: Object | None
+) -> Work[Request]:
+    step = prepared.step
+    given = prepared.input.view if prepared.input is not None else None
+    if step.input_ref is not None:
+        given = yield from _referenced_input(step)
+    if not step.credentials and not step.required_resources and not step.required_schemas:
+        return Request(observed, desired, input=given, context=context)
+    credentials = yield from _credentials(step)
+    resources = yield from _bootstrap_resources(step)
+    schemas = yield from _bootstrap_schemas(step)
+    return Request(
+        observed,
+        desired,
+        input=given,
+        context=context,
+        credentials=credentials,
+        required_resources=resources,
+        required_schemas=schemas,
+    )
+
+
+def _referenced_input(step: Step) -> Work[Object]:
+    """The input that a step keeps in an object of its own."""
+    ref = step.input_ref
+    assert ref is not None
+    try:
+        found: Object = yield FetchObject(ref)
+    except CrossplyError as problem:
+        raise StepNotRun(
+            f'cannot get input for Composition pipeline step "{step.name}": {problem}', hint=problem.hint
+        ) from problem
+    view: Object = to_wire(found)
+    return view
+
+
+def _credentials(step: Step) -> Work[dict[str, Mapping[str, bytes]]]:
+    found = {}
+    for credential in step.credentials:
+        if credential.source != "Secret" or not credential.secret_name:
+            continue
+        try:
+            found[credential.name] = yield FetchSecret(credential.secret_namespace, credential.secret_name)
+        except CrossplyError as problem:
+            raise CredentialMissing(
+                f'cannot get Composition pipeline step "{step.name}" credential "{credential.name}" '
+                f"from Secret: {problem}"
+            ) from problem
+    return found
+
+
+def _bootstrap_resources(step: Step) -> Work[dict[str, tuple[Resource, ...]]]:
+    found = {}
+    for want in step.required_resources:
+        selector = ResourceSelector(
+            want.api_version, want.kind, want.match_name, want.match_labels, want.namespace
+        )
+        purpose = f'cannot fetch bootstrap required resources for requirement "{want.name}"'
+        found[want.name] = yield from fetch_resources(selector, purpose)
+    return found
+
+
+def _bootstrap_schemas(step: Step) -> Work[dict[str, Object | None]]:
+    found = {}
+    for want in step.required_schemas:
+        purpose = f'cannot fetch bootstrap required schema for requirement "{want.name}"'
+        found[want.name] = yield from fetch_schema(SchemaSelector(want.api_version, want.kind), purpose)
+    return found

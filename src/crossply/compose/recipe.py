@@ -1,0 +1,31 @@
+"""A Composition made ready to run many times: compile once, run fresh for every composite resource."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crossply.compose.messages import Snapshot
+from crossply.kinds.composition import Composition, Step
+
+
+class PreparedStep(NamedTuple):
+    """A step with its input in the form that functions see."""
+
+    step: Step
+    input: Snapshot | None
+
+
+class Recipe(NamedTuple):
+    """A Composition, or one revision of it, whose inputs need no further conversion."""
+
+    composition: Composition
+    steps: tuple[PreparedStep, ...]
+
+
+def prepare(composition: Composition) -> Recipe:
+    """Convert every step's input once. Functions may remember what they made of an input they saw before."""
+    steps = tuple(
+        PreparedStep(step, Snapshot(step.input) if step.input is not None else None)
+        for step in composition.steps
+    )
+    return Recipe(composition, steps)

@@ -1,0 +1,136 @@
+"""Calling one function until it has all it asks for.
+
+A function may answer with requirements: resources and schemas it wants to see. It is then called again with
+them, and with its own context, until it asks for nothing new. Its desired state always starts from the same
+place, so the last answer is the whole answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from crossply.compose.asks import Call, FetchResources, FetchSchema, Work
+from crossply.compose.errors import RequirementRefused, RequirementsUnstable, StepNotRun
+from crossply.compose.messages import (
+    SEVERITY_FATAL,
+    Request,
+    Requirements,
+    Resource,
+    ResourceSelector,
+    Response,
+    SchemaSelector,
+)
+from crossply.errors import CrossplyError
+from crossply.kinds.composition import ExtraResourceRule, Step
+from crossply.values import Object
+
+MAX_ITERATIONS = 5
+"""How often a function is called again because of its requirements, unless its step says otherwise."""
+
+
+class Answers(NamedTuple):
+    """What a function gets to see of all that it asked for."""
+
+    resources: Mapping[str, tuple[Resource, ...]]
+    extra_resources: Mapping[str, tuple[Resource, ...]]
+    schemas: Mapping[str, Object | None]
+
+
+def call_until_stable(step: Step, request: Request) -> Work[Response]:
+    """The function's final answer."""
+    limit = MAX_ITERATIONS if step.max_iterations is None else step.max_iterations
+    given = Answers(request.required_resources, request.extra_resources, request.required_schemas)
+    wanted: Requirements | None = None
+    iteration = 0
+    while True:
+        response: Response = yield Call(step, request)
+        if response.requirements == wanted or is_fatal(response):
+            return response
+        wanted = response.requirements
+        answers = yield from _answer(step, wanted or Requirements(), given)
+        if iteration == 0 and answers == given:
+            return response
+        if iteration == limit:
+            raise RequirementsUnstable(
+                f"requirements didn't stabilize after the maximum number of iterations ({limit})"
+            )
+        iteration += 1
+        request = request.with_requirements(
+            response.context, answers.resources, answers.extra_resources, answers.schemas
+        )
+
+
+def is_fatal(response: Response) -> bool:
+    """Whether the function gave up."""
+    return any(result.severity == SEVERITY_FATAL for result in response.results)
+
+
+def _answer(step: Step, wanted: Requirements, given: Answers) -> Work[Answers]:
+    """What was given from the start, and over it what is wanted now."""
+    extra = yield from _fetch_all(step, wanted.extra_resources)
+    resources = yield from _fetch_all(step, wanted.resources)
+    schemas = {}
+    for name, selector in sorted(wanted.schemas.items()):
+        schemas[name] = yield from fetch_schema(selector, f"fetching schema for {name}")
+    return Answers({**given.resources, **resources}, extra, {**given.schemas, **schemas})
+
+
+def _fetch_all(
+    step: Step, selectors: Mapping[str, ResourceSelector]
+) -> Work[dict[str, tuple[Resource, ...]]]:
+    found = {}
+    for name, selector in sorted(selectors.items()):
+        _check_allowed(step, name, selector)
+        found[name] = yield from fetch_resources(selector, f"fetching resources for {name}")
+    return found
+
+
+def fetch_resources(selector: ResourceSelector, purpose: str) -> Work[tuple[Resource, ...]]:
+    """The selected resources as a function sees them; never with connection details."""
+    try:
+        snapshots = yield FetchResources(selector)
+    except CrossplyError as problem:
+        raise StepNotRun(f"{purpose}: {problem}", hint=problem.hint) from problem
+    return tuple(Resource.of(snapshot) for snapshot in snapshots)
+
+
+def fetch_schema(selector: SchemaSelector, purpose: str) -> Work[Object | None]:
+    """The OpenAPI schema of a kind, or None where there is no such kind."""
+    try:
+        schema: Object | None = yield FetchSchema(selector)
+    except CrossplyError as problem:
+        raise StepNotRun(f"{purpose}: {problem}", hint=problem.hint) from problem
+    return schema
+
+
+def _check_allowed(step: Step, name: str, selector: ResourceSelector) -> None:
+    rules = step.allowed_extra_resources
+    if rules is None or any(_allows(rule, selector) for rule in rules):
+        return
+    raise RequirementRefused(
+        f'step "{step.name}" does not allow its function to ask for {selector.kind} '
+        f'({selector.api_version}) as "{name}"'
+    )
+
+
+def _allows(rule: ExtraResourceRule, selector: ResourceSelector) -> bool:
+    """Whether a rule covers all that the selector can select."""
+    if (rule.api_version, rule.kind) != (selector.api_version, selector.kind):
+        return False
+    if rule.match_name is not None:
+        return selector.match_name is not None and _matches(rule.match_name, selector.match_name)
+    if rule.match_labels is not None:
+        asked = selector.match_labels or {}
+        return all(
+            key in asked and _matches(pattern, asked[key]) for key, pattern in rule.match_labels.items()
+        )
+    return True
+
+
+def _matches(pattern: str, text: str) -> bool:
+    if pattern == "*":
+        return True
+    from crossply.values.regexp import compile_go
+
+    return compile_go(f"^(?:{pattern})$").search(text) is not None
