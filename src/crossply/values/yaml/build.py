@@ -1,0 +1,108 @@
+"""From parser events to a value in one pass: the way nearly every document takes.
+
+A document with anchors, tags, odd keys or values that JSON cannot hold is `Unusual`: it is read again by
+`decode`, which follows Go step by step and knows every error. So this loop stays short and fast.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from yaml._yaml import CParser
+from yaml.events import (
+    AliasEvent,
+    DocumentEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+
+from crossply.values.yaml.floats import through_json
+from crossply.values.yaml.limits import MAX_DEPTH
+from crossply.values.yaml.scalars import HINTS, resolve
+
+
+class Unusual(Exception):
+    """The document needs the careful reader."""
+
+
+def build(data: bytes, max_nodes: int) -> tuple[Any, int]:
+    """Read the first document; return its value and how many nodes it has."""
+    next_event = CParser(data).get_event
+    next_event()
+    if type(next_event()) is StreamEndEvent:
+        return None, 1
+    return _build_document(next_event, max_nodes)
+
+
+def _build_document(next_event: Any, max_nodes: int) -> tuple[Any, int]:
+    # `into` is the open list or dict, `key` the key that waits for its value (None: the next is a key).
+    stack: list[tuple[Any, str | None]] = []
+    root: list[Any] = []
+    into: Any = root
+    is_map = False
+    key: str | None = None
+    nodes = 0
+    while True:
+        event = next_event()
+        kind = type(event)
+        if kind is ScalarEvent:
+            value: Any = event.value
+            if event.tag is not None or event.anchor is not None:
+                raise Unusual
+            if event.implicit[0] and value[:1] in HINTS:
+                value = _plain(value)
+            elif value == "<<":
+                raise Unusual
+            nodes += 1
+        elif kind is MappingStartEvent or kind is SequenceStartEvent:
+            value = {} if kind is MappingStartEvent else []
+            if event.anchor is not None or len(stack) >= MAX_DEPTH or nodes > max_nodes:
+                raise Unusual
+            nodes += 1
+        elif stack:
+            if kind is AliasEvent:
+                raise Unusual
+            # What is left is the end of a list or a map.
+            into, key = stack.pop()
+            is_map = type(into) is dict
+            continue
+        elif kind is DocumentEndEvent:
+            return root[0], nodes
+        else:
+            raise Unusual
+        if not is_map:
+            into.append(value)
+        elif key is None:
+            key = value if type(value) is str else _key(value, event)
+            continue
+        else:
+            into[key] = value
+            key = None
+        if kind is not ScalarEvent:
+            stack.append((into, key))
+            into = value
+            is_map = kind is MappingStartEvent
+            key = None
+
+
+def _plain(text: str) -> Any:
+    value = resolve(text)
+    if type(value) is float:
+        if value - value != 0:
+            raise Unusual
+        return through_json(value)
+    if type(value) is int and value >= 1 << 63:
+        return float(value)
+    return value
+
+
+def _key(value: Any, event: Any) -> str:
+    """Write a bool or a decimal number as a key; the careful reader knows the other kinds."""
+    if value is True or value is False:
+        return "true" if value else "false"
+    text: str = getattr(event, "value", "")
+    if type(value) is int and text.isdecimal() and text == str(value):
+        return text
+    raise Unusual

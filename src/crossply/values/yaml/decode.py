@@ -1,0 +1,157 @@
+"""The careful reader: decodes a tree of nodes exactly as go-yaml v2 and sigs.k8s.io/yaml do.
+
+Go works in two steps and so does this module, since their errors come in that order: first the nodes
+become typed values (maps may have any scalar as a key), then the typed values become JSON values.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.values.yaml.floats import through_json, to_key
+from crossply.values.yaml.gosyntax import GoMap, go_syntax
+from crossply.values.yaml.limits import MAX_DEPTH, MAX_NODES, excessive_aliasing
+from crossply.values.yaml.problems import LimitError, YamlError
+from crossply.values.yaml.tags import MERGE_TAG, resolve_tagged
+from crossply.values.yaml.tree import ALIAS, MAPPING, SCALAR, SEQUENCE, Node
+
+_MERGE_NEEDS_MAP = "yaml: map merge requires map or sequence of maps as the value"
+
+
+def decode(root: Node | None, strict: bool) -> Any:
+    """Decode a document; in strict mode a repeated key is an error, otherwise the last one wins."""
+    if root is None:
+        return None
+    decoder = _Decoder(strict)
+    typed = decoder.decode(root, 0)
+    if decoder.repeated:
+        lines = "\n  ".join(message for _, message in decoder.repeated)
+        raise YamlError(f"yaml: unmarshal errors:\n  {lines}", place=str(decoder.repeated[0][0]))
+    return _to_json(typed)
+
+
+class _Decoder:
+    """One run over one tree, counting what aliases multiply."""
+
+    __slots__ = ("decoded", "from_aliases", "open_aliases", "repeated", "strict")
+
+    def __init__(self, strict: bool) -> None:
+        self.strict = strict
+        self.repeated: list[tuple[int, str]] = []
+        self.decoded = 0
+        self.from_aliases = 0
+        self.open_aliases: set[int] = set()
+
+    def decode(self, node: Node, depth: int, into: GoMap | None = None) -> Any:
+        """Return the typed value of a node; a map that is merged goes into an existing one."""
+        if node.kind is ALIAS:
+            return self._decode_alias(node, depth, into)
+        self._count(node, depth)
+        if node.kind is SCALAR:
+            return _scalar(node)
+        if node.kind is SEQUENCE:
+            return [self.decode(child, depth + 1) for child in node.children]
+        return self._decode_map(node, depth, GoMap() if into is None else into)
+
+    def _count(self, node: Node, depth: int) -> None:
+        self.decoded += 1
+        if self.open_aliases:
+            self.from_aliases += 1
+        if self.decoded > MAX_NODES or excessive_aliasing(self.decoded, self.from_aliases):
+            raise LimitError("yaml: document contains excessive aliasing", place=str(node.line))
+        if depth > MAX_DEPTH:
+            message = f"yaml: line {node.line + 1}: exceeded max depth of {MAX_DEPTH}"
+            raise LimitError(message, place=str(node.line))
+
+    def _decode_alias(self, node: Node, depth: int, into: GoMap | None) -> Any:
+        self._count(node, depth)
+        if id(node) in self.open_aliases:
+            raise _fail(node, f"anchor '{node.value}' value contains itself")
+        self.open_aliases.add(id(node))
+        assert node.target is not None
+        value = self.decode(node.target, depth, into)
+        self.open_aliases.discard(id(node))
+        return value
+
+    def _decode_map(self, node: Node, depth: int, into: GoMap) -> GoMap:
+        children = iter(node.children)
+        for key_node, value_node in zip(children, children, strict=True):
+            if _is_merge(key_node):
+                self._merge(value_node, depth, into)
+                continue
+            key = self.decode(key_node, depth + 1)
+            if isinstance(key, GoMap | list):
+                raise _fail(key_node, f"invalid map key: {go_syntax(key)}")
+            value = self.decode(value_node, depth + 1)
+            if self.strict and key in into:
+                message = f"line {value_node.line + 1}: key {go_syntax(key)} already set in map"
+                self.repeated.append((value_node.line, message))
+            else:
+                into[key] = value
+        return into
+
+    def _merge(self, node: Node, depth: int, into: GoMap) -> None:
+        if node.kind is not SEQUENCE:
+            self._merge_one(node, depth, into)
+            return
+        # Earlier maps take precedence, so they are written last.
+        for child in reversed(node.children):
+            self._merge_one(child, depth, into)
+
+    def _merge_one(self, node: Node, depth: int, into: GoMap) -> None:
+        target = node.target or node
+        if target.kind is not MAPPING:
+            raise YamlError(_MERGE_NEEDS_MAP, place=str(node.line))
+        self.decode(node, depth + 1, into)
+
+
+def _is_merge(node: Node) -> bool:
+    return node.value == "<<" and node.kind is SCALAR and (node.implicit or node.tag == MERGE_TAG)
+
+
+def _scalar(node: Node) -> Any:
+    if not node.tag and not node.implicit:
+        return node.value
+    value, problem = resolve_tagged(node.tag, node.value)
+    if problem:
+        raise _fail(node, problem)
+    return value
+
+
+def _fail(node: Node, problem: str) -> YamlError:
+    return YamlError(f"yaml: {problem}", place=str(node.line))
+
+
+def _to_json(value: Any) -> Any:
+    kind = type(value)
+    if kind is GoMap:
+        return {_json_key(key, item): _to_json(item) for key, item in value.items()}
+    if kind is list:
+        return [_to_json(item) for item in value]
+    if kind is float:
+        return _json_float(value)
+    if kind is int and value >= 1 << 63:
+        return float(value)
+    return value
+
+
+def _json_float(value: float) -> int | float:
+    if value != value:
+        raise YamlError("json: unsupported value: NaN")
+    if value in (float("inf"), float("-inf")):
+        raise YamlError(f"json: unsupported value: {'+' if value > 0 else '-'}Inf")
+    return through_json(value)
+
+
+def _json_key(key: Any, value: Any) -> str:
+    if isinstance(key, str):
+        return key
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    if isinstance(key, float):
+        return to_key(key)
+    if isinstance(key, int) and key < 1 << 63:
+        return str(key)
+    kind = "uint64" if key is not None else "%!s(<nil>)"
+    shown, of = ("<nil>" if item is None else go_syntax(item) for item in (key, value))
+    raise YamlError(f"unsupported map key of type: {kind}, key: {shown}, value: {of}")

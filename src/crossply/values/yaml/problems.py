@@ -1,0 +1,56 @@
+"""What can go wrong with YAML, in the words of Go's parser.
+
+libyaml and its Go port share the problem texts but not the line numbers: Go's port counts from zero in
+parser errors, from one in scanner errors, and leaves the line out when it would be zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.errors import CrossplyError
+
+
+class YamlError(CrossplyError):
+    """The text is not YAML that Kubernetes would read, or the value cannot be written as YAML."""
+
+    code = "CP-110"
+    hint = "check the indentation, quotes and brackets near this line"
+
+
+class SeparatorError(YamlError):
+    """A line starts with `---` but goes on with something other than a comment."""
+
+    code = "CP-111"
+    hint = "put the document on the line after the separator"
+
+
+class LimitError(YamlError):
+    """The text is larger, deeper or has more nodes than any real manifest."""
+
+    code = "CP-112"
+    hint = "split the file, or check that it is the one you meant"
+
+
+def from_libyaml(error: Any, first_line: int, source: str) -> YamlError:
+    """Put an error of PyYAML's C parser into Go's words."""
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+    number = _go_line(error)
+    where = f"line {number}: " if number else ""
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    line = first_line + (mark.line if mark is not None else 0)
+    return YamlError(f"yaml: {where}{problem}", place=place(source, line))
+
+
+def _go_line(error: Any) -> int:
+    problem_mark = getattr(error, "problem_mark", None)
+    if problem_mark is not None and problem_mark.line:
+        is_scanner = type(error).__name__ == "ScannerError"
+        return int(problem_mark.line) + (1 if is_scanner else 0)
+    context_mark = getattr(error, "context_mark", None)
+    return int(context_mark.line) if context_mark is not None else 0
+
+
+def place(source: str, line: int) -> str:
+    """Name a line of a file, or only the line when the text came from nowhere in particular."""
+    return f"{source}:{line}" if source else f"line {line}"

@@ -1,0 +1,111 @@
+"""Files of YAML: split into documents as Kubernetes does, each one read on its own."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from yaml.error import YAMLError
+
+from crossply.values.yaml.build import Unusual, build
+from crossply.values.yaml.limits import MAX_BYTES, MAX_NODES
+from crossply.values.yaml.problems import LimitError, SeparatorError, YamlError, from_libyaml, place
+from crossply.values.yaml.tree import compose, find_line
+
+
+class Document(NamedTuple):
+    """One document of a stream. A document of comments only has the value None."""
+
+    value: Any
+    source: str
+    line: int
+    text: bytes = b""
+
+    def locate(self, path: tuple[str | int, ...]) -> int | None:
+        """Find the line of the field at `path` in the file; None when the document has no such field.
+
+        The text is parsed again for this, so that reading a document without errors costs nothing extra.
+        """
+        root = compose(self.text, MAX_NODES)
+        found = find_line(root, path) if root is not None else None
+        return None if found is None else self.line + found
+
+
+def read_stream(text: str | bytes, source: str = "", *, strict: bool = False) -> list[Document]:
+    """Read every document of a stream.
+
+    The stream is split at lines that start with `---`, wherever they stand, as Kubernetes' reader does it;
+    then each part is read by the rules of sigs.k8s.io/yaml. `source` names the file in errors.
+    """
+    data = _to_bytes(text, source).replace(b"\r\n", b"\n")
+    documents = []
+    left = MAX_NODES
+    for line, part in _split(data, source):
+        value, nodes = _read(part, source, line, strict, left)
+        documents.append(Document(value, source, line, part))
+        left -= nodes
+    return documents
+
+
+def load(text: str | bytes, source: str = "", *, strict: bool = False) -> Any:
+    """Read the first document of a text by the rules of sigs.k8s.io/yaml.
+
+    In strict mode a repeated key is an error, otherwise the last one wins.
+    """
+    return _read(_to_bytes(text, source), source, 1, strict, MAX_NODES)[0]
+
+
+def _to_bytes(text: str | bytes, source: str) -> bytes:
+    data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
+    if len(data) > MAX_BYTES:
+        message = f"yaml: input of {len(data)} bytes exceeds the limit of {MAX_BYTES} bytes"
+        raise LimitError(message, place=place(source, 1))
+    return data
+
+
+def _read(data: bytes, source: str, line: int, strict: bool, max_nodes: int) -> tuple[Any, int]:
+    try:
+        if not strict:
+            return build(data, max_nodes)
+    except Unusual:
+        pass
+    except YAMLError as error:
+        raise from_libyaml(error, line, source) from None
+    return _read_carefully(data, source, line, strict, max_nodes)
+
+
+def _read_carefully(data: bytes, source: str, line: int, strict: bool, max_nodes: int) -> tuple[Any, int]:
+    from crossply.values.yaml.decode import decode
+
+    try:
+        return decode(compose(data, max_nodes), strict), 1
+    except YAMLError as error:
+        raise from_libyaml(error, line, source) from None
+    except YamlError as error:
+        # The tree knows lines of the document only; here the file and its lines are known.
+        error.place = place(source, line + int(error.place or 0))
+        raise
+
+
+def _split(data: bytes, source: str) -> list[tuple[int, bytes]]:
+    """Cut at separator lines; a separator with nothing before it stays part of its document."""
+    parts: list[tuple[int, bytes]] = []
+    start, line = 0, 1
+    separator = 0 if data.startswith(b"---") else data.find(b"\n---") + 1 or -1
+    while separator >= 0:
+        end = data.find(b"\n", separator)
+        after = len(data) if end < 0 else end + 1
+        lines_before = data.count(b"\n", start, separator)
+        _check_separator(data[separator + 3 : after], source, line + lines_before)
+        if separator > start:
+            parts.append((line, data[start:separator]))
+            start, line = after, line + lines_before + 1
+        separator = data.find(b"\n---", after - 1) + 1 or -1
+    if start < len(data):
+        parts.append((line, data[start:]))
+    return parts
+
+
+def _check_separator(rest: bytes, source: str, line: int) -> None:
+    trimmed = rest.decode("utf-8", "replace").strip()
+    if trimmed and trimmed[0] != "#":
+        raise SeparatorError(f"invalid Yaml document separator: {trimmed}", place=place(source, line))

@@ -1,0 +1,115 @@
+"""The nodes of a document, with their lines: what the careful reader decodes and `locate` searches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from yaml._yaml import CParser
+from yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    DocumentEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    StreamEndEvent,
+)
+
+from crossply.values.yaml.limits import MAX_DEPTH
+from crossply.values.yaml.problems import LimitError, YamlError
+
+SCALAR, SEQUENCE, MAPPING, ALIAS = "scalar", "sequence", "mapping", "alias"
+
+
+class Node:
+    """A scalar, a list, a map (keys and values in turn) or an alias of another node."""
+
+    __slots__ = ("children", "implicit", "kind", "line", "tag", "target", "value")
+
+    def __init__(self, kind: str, line: int, value: str = "") -> None:
+        self.kind = kind
+        self.line = line
+        self.value = value
+        self.tag = ""
+        self.implicit = False
+        self.children: list[Node] = []
+        self.target: Node | None = None
+
+
+def compose(data: bytes, max_nodes: int) -> Node | None:
+    """Parse the first document into nodes; None when there is no document at all."""
+    next_event: Any = CParser(data).get_event
+    next_event()
+    if type(next_event()) is StreamEndEvent:
+        return None
+    anchors: dict[str, Node] = {}
+    root = Node(SEQUENCE, 0)
+    open_nodes = [root]
+    nodes = 0
+    while True:
+        event = next_event()
+        if isinstance(event, CollectionEndEvent):
+            open_nodes.pop()
+            continue
+        if type(event) is DocumentEndEvent:
+            return root.children[0]
+        node = _alias(event, anchors) if type(event) is AliasEvent else _node(event)
+        if type(event) is not AliasEvent and event.anchor is not None:
+            anchors[event.anchor] = node
+        open_nodes[-1].children.append(node)
+        nodes += 1
+        if nodes > max_nodes:
+            raise LimitError("yaml: document contains too many nodes", place=str(node.line))
+        if node.kind is SEQUENCE or node.kind is MAPPING:
+            open_nodes.append(node)
+            if len(open_nodes) > MAX_DEPTH + 1:
+                raise LimitError(_too_deep(node), place=str(node.line))
+
+
+def _node(event: Any) -> Node:
+    line = event.start_mark.line
+    if type(event) is not ScalarEvent:
+        return Node(MAPPING if type(event) is MappingStartEvent else SEQUENCE, line)
+    node = Node(SCALAR, line, event.value)
+    node.tag = event.tag or ""
+    node.implicit = event.implicit[0]
+    return node
+
+
+def _alias(event: Any, anchors: dict[str, Node]) -> Node:
+    node = Node(ALIAS, event.start_mark.line, event.anchor)
+    node.target = anchors.get(event.anchor)
+    if node.target is None:
+        raise YamlError(f"yaml: unknown anchor '{event.anchor}' referenced", place=str(node.line))
+    return node
+
+
+def _too_deep(node: Node) -> str:
+    return f"yaml: line {node.line + 1}: exceeded max depth of {MAX_DEPTH}"
+
+
+def find_line(root: Node, path: tuple[str | int, ...]) -> int | None:
+    """Return the zero-based line where the field at `path` starts (its key, when it has one)."""
+    node, line = root, root.line
+    for segment in path:
+        if node.target is not None:
+            node = node.target
+        found = _step(node, segment)
+        if found is None:
+            return None
+        line, node = found
+    return line
+
+
+def _step(node: Node, segment: str | int) -> tuple[int, Node] | None:
+    if node.kind is SEQUENCE and isinstance(segment, int):
+        if not 0 <= segment < len(node.children):
+            return None
+        child = node.children[segment]
+        return child.line, child
+    if node.kind is not MAPPING:
+        return None
+    # The last one of two equal keys is the one that counts, so search from the end.
+    for index in range(len(node.children) - 2, -1, -2):
+        if node.children[index].value == segment:
+            return node.children[index].line, node.children[index + 1]
+    return None
