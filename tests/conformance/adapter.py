@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.values import goformat, paths
+from crossply.schema import crd
+from crossply.values import Object, goformat, paths
 
 _READERS = {
     "get": paths.get,
@@ -46,3 +47,11 @@ def run(
     else:
         raise ValueError(f"no such operation: {op}")
     return object
+
+
+def composite_crd(xrd: Object) -> Object:
+    return crd.composite_crd(xrd)
+
+
+def claim_crd(xrd: Object) -> Object:
+    return crd.claim_crd(xrd)

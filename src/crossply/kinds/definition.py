@@ -1,0 +1,156 @@
+"""A definition: which kind of composite resource exists, and how its instances find their Composition.
+
+`Definition` is the one model behind a CompositeResourceDefinition of either version and the first design's
+ApplicationDefinition and InfrastructureDefinition. The engine and the controllers read this; the CRDs are
+derived by `schema.crd` from the object itself.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crossply.kinds.composition import TypeRef
+from crossply.kinds.definition_v1alpha1 import FIRST_DESIGN, SpecTemplate, parse_spec_template
+from crossply.kinds.fields import Fields, KindError
+from crossply.values import Object
+
+LEGACY_CLUSTER = "LegacyCluster"
+
+
+class DefinitionError(KindError):
+    """A definition has a field that cannot be understood."""
+
+    code = "CP-414"
+
+
+class Names(NamedTuple):
+    """What the API calls the kind."""
+
+    plural: str
+    kind: str
+    singular: str
+    list_kind: str
+
+
+class Version(NamedTuple):
+    """One API version of the kind."""
+
+    name: str
+    served: bool
+    referenceable: bool
+
+
+class Definition(NamedTuple):
+    """A kind of composite resource."""
+
+    name: str
+    uid: str
+    definition_kind: str
+    labels: dict[str, str]
+    group: str
+    names: Names
+    claim_names: Names | None
+    scope: str
+    """LegacyCluster, Namespaced or Cluster."""
+    machinery: str
+    """The field of the spec that holds Crossplane's own fields; empty when they lie in the spec itself."""
+    versions: tuple[Version, ...]
+    default_composition: str | None
+    enforced_composition: str | None
+    default_revision_selector: dict[str, str] | None
+    default_update_policy: str
+    default_delete_policy: str
+    connection_secret_keys: tuple[str, ...]
+
+    @property
+    def referenceable_version(self) -> str:
+        """The version Compositions refer to and controllers write; the last one that says so."""
+        return next((found.name for found in reversed(self.versions) if found.referenceable), "")
+
+    @property
+    def composite(self) -> TypeRef:
+        """The composite resource's type at the referenceable version."""
+        return TypeRef(f"{self.group}/{self.referenceable_version}", self.names.kind)
+
+    @property
+    def claim(self) -> TypeRef | None:
+        """The claim's type at the referenceable version, if a claim is offered."""
+        if self.claim_names is None:
+            return None
+        return TypeRef(f"{self.group}/{self.referenceable_version}", self.claim_names.kind)
+
+    @property
+    def is_legacy(self) -> bool:
+        """Whether the composite resource is of the kind that Crossplane 1 had."""
+        return self.scope == LEGACY_CLUSTER
+
+
+def default_scope(obj: Object) -> str:
+    """The scope of a definition that names none: version 1 had only legacy ones."""
+    return "Namespaced" if obj.get("apiVersion") == "apiextensions.crossplane.io/v2" else LEGACY_CLUSTER
+
+
+def parse_definition(obj: Object) -> Definition:
+    """Read a definition of any kind."""
+    root = Fields(obj, error=DefinitionError)
+    if root.text("kind") in FIRST_DESIGN:
+        return _from_first_design(root)
+    spec = root.object("spec")
+    scope = spec.text("scope") or default_scope(obj)
+    metadata = root.object("metadata")
+    return Definition(
+        name=metadata.text("name"),
+        uid=metadata.text("uid"),
+        definition_kind=root.text("kind"),
+        labels=metadata.string_map("labels"),
+        group=spec.text("group"),
+        names=_names(spec.object("names")),
+        claim_names=_names(spec.object("claimNames")) if spec.has("claimNames") else None,
+        scope=scope,
+        machinery="" if scope == LEGACY_CLUSTER else "crossplane",
+        versions=tuple(_version(found) for found in spec.objects("versions")),
+        default_composition=spec.object("defaultCompositionRef").optional_text("name"),
+        enforced_composition=spec.object("enforcedCompositionRef").optional_text("name"),
+        default_revision_selector=_revision_selector(spec),
+        default_update_policy=spec.text("defaultCompositionUpdatePolicy") or "Automatic",
+        default_delete_policy=spec.text("defaultCompositeDeletePolicy") or "Background",
+        connection_secret_keys=spec.texts("connectionSecretKeys"),
+    )
+
+
+def _names(names: Fields) -> Names:
+    return Names(names.text("plural"), names.text("kind"), names.text("singular"), names.text("listKind"))
+
+
+def _version(version: Fields) -> Version:
+    return Version(
+        version.text("name"), version.flag("served") or False, version.flag("referenceable") or False
+    )
+
+
+def _revision_selector(spec: Fields) -> dict[str, str] | None:
+    key = "defaultCompositionRevisionSelector"
+    return spec.object(key).string_map("matchLabels") if spec.has(key) else None
+
+
+def _from_first_design(root: Fields) -> Definition:
+    metadata, spec = root.object("metadata"), root.object("spec")
+    template: SpecTemplate = parse_spec_template(root)
+    return Definition(
+        name=metadata.text("name"),
+        uid=metadata.text("uid"),
+        definition_kind=root.text("kind"),
+        labels=metadata.string_map("labels"),
+        group=template.group,
+        names=_names(template.names),
+        claim_names=None,
+        scope=template.scope,
+        machinery=template.machinery,
+        versions=(Version(template.version, True, True),),
+        default_composition=spec.object("defaultComposition").optional_text("name"),
+        enforced_composition=spec.object("forceComposition").optional_text("name"),
+        default_revision_selector=None,
+        default_update_policy="Automatic",
+        default_delete_policy="Background",
+        connection_secret_keys=spec.texts("connectionDetails"),
+    )

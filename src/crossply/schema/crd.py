@@ -1,0 +1,145 @@
+"""From a definition to the CustomResourceDefinitions it stands for.
+
+`composite_crd` makes the CRD of the composite resource, `claim_crd` that of its claim. The definition goes
+through Crossplane's types first (`kinds.definition_types`), then each version is assembled (`crd_version`)
+with the machinery of its scope (`crd_machinery`). The kinds of the first design have a module of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from crossply.kinds.definition import default_scope
+from crossply.kinds.definition_types import decode_xrd
+from crossply.kinds.definition_v1alpha1 import FIRST_DESIGN
+from crossply.schema.crd_head import crd_head, empty_status
+from crossply.schema.crd_machinery import (
+    LEGACY,
+    NAMESPACED,
+    claim_columns,
+    claim_spec,
+    composite_columns,
+    composite_spec,
+    status,
+)
+from crossply.schema.crd_version import CrdError, crd_version
+from crossply.values import Object
+
+__all__ = ["ClaimNamesError", "CrdError", "claim_crd", "composite_crd", "crds_of", "offers_claim"]
+
+_CRD_SCOPES = {NAMESPACED: "Namespaced", "Cluster": "Cluster", LEGACY: "Cluster"}
+
+
+class ClaimNamesError(CrdError):
+    """A definition offers a claim whose names are missing or clash with the composite resource's."""
+
+    code = "CP-421"
+    hint = "give spec.claimNames a kind and a plural of its own"
+
+
+def crds_of(xrd: Object) -> list[Object]:
+    """The CRD of the composite resource, and that of the claim when one is offered."""
+    found = [composite_crd(xrd)]
+    if offers_claim(xrd):
+        found.append(claim_crd(xrd))
+    return found
+
+
+def offers_claim(xrd: Object) -> bool:
+    """Whether a definition also defines a claim."""
+    return "claimNames" in decode_xrd(xrd)["spec"]
+
+
+def composite_crd(xrd: Object) -> Object:
+    """The CRD of the composite resource that a definition defines."""
+    if isinstance(xrd, dict) and xrd.get("kind") in FIRST_DESIGN:
+        from crossply.schema.crd_v1alpha1 import definition_crd
+
+        return definition_crd(xrd)
+    typed = decode_xrd(xrd)
+    spec = typed["spec"]
+    scope = spec.get("scope", default_scope(xrd))
+    prefix = ".spec" if scope == LEGACY else ".spec.crossplane"
+
+    def version(found: Object) -> Object:
+        machinery = composite_spec(scope, spec.get("defaultCompositionUpdatePolicy"))
+        return crd_version(found, machinery, status(scope), composite_columns(prefix))
+
+    return {
+        **_head(typed["metadata"].get("name", ""), typed),
+        "spec": {
+            "group": spec["group"],
+            "names": _with_category(spec["names"], "composite"),
+            "scope": _CRD_SCOPES.get(scope, ""),
+            "versions": _versions(typed, "Composite Resource", version),
+            **_conversion(spec),
+        },
+        "status": empty_status(),
+    }
+
+
+def claim_crd(xrd: Object) -> Object:
+    """The CRD of the claim that a definition offers."""
+    typed = decode_xrd(xrd)
+    spec = typed["spec"]
+    names = spec.get("claimNames")
+    _check_claim_names(names, spec["names"])
+
+    def version(found: Object) -> Object:
+        machinery = claim_spec(spec.get("defaultCompositeDeletePolicy"))
+        return crd_version(found, machinery, status(LEGACY), claim_columns())
+
+    return {
+        **_head(f"{names['plural']}.{spec['group']}", typed),
+        "spec": {
+            "group": spec["group"],
+            "names": _with_category(names, "claim"),
+            "scope": "Namespaced",
+            "versions": _versions(typed, "Composite Resource Claim", version),
+            **_conversion(spec),
+        },
+        "status": empty_status(),
+    }
+
+
+def _check_claim_names(names: Object | None, composite: Object) -> None:
+    problem = "missing names" if names is None else _clash(names, composite)
+    if problem:
+        raise ClaimNamesError(f"invalid resource claim names: {problem}")
+
+
+def _clash(names: Object, composite: Object) -> str:
+    for key in ("kind", "plural", "singular", "listKind"):
+        name = names.get(key)
+        # Kind and plural are always there, so two empty ones clash as well.
+        if name is not None and name == composite.get(key):
+            return f'"{name}" conflicts with composite resource name'
+    return ""
+
+
+def _versions(typed: Object, what: str, version: Callable[[Object], Object]) -> list[Object]:
+    try:
+        return [version(found) for found in typed["spec"]["versions"] or ()]
+    except CrdError as problem:
+        name = typed["metadata"].get("name", "")
+        raise CrdError(f'cannot generate CRD for "{what}" "{name}": {problem}') from None
+
+
+def _head(name: str, typed: Object) -> Object:
+    owner = {
+        "apiVersion": "apiextensions.crossplane.io/v1",
+        "kind": "CompositeResourceDefinition",
+        "name": typed["metadata"].get("name", ""),
+        "uid": typed["metadata"].get("uid", ""),
+    }
+    extra = typed["spec"].get("metadata", {})
+    labels = {**typed["metadata"].get("labels", {}), **extra.get("labels", {})}
+    return crd_head(name, owner, labels, extra.get("annotations", {}))
+
+
+def _with_category(names: Object, category: str) -> Object:
+    return {**names, "categories": [*names.get("categories", ()), category]}
+
+
+def _conversion(spec: Object) -> Object:
+    return {"conversion": spec["conversion"]} if "conversion" in spec else {}
