@@ -32,19 +32,26 @@ def sprintf(format: str, args: Sequence[Any]) -> str:  # noqa: A002 - Go's name 
 
 
 def _formatted(directive: Directive, args: Sequence[Any]) -> str:
+    if directive.width_from is not None or directive.precision_from is not None:
+        return _starred(directive, args)
+    if directive.argument is None:
+        return directive.fixed
+    value = args[directive.argument]
+    if value.__class__ is str and directive.flags is PLAIN and directive.verb in "sv":
+        return value
+    return print_value(value, directive.verb, directive.flags)
+
+
+def _starred(directive: Directive, args: Sequence[Any]) -> str:
+    """Format with a width or precision from the arguments; one that is unfit is complained about first."""
     flags = directive.flags
-    complaint = ""
+    bad_width = bad_precision = ""
     if directive.width_from is not None:
-        complaint, flags = _with_width(flags, _star(args, directive.width_from))
+        bad_width, flags = _with_width(flags, _star(args, directive.width_from))
     if directive.precision_from is not None:
         bad_precision, flags = _with_precision(flags, _star(args, directive.precision_from))
-        complaint += bad_precision
-    if directive.argument is None:
-        return complaint + directive.fixed
-    value = args[directive.argument]
-    if flags is PLAIN and directive.verb in "sv" and value.__class__ is str:
-        return value  # type: ignore[no-any-return]
-    return complaint + print_value(value, directive.verb, flags)
+    resolved = directive._replace(flags=flags, width_from=None, precision_from=None)
+    return bad_width + bad_precision + _formatted(resolved, args)
 
 
 def _star(args: Sequence[Any], index: int) -> int | None:
@@ -52,7 +59,7 @@ def _star(args: Sequence[Any], index: int) -> int | None:
     value = args[index] if index < len(args) else None
     if value.__class__ is not int or abs(value) > _MAX_STAR:
         return None
-    return value  # type: ignore[no-any-return]
+    return value
 
 
 def _with_width(flags: Flags, width: int | None) -> tuple[str, Flags]:

@@ -17,20 +17,9 @@ from crossply.values.goquote import (
 )
 from crossply.values.gotypes import go_type
 
-_INTEGER_VERBS = {"v": "d", "d": "d", "b": "b", "o": "o", "O": "o", "x": "x", "X": "X"}
+_INTEGER_VERBS = {"v": "d", "O": "o"} | {verb: verb for verb in "dboxX"}
 _PREFIXES = {"b": "0b", "x": "0x", "X": "0X"}
-_FLOAT_VERBS = {
-    "v": "g",
-    "b": "b",
-    "g": "g",
-    "G": "G",
-    "x": "x",
-    "X": "X",
-    "f": "f",
-    "F": "f",
-    "e": "e",
-    "E": "E",
-}
+_FLOAT_VERBS = {"v": "g", "F": "f"} | {verb: verb for verb in "bgGxXfeE"}
 _MAX_RUNE = sys.maxunicode
 
 
@@ -58,7 +47,7 @@ def print_scalar(value: Any, verb: str, flags: Flags) -> str:
     elif kind is bool:
         text = pad("true" if value else "false", flags) if verb in "tv" else None
     elif kind is int:
-        text = print_integer(value, verb, flags)
+        text = _print_integer(value, verb, flags)
     elif kind is float:
         text = _print_float(value, verb, flags)
     else:
@@ -109,11 +98,11 @@ def _print_hex_string(value: str, verb: str, flags: Flags) -> str:
     return pad(digits, flags)
 
 
-def print_integer(value: int, verb: str, flags: Flags) -> str | None:
+def _print_integer(value: int, verb: str, flags: Flags) -> str | None:
     """Print an integer; None means that the verb is none for integers."""
     notation = _INTEGER_VERBS.get(verb)
     if notation is not None:
-        return _print_digits(value, verb, notation, flags)
+        return print_digits(value, verb, notation, flags)
     if verb == "c":
         return pad(character(value), flags)
     if verb == "q":
@@ -123,7 +112,8 @@ def print_integer(value: int, verb: str, flags: Flags) -> str | None:
     return None
 
 
-def _print_digits(value: int, verb: str, notation: str, flags: Flags) -> str:
+def print_digits(value: int, verb: str, notation: str, flags: Flags) -> str:
+    """Print an integer in a notation, for a verb: the verb O differs from o in its prefix."""
     if flags is PLAIN and notation == "d":
         return str(value)
     if flags.precision == 0 and value == 0:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.values.goformat_scalars import PLAIN, Flags, pad, print_integer, print_scalar
+from crossply.values.goformat_scalars import PLAIN, Flags, pad, print_digits, print_scalar
 from crossply.values.gotypes import go_type
 
 _ADDRESS = 0xC000012000
@@ -30,7 +30,7 @@ def print_value(value: Any, verb: str, flags: Flags) -> str:
     if not isinstance(value, dict | list):
         return print_scalar(value, verb, flags)
     if verb == "p":
-        return print_integer(_ADDRESS, "x", flags._replace(sharp=not flags.sharp))
+        return print_digits(_ADDRESS, "x", "x", flags._replace(sharp=not flags.sharp))
     if verb == "w":
         return f"%!w({go_type(value)}={_print_nested(value, 'v', flags)})"
     return _print_nested(value, verb, flags)
@@ -60,19 +60,14 @@ def _opened(container: Any, flags: Flags) -> list[Any]:
     """Lay a container out flat: its brackets, its elements, and what stands between them."""
     separator = _COMMA if flags.sharp_v else _SPACE
     if isinstance(container, dict):
-        elements = [
-            part for key in _sorted_keys(container) for part in (separator, key, _COLON, container[key])
-        ]
+        # Go sorts keys by their UTF-8 bytes; Python's order of code points is the same one.
+        keys = sorted(container)
+        elements = [part for key in keys for part in (separator, key, _COLON, container[key])]
     else:
         elements = [part for item in container for part in (separator, item)]
     if flags.sharp_v:
         return [_Verbatim(go_type(container) + "{"), *elements[1:], _CURLY_END]
     return [_MAP if isinstance(container, dict) else _SQUARE, *elements[1:], _SQUARE_END]
-
-
-def _sorted_keys(container: dict[str, Any]) -> list[str]:
-    """Sort by UTF-8 bytes, as Go does; Python's order of code points is the same one."""
-    return sorted(container)
 
 
 __all__ = ["PLAIN", "Flags", "print_value"]

@@ -139,7 +139,7 @@ def positional(digits: str, point: int) -> str:
 
 
 def _parts(value: float) -> tuple[str, int, int]:
-    """Return sign, mantissa and exponent with abs(value) == mantissa * 2**exponent, as IEEE 754 stores them."""
+    """Return sign, mantissa and exponent as IEEE 754 stores them: abs(value) == mantissa * 2**exponent."""
     sign = "-" if math.copysign(1.0, value) < 0 else ""
     fraction, exponent = math.frexp(abs(value))
     if value == 0 or exponent < -1021:

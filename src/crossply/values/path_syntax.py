@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from crossply.errors import CrossplyError
+from crossply.values.goquote import quote, utf8
 
 Segment = str | int
 """A step into a value: a field name of an object (str) or an index into an array (int)."""
@@ -31,27 +32,32 @@ class PathNotFound(PathError):
     not_found = True
 
 
-class _Malformed(Exception):
-    """What is wrong with a path, and the index of the character where."""
-
-
+@lru_cache(maxsize=4096)
 def parse(path: str) -> tuple[Segment, ...]:
     """Split a path into its segments, or say where it is malformed."""
-    try:
-        return _segments(path)
-    except _Malformed as problem:
-        raise PathError(_complaint(path, problem)) from None
+    segments: list[Segment] = []
+    position = 0
+    while position < len(path):
+        stop = _end_of_field(path, position)
+        if stop > position:
+            segments.append(field(path[position:stop]))
+        if stop == len(path):
+            break
+        if path[stop] == ".":
+            position = _after_period(path, stop)
+        else:
+            inner, position = _bracketed(path, stop)
+            segments.append(_field_or_index(inner))
+    return tuple(segments)
 
 
 @lru_cache(maxsize=4096)
 def segments_of(path: str) -> tuple[Segment, ...]:
-    """Like `parse`, remembered, and with the path named in the error: what every access starts with."""
+    """Like `parse`, but with the path named in the error: what every access starts with."""
     try:
-        return _segments(path)
-    except _Malformed as problem:
-        from crossply.values.goquote import quote
-
-        raise PathError(f"cannot parse path {quote(path)}: {_complaint(path, problem)}") from None
+        return parse(path)
+    except PathError as problem:
+        raise PathError(f"cannot parse path {quote(path)}: {problem}") from None
 
 
 def to_string(segments: tuple[Segment, ...] | list[Segment]) -> str:
@@ -81,29 +87,11 @@ def _field_or_index(text: str) -> Segment:
     return field(text)
 
 
-def _segments(path: str) -> tuple[Segment, ...]:
-    segments: list[Segment] = []
-    position = 0
-    end = len(path)
-    while position < end:
-        stop = _end_of_field(path, position)
-        if stop > position:
-            segments.append(field(path[position:stop]))
-        if stop == end:
-            break
-        if path[stop] == ".":
-            position = _after_period(path, stop)
-        else:
-            inner, position = _bracketed(path, stop)
-            segments.append(_field_or_index(inner))
-    return tuple(segments)
-
-
 def _end_of_field(path: str, position: int) -> int:
     for index in range(position, len(path)):
         char = path[index]
         if char == "]":
-            raise _Malformed("unexpected ']'", index)
+            raise _malformed(path, "unexpected ']'", index)
         if char in ".[":
             return index
     return len(path)
@@ -111,10 +99,10 @@ def _end_of_field(path: str, position: int) -> int:
 
 def _after_period(path: str, position: int) -> int:
     if position in (0, len(path) - 1):
-        raise _Malformed("unexpected '.'", position)
+        raise _malformed(path, "unexpected '.'", position)
     following = path[position + 1]
     if following in ".[":
-        raise _Malformed(f"unexpected '{following}'", position + 1)
+        raise _malformed(path, f"unexpected '{following}'", position + 1)
     return position + 1
 
 
@@ -122,16 +110,15 @@ def _bracketed(path: str, position: int) -> tuple[str, int]:
     """Return the text in the brackets that open at position, and where the path goes on after them."""
     closing = path.find("]", position)
     if closing < 0:
-        raise _Malformed("unterminated '['", position)
+        raise _malformed(path, "unterminated '['", position)
     if closing == position + 1:
-        raise _Malformed("unexpected ']'", closing)
+        raise _malformed(path, "unexpected ']'", closing)
     inner = path[position + 1 : closing]
     if "[" in inner:
-        raise _Malformed("unexpected '['", position + 1 + inner.index("["))
+        raise _malformed(path, "unexpected '['", position + 1 + inner.index("["))
     return inner, closing + 1
 
 
-def _complaint(path: str, problem: _Malformed) -> str:
-    what, index = problem.args
-    offset = len(path[:index].encode("utf-8", "surrogatepass"))
-    return f"{what} at position {offset}"
+def _malformed(path: str, what: str, index: int) -> PathError:
+    offset = len(utf8(path[:index]))
+    return PathError(f"{what} at position {offset}")

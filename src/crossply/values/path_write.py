@@ -22,8 +22,25 @@ def set_value(obj: Any, path: str, value: Any) -> None:
     """Put a copy of value at a path, making the objects and arrays on the way that are missing."""
     copied = json_copy(value)
     segments = _writable_segments(path)
-    if segments:
+    if segments and not _replaced(obj, segments, copied):
         _put(obj, segments, copied)
+
+
+def _replaced(obj: Any, segments: tuple[Segment, ...], value: Any) -> bool:
+    """Write where the way exists already: the common case, kept short. Tell whether it did."""
+    container = obj
+    last = segments[-1]
+    try:
+        for segment in segments[:-1]:
+            if segment.__class__ is int and container.__class__ is not list:
+                return False
+            container = container[segment]
+    except (KeyError, IndexError, TypeError):
+        return False
+    if container.__class__ is dict and last.__class__ is str:
+        container[last] = value
+        return True
+    return False
 
 
 def merge_value(obj: Any, path: str, value: Any, options: MergeOptions | None) -> None:
