@@ -82,3 +82,9 @@ class CollectionRefused(ComposeError):
 
     code = "CP-213"
     hint = "remove the owner reference of the other controller, or desire the resource again"
+
+
+class RenderInputError(CrossplyError):
+    """What was given to render could not exist together in a control plane."""
+
+    code = "CP-215"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from crossply.compose.asks import FetchObject, FetchSecret, Work
-from crossply.compose.errors import CredentialMissing, StepFailed, StepNotRun
+from crossply.compose.errors import ComposeError, CredentialMissing, StepFailed, StepNotRun
 from crossply.compose.events import SYSTEM_CONDITIONS, Event, StatusCondition, condition_from, event_from
 from crossply.compose.messages import (
     SEVERITY_FATAL,
@@ -68,12 +68,13 @@ def run_pipeline(
 def _call(step: Step, request: Request) -> Work[Response]:
     try:
         return (yield from call_until_stable(step, request))
+    except ComposeError as problem:
+        raise problem.within(f'cannot run Composition pipeline step "{step.name}"') from None
     except CrossplyError as problem:
-        raise StepNotRun(
-            f'cannot run Composition pipeline step "{step.name}": {problem}',
-            place=problem.place,
-            hint=problem.hint,
-        ) from problem
+        # Keep the code of what really happened: its page in the docs is the one that helps.
+        failure = StepNotRun(f'cannot run Composition pipeline step "{step.name}": {problem}')
+        failure.code, failure.hint, failure.place = problem.code, problem.hint, problem.place
+        raise failure from problem
 
 
 def _listen(step: Step, response: Response, told: Told) -> None:

@@ -15,7 +15,7 @@ from crossply.compose.conditions import put_conditions, read_conditions, set_con
 from crossply.compose.configuration import check_compatible, configure
 from crossply.compose.driver import drive
 from crossply.compose.engine import Job, Outcome, compose
-from crossply.compose.errors import ComposeError
+from crossply.compose.errors import ComposeError, RenderInputError
 from crossply.compose.events import NORMAL, PAUSED, REQUEST_HANDLED, SELECT, Event
 from crossply.compose.machinery import Machinery
 from crossply.compose.messages import Request, ResourceSelector, Response, SchemaSelector, Snapshot
@@ -93,9 +93,7 @@ class Rendering:
         try:
             outcome = drive(compose(job, self.told), self._answer)
         except ComposeError as problem:
-            raise type(problem)(
-                f"cannot compose resources: {problem}", place=problem.place, hint=problem.hint
-            ) from problem
+            raise problem.within("cannot compose resources") from None
         verdict = conclude(outcome.composed, (), outcome.composite_ready)
         self.events += (*outcome.events, *verdict.events)
         return Rendered(
@@ -219,7 +217,7 @@ def check_observed(xr: Object, observed: Sequence[Object]) -> None:
         if namespace_of(xr) and namespace_of(obj) != namespace_of(xr):
             problems.append(f"observed resource {name_of(obj)} is not in the same namespace as the XR")
     if problems:
-        raise ComposeError(
+        raise RenderInputError(
             "invalid observed resources: " + "\n".join(problems),
             hint="observed resources are what the composite resource owns, in its own namespace",
         )

@@ -37,6 +37,8 @@ def to_wire(value: Any) -> Any:
         return _to_wire(value)
     except RecursionError:
         raise StructError(f"value nests deeper than {MAX_DEPTH} levels") from None
+    except OverflowError:
+        raise StructError("a number is too large for a double") from None
 
 
 def _to_wire(value: Any) -> Any:
@@ -80,6 +82,8 @@ def encode_struct(fields: Object) -> bytes:
         return _encode_fields(fields, 0)
     except UnicodeEncodeError:
         raise StructError("a string holds a lone surrogate and cannot be written as UTF-8") from None
+    except error:
+        raise StructError("a number is too large for a double") from None
 
 
 def varint(number: int) -> bytes:
@@ -190,7 +194,13 @@ def _decode_fields(data: bytes, at: int, end: int, depth: int) -> Object:
         start, at = read_chunk(data, at + 1, end)
         key, value = _decode_entry(data, start, at, depth)
         fields[key] = value
+    _check_end(at, end)
     return fields
+
+
+def _check_end(at: int, end: int) -> None:
+    if at > end:
+        raise StructError("a field ends behind its message")
 
 
 def _decode_entry(data: bytes, at: int, end: int, depth: int) -> tuple[str, Any]:
@@ -205,6 +215,7 @@ def _decode_entry(data: bytes, at: int, end: int, depth: int) -> tuple[str, Any]
             value = _decode_value(data, start, at, depth + 1)
         else:
             at = skip_field(data, at, end, tag & 7)
+    _check_end(at, end)
     return key, value
 
 
@@ -232,6 +243,7 @@ def _decode_value(data: bytes, at: int, end: int, depth: int) -> Any:
             value, at = None, read_varint(data, at)[1]
         else:
             at = skip_field(data, at, end, tag & 7)
+    _check_end(at, end)
     return value
 
 
@@ -244,4 +256,5 @@ def _decode_items(data: bytes, at: int, end: int, depth: int) -> list[Any]:
             items.append(_decode_value(data, start, at, depth + 1))
         else:
             at = skip_field(data, at, end, tag & 7)
+    _check_end(at, end)
     return items
