@@ -12,7 +12,10 @@ def candidates(words: list[str], concealed: frozenset[str]) -> list[str]:
     before, current = words[:-1], words[-1] if words else ""
     if "--" in before:
         return []
-    path, command, waiting = _understand(before)
+    understood = _understand(before)
+    if understood is None:
+        return []
+    path, command, waiting = understood
     flags = GLOBAL_FLAGS + (command.flags if command else ())
     if waiting:
         found = list(waiting.choices)
@@ -25,7 +28,7 @@ def candidates(words: list[str], concealed: frozenset[str]) -> list[str]:
     return [word for word in found if word.startswith(current)]
 
 
-def _understand(words: list[str]) -> tuple[str, Command | None, Flag | None]:
+def _understand(words: list[str]) -> tuple[str, Command | None, Flag | None] | None:
     """Follow the words to a group or command, and to the flag that still waits for its value."""
     path = ""
     command: Command | None = None
@@ -38,7 +41,7 @@ def _understand(words: list[str]) -> tuple[str, Command | None, Flag | None]:
         elif command is None:
             child = next((child for child in children(path) if child.name == word), None)
             if child is None:
-                break
+                return None
             path = f"{path} {word}".lstrip()
             command = load(child.entry) if child.entry else None
     return path, command, waiting

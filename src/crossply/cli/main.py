@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
+from io import TextIOWrapper
+from typing import NoReturn
 
 from crossply.cli import config
 from crossply.cli.parser import Parsed, parse
@@ -17,20 +19,29 @@ from crossply.errors import CrossplyError
 INTERRUPTED = 130
 
 
+def entry() -> NoReturn:
+    """Run as the program `crossply`: write UTF-8 whatever the locale, and leave at once when done."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape")
+    code = main()
+    # Taking the interpreter apart costs as much as starting it; everything is flushed, nothing is left to do.
+    os._exit(code)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run one command line and return its exit code."""
     words = sys.argv[1:] if argv is None else argv
     try:
         code = _run(words)
         sys.stdout.flush()
+        sys.stderr.flush()
         return code
     except BrokenPipeError:
         _drop_stdout()
         return 1
     except KeyboardInterrupt:
         return INTERRUPTED
-    except RecursionError as error:
-        return _unexpected(error)
     except Exception as error:  # noqa: BLE001  the last line of defence: no traceback reaches a user
         return _unexpected(error)
 
@@ -80,8 +91,7 @@ def _usage_failure(error: UsageError, parsed: Parsed) -> int:
     _help(parsed)
     sys.stdout.write("\n")
     sys.stdout.flush()
-    _failure(error)
-    return error.exit_code
+    return _failure(error)
 
 
 def _failure(error: CrossplyError) -> int:
@@ -89,7 +99,8 @@ def _failure(error: CrossplyError) -> int:
 
     sys.stdout.flush()
     report(error, sys.stderr)
-    return 1
+    code: int = getattr(error, "exit_code", 1)
+    return code
 
 
 def _unexpected(error: BaseException) -> int:

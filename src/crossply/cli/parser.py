@@ -56,6 +56,13 @@ class Parsed:
         self.given: dict[str, Any] = {}
         self.arguments = 0
 
+    def enter(self, path: str, command: Command | None) -> None:
+        """Go down to a group, or to a command whose flags are understood from here on."""
+        self.path = path
+        self.command = command
+        if command:
+            self.flags = GLOBAL_FLAGS + command.flags
+
     @property
     def wants_help(self) -> bool:
         """Tell whether --help was among the flags."""
@@ -151,10 +158,8 @@ class _Walk:
         below = children(self.parsed.path, self.parsed.concealed)
         for child in below:
             if child.name == word:
-                self.parsed.path = f"{self.parsed.path} {word}".lstrip()
-                if child.entry:
-                    self.parsed.command = load(child.entry)
-                    self.parsed.flags = GLOBAL_FLAGS + self.parsed.command.flags
+                path = f"{self.parsed.path} {word}".lstrip()
+                self.parsed.enter(path, load(child.entry) if child.entry else None)
                 return
         names = [child.name for child in below if not child.hidden]
         raise _unknown(f"unexpected argument {word}", word, names)

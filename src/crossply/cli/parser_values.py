@@ -22,6 +22,8 @@ NANOSECONDS = {
     "h": 3600 * 10**9,
 }
 LONGEST_DURATION = 2**63 - 1
+LONGEST_NUMBER = 19
+"""The digits of a 64-bit number: more cannot be a value, and reading very many would take long."""
 
 LIST_KINDS = {"strings": "string", "existing-files": "existing-file", "paths": "path"}
 """Kinds that collect values, each with the kind of one of them."""
@@ -79,9 +81,13 @@ def read_bool(text: str) -> bool:
 def read_int(text: str) -> int:
     """Read a decimal integer of 64 bits."""
     digits = text[1:] if text[:1] in ("+", "-") else text
-    if not (digits.isascii() and digits.isdigit()) or len(digits) > 400:
-        raise ValueError(f"expected a valid 64 bit int but got {quote(text)}")
-    value = int(text)
+    significant = digits.lstrip("0") or "0"
+    value = (
+        int(significant)
+        if digits.isascii() and digits.isdigit() and len(significant) <= LONGEST_NUMBER
+        else 2**64
+    )
+    value = -value if text[:1] == "-" else value
     if not -(2**63) <= value < 2**63:
         raise ValueError(f"expected a valid 64 bit int but got {quote(text)}")
     return value
@@ -104,18 +110,18 @@ def parse_duration(text: str) -> int:
         raise ValueError(f"time: invalid duration {quote(text)}")
     total = 0
     while rest:
-        number, unit, rest = _duration_part(text, rest)
-        total += int(number * NANOSECONDS[unit])
+        amount, rest = _duration_part(text, rest)
+        total += amount
         if total > LONGEST_DURATION:
             raise ValueError(f"time: invalid duration {quote(text)}")
     return -total if text[0] == "-" else total
 
 
-def _duration_part(text: str, rest: str) -> tuple[Any, str, str]:
-    from fractions import Fraction
-
+def _duration_part(text: str, rest: str) -> tuple[int, str]:
+    """Read one number and its unit; the amount is in nanoseconds."""
     number = _leading(rest, lambda char: char in "0123456789.")
-    if not number.strip(".") or number.count(".") > 1:
+    whole, _, fraction = number.partition(".")
+    if not whole + fraction or "." in fraction or len(whole.lstrip("0")) > LONGEST_NUMBER:
         raise ValueError(f"time: invalid duration {quote(text)}")
     rest = rest[len(number) :]
     unit = _leading(rest, lambda char: char not in "0123456789.")
@@ -123,7 +129,9 @@ def _duration_part(text: str, rest: str) -> tuple[Any, str, str]:
         raise ValueError(f"time: missing unit in duration {quote(text)}")
     if unit not in NANOSECONDS:
         raise ValueError(f"time: unknown unit {quote(unit)} in duration {quote(text)}")
-    return Fraction(number if number[-1] != "." else number + "0"), unit, rest[len(unit) :]
+    fraction = fraction[:LONGEST_NUMBER] or "0"
+    part = int(fraction) * NANOSECONDS[unit] // 10 ** len(fraction)
+    return int(whole[-LONGEST_NUMBER:] or "0") * NANOSECONDS[unit] + part, rest[len(unit) :]
 
 
 def _leading(text: str, belongs: Callable[[str], bool]) -> str:

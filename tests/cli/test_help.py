@@ -1,0 +1,82 @@
+"""Help texts: the usage line of kong, aligned tables, and nothing that does not exist."""
+
+from __future__ import annotations
+
+from crossply.cli import tree
+from crossply.cli.help import WIDTH, placeholder, render, usage_line
+from crossply.cli.spec import Argument, Command, Flag
+
+COMMAND = Command(
+    "render",
+    "Render a resource.",
+    lambda invocation: 0,
+    arguments=(
+        Argument("composite-resource", "A YAML file."),
+        Argument("composition", "A YAML file."),
+        Argument("functions", "A YAML file or directory.", optional=True),
+    ),
+    flags=(
+        Flag("include-context", "Include the context. " * 8, short="c"),
+        Flag("timeout", "How long to run.", kind="duration", default="1m"),
+        Flag("secret", "Not shown.", hidden=True),
+        Flag("a-flag-whose-name-is-much-longer-than-the-column", "Its help follows below.", kind="string"),
+        Flag("cache-dir", "Where to cache.", kind="string", env="PAINT_CACHE"),
+    ),
+    description="First paragraph.\n\nSecond paragraph.",
+    examples=("crossply render xr.yaml composition.yaml functions.yaml",),
+)
+
+
+def test_the_usage_line_shows_arguments_as_kong_does() -> None:
+    wanted = "Usage: crossply render <composite-resource> <composition> [<functions>] [flags]"
+    assert usage_line("render", COMMAND) == wanted
+
+
+def test_help_shows_arguments_flags_and_examples_in_aligned_columns() -> None:
+    text = render("render", COMMAND)
+    assert "\nFirst paragraph.\n\nSecond paragraph.\n" in text
+    assert "  <composite-resource>  A YAML file.\n" in text
+    assert "      --timeout=1m" in text
+    assert "--secret" not in text
+    assert "Where to cache. ($PAINT_CACHE)" in text
+    assert text.endswith("Examples:\n  crossply render xr.yaml composition.yaml functions.yaml\n")
+
+
+def test_no_line_of_help_is_too_long_or_ends_in_spaces() -> None:
+    for line in render("render", COMMAND).splitlines():
+        assert len(line) <= WIDTH
+        assert line == line.rstrip()
+
+
+def test_help_says_how_settled_a_command_is() -> None:
+    assert "This command is beta" in render("xrd convert", COMMAND)
+    assert "This command is" not in render("render", COMMAND)
+
+
+def test_commands_of_a_concealed_maturity_are_left_out() -> None:
+    assert "\n  xrd " in render("", None)
+    assert "\n  xrd " not in render("", None, frozenset({"beta"}))
+
+
+def test_other_names_are_not_listed_at_the_top_but_a_hidden_group_shows_its_commands() -> None:
+    assert "\n  render " not in render("", None)
+    assert "\n  render " in render("internal", None)
+
+
+def test_placeholders_are_those_of_kong() -> None:
+    rows = [
+        (Flag("a", "", kind="string"), "STRING"),
+        (Flag("a", "", kind="string", default="x"), '"x"'),
+        (Flag("a", "", kind="int", default=8), "8"),
+        (Flag("a", "", kind="map", separator=";"), "KEY=VALUE;..."),
+        (Flag("a", "", kind="strings", placeholder="KEY=VALUE"), "KEY=VALUE,..."),
+        (Flag("a", "", kind="paths", placeholder="PATH", separator=""), "PATH"),
+        (Flag("a", "", kind="existing-file"), "PATH"),
+    ]
+    for flag, wanted in rows:
+        assert placeholder(flag) == wanted
+
+
+def test_every_group_of_the_tree_has_a_line_that_says_what_it_is_for() -> None:
+    groups = {entry.path.rpartition(" ")[0] for entry in tree.COMMANDS} - {""}
+    assert groups == set(tree.GROUPS)

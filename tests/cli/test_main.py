@@ -1,0 +1,150 @@
+"""The program as its users meet it: what it prints where, and the exit code it leaves with."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from crossply.cli import main as program
+from crossply.cli import tree
+from crossply.cli.failures import report
+from crossply.cli.main import main
+from crossply.cli.spec import Command
+from crossply.cli.version import COMMAND as VERSION
+from crossply.errors import CrossplyError
+
+RUN = "import sys; from crossply.cli.main import entry; entry()"
+
+
+class Spilled(CrossplyError):
+    """The paint was spilled."""
+
+    code = "CP-599"
+    hint = "mop the floor"
+
+
+def start(*words: str, **options: object) -> subprocess.Popen[str]:
+    return subprocess.Popen([sys.executable, "-c", RUN, *words], stdout=-1, stderr=-1, text=True, **options)
+
+
+def failing(problem: BaseException):
+    def run(invocation: object) -> int:
+        raise problem
+
+    return run
+
+
+def run_command(monkeypatch, run) -> int:
+    monkeypatch.setattr(tree, "load", lambda entry: Command("version", "", run))
+    monkeypatch.setattr("crossply.cli.parser.load", lambda entry: Command("version", "", run))
+    return main(["version"])
+
+
+def test_help_goes_to_stdout_and_is_a_success(capsys) -> None:
+    assert main(["--help"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("Usage: crossply <command> [flags]\n")
+    assert printed.err == ""
+
+
+@pytest.mark.parametrize(
+    "words", [["version", "-h"], ["version", "--nope", "--help"], ["version", "x", "-h"]]
+)
+def test_help_is_the_answer_even_on_a_line_that_is_wrong(words: list[str], capsys) -> None:
+    assert main(words) == 0
+    assert capsys.readouterr().out.startswith("Usage: crossply version [flags]\n")
+
+
+def test_a_wrong_command_line_exits_80_with_usage_on_stdout_and_the_sentence_on_stderr(capsys) -> None:
+    assert main(["version", "--nope"]) == 80
+    printed = capsys.readouterr()
+    assert printed.out.startswith("Usage: crossply version [flags]\n")
+    assert printed.err == "crossply: error: unknown flag --nope\n"
+
+
+def test_no_command_lists_what_could_follow(capsys) -> None:
+    assert main([]) == 80
+    assert capsys.readouterr().err.startswith('crossply: error: expected one of "composition", "config", ')
+
+
+def test_an_error_exits_1_with_our_additions_first_and_its_sentence_last(monkeypatch, capsys) -> None:
+    assert run_command(monkeypatch, failing(Spilled("red paint", place="wall.yaml:14"))) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "crossply: at wall.yaml:14",
+        "crossply: try: mop the floor",
+        "crossply: see docs/reference/errors.md#cp-599",
+        "crossply: error: red paint",
+    ]
+
+
+def test_an_error_without_place_or_hint_is_one_line(capsys) -> None:
+    report(CrossplyError("plain"), sys.stderr)
+    assert capsys.readouterr().err == "crossply: error: plain\n"
+
+
+@pytest.mark.parametrize("problem", [ValueError("odd"), RecursionError("deep"), MemoryError(), KeyError("x")])
+def test_our_own_mistakes_show_no_traceback_but_what_to_report(problem, monkeypatch, capsys) -> None:
+    assert run_command(monkeypatch, failing(problem)) == 1
+    printed = capsys.readouterr().err
+    assert "Traceback" not in printed
+    assert "please report it" in printed
+    assert type(problem).__name__ in printed.splitlines()[-1]
+
+
+def test_the_traceback_can_be_asked_for(monkeypatch, capsys) -> None:
+    monkeypatch.setenv("CROSSPLY_DEBUG", "1")
+    assert run_command(monkeypatch, failing(ValueError("odd"))) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_an_interrupt_exits_130_and_says_nothing(monkeypatch, capsys) -> None:
+    assert run_command(monkeypatch, failing(KeyboardInterrupt())) == program.INTERRUPTED == 130
+    assert capsys.readouterr().err == ""
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    child = subprocess.Popen([sys.executable, "-c", RUN, "--help"], stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    _, complaint = child.communicate(timeout=20)
+    assert (child.returncode, complaint) == (1, b"")
+
+
+def test_words_that_are_not_utf8_are_refused_in_a_sentence() -> None:
+    child = start(os.fsdecode(b"\xff\xfe"), env={**os.environ, "LC_ALL": "C"})
+    _, complaint = child.communicate(timeout=20)
+    assert child.returncode == 80
+    assert "unexpected argument" in complaint
+
+
+def test_the_program_starts_without_heavy_modules() -> None:
+    heavy = "argparse,asyncio,click,dataclasses,decimal,fractions,grpc,importlib.metadata,inspect,json,logging,pathlib"
+    code = "import sys; from crossply.cli.main import main; main(['version', '--client']);"
+    code += f"print([name for name in {heavy.split(',')!r} if name in sys.modules])"
+    child = subprocess.run(
+        [sys.executable, "-S", "-c", code], capture_output=True, text=True, env=source_path()
+    )
+    assert child.stdout.splitlines()[-1] == "[]", child.stderr
+
+
+def source_path() -> dict[str, str]:
+    source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(program.__file__))))
+    return {**os.environ, "PYTHONPATH": source}
+
+
+def test_every_command_of_the_tree_can_be_loaded_and_names_itself() -> None:
+    for entry in tree.COMMANDS:
+        command = tree.load(entry)
+        assert command.summary, entry.path
+        assert len({flag.name for flag in command.flags}) == len(command.flags), entry.path
+        shorts = [flag.short for flag in command.flags if flag.short]
+        assert len(set(shorts)) == len(shorts), entry.path
+
+
+def test_a_command_is_read_from_its_own_module_only() -> None:
+    entry = next(entry for entry in tree.COMMANDS if entry.path == "version")
+    assert tree.load(entry) is VERSION
