@@ -16,8 +16,11 @@ WIDTH = 80
 PLAIN, SINGLE, DOUBLE, LITERAL = "plain", "single", "double", "literal"
 
 _INDICATORS = frozenset("#,[]{}&*!|>'\"%@`")
-_NOT_PRINTABLE = "[^\\n\\x20-\\x7e\\xa0-\\ud7ff\\ue000-\\ufefe\\uff00-\\ufffd]"
-_ESCAPED = "[^\\x20\\x21\\x23-\\x5b\\x5d-\\x7e\\xa0-\\u2027\\u202a-\\ud7ff\\ue000-\\ufefe\\uff00-\\ufffd]"
+# The line and paragraph separators count as unprintable here: Go writes them as they are, in quotes or in
+# a block, and then cannot read its own text back.
+_PRINTABLE = "\\xa0-\\u2027\\u202a-\\ud7ff\\ue000-\\ufefe\\uff00-\\ufffd"
+_NOT_PRINTABLE = f"[^\\n\\x20-\\x7e{_PRINTABLE}]"
+_ESCAPED = f"[^\\x20\\x21\\x23-\\x5b\\x5d-\\x7e{_PRINTABLE}]"
 _NAMED_ESCAPES = dict(zip('\0\a\b\t\n\v\f\r\x1b"\\\x85\xa0\u2028\u2029', '0abtnvfre"\\N_LP', strict=True))
 
 _patterns: dict[str, Any] = {}
@@ -37,15 +40,14 @@ def style_of(text: str) -> str:
 
 
 def _style(text: str) -> str:
-    unprintable = _pattern(_NOT_PRINTABLE).search(text) is not None
-    if "\n" in text:
-        bad = unprintable or text[-1] == " " or _pattern(" [\\n\\u2028\\u2029]").search(text)
-        return DOUBLE if bad else LITERAL
-    if unprintable or not reads_as_string(text):
+    if _pattern(_NOT_PRINTABLE).search(text) is not None:
         return DOUBLE
-    if _plain_allowed(text):
-        return PLAIN
-    return DOUBLE if _pattern("[\\u2028\\u2029] | [\\u2028\\u2029]").search(text) else SINGLE
+    if "\n" in text:
+        # A block cannot show spaces at the end of its lines.
+        return DOUBLE if text[-1] == " " or " \n" in text else LITERAL
+    if not reads_as_string(text):
+        return DOUBLE
+    return PLAIN if _plain_allowed(text) else SINGLE
 
 
 _short_style = lru_cache(maxsize=4096)(_style)
@@ -54,7 +56,8 @@ _short_style = lru_cache(maxsize=4096)(_style)
 def reads_as_string(text: str) -> bool:
     """Tell whether a string stays one when it is written without quotes."""
     if text[:1] not in HINTS:
-        return True
+        # Go leaves this one plain, but a key `<<` is read back as a merge.
+        return text != "<<"
     if type(resolve(text)) is not str:
         return False
     return not (text[0] in "+-0123456789" and (is_timestamp(text) or _is_base60(text)))
@@ -72,9 +75,7 @@ def _plain_allowed(text: str) -> bool:
         return False
     if first in "?-" and text[1:2] in ("", " "):
         return False
-    if ": " in text or " #" in text:
-        return False
-    return _pattern("[\\u2028\\u2029]").search(text) is None
+    return ": " not in text and " #" not in text
 
 
 def write_plain(text: str, column: int, indent: int) -> str:
@@ -84,11 +85,7 @@ def write_plain(text: str, column: int, indent: int) -> str:
 
 def write_single(text: str, column: int, indent: int) -> str:
     """Write in single quotes, folded when the line grows too long."""
-    body = text.replace("'", "''")
-    if not body.isascii():
-        # A break inside the quotes is followed by the indentation of the next line.
-        body = _pattern("([\\u2028\\u2029]+)(?=[^\\u2028\\u2029])").sub(rf"\1{' ' * indent}", body)
-    return "'" + _fold(body, column + 1, indent, "") + "'"
+    return "'" + _fold(text.replace("'", "''"), column + 1, indent, "") + "'"
 
 
 def write_double(text: str, column: int, indent: int) -> str:
@@ -97,14 +94,12 @@ def write_double(text: str, column: int, indent: int) -> str:
 
 
 def write_literal(text: str, indent: int) -> str:
-    """Write as a literal block, without the last line's break."""
-    hint = "2" if text[0] in " \n\u2028\u2029" else ""
-    if text[-1] not in "\n\u2028\u2029":
-        chomp = "-"
-    else:
-        chomp = "+" if len(text) == 1 or text[-2] in "\n\u2028\u2029" else ""
-    body = _pattern("(^|[\\n\\u2028\\u2029])(?=[^\\n\\u2028\\u2029])").sub(rf"\1{' ' * indent}", text)
-    return f"|{hint}{chomp}\n{body.removesuffix(chr(10))}"
+    """Write as a literal block, without the break of its last line."""
+    hint = "2" if text[0] in " \n" else ""
+    chomp = "-" if text[-1] != "\n" else "+" if text[-2:] in ("\n", "\n\n") else ""
+    pad = " " * indent
+    lines = (pad + line if line else "" for line in text.removesuffix("\n").split("\n"))
+    return f"|{hint}{chomp}\n" + "\n".join(lines)
 
 
 def _fold(text: str, column: int, indent: int, guard: str) -> str:

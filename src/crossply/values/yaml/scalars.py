@@ -41,7 +41,7 @@ def resolve(text: str) -> Any:
     if first in "yYnNtTfFoO~":
         return text
     if first == ".":
-        return _float(text, text)
+        return _fraction(text)
     return _number(text)
 
 
@@ -86,6 +86,16 @@ def _odd_binary(plain: str, text: str) -> Any:
         if number is not None and number < 1 << 63:
             return -number if plain[2] == "-" else number
     return _float(plain, text)
+
+
+def _fraction(text: str) -> Any:
+    """Read `.5`; here Go lets an underscore stand only between two digits."""
+    if "_" not in text:
+        return _float(text, text)
+    runs = text.split("_")
+    if all(run[-1:].isdecimal() for run in runs[:-1]) and all(run[:1].isdecimal() for run in runs[1:]):
+        return _float("".join(runs), text)
+    return text
 
 
 def _float(plain: str, text: str) -> Any:
