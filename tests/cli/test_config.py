@@ -31,18 +31,25 @@ def file(tmp_path, monkeypatch):
     return tmp_path / "c.yaml"
 
 
+DECODING = "cannot parse config file c.yaml: error unmarshaling JSON: while decoding JSON: json: "
+FIELD = "into Go struct field Config."
+
 WRONG = [
     ("a: [", "cannot parse config file c.yaml: error converting YAML to JSON: yaml: line 1: "),
     ("version: 2", "unsupported config version 2\n"),
     ("features: {}", "unsupported config version 0\n"),
     ("", "unsupported config version 0\n"),
-    ("[]", "cannot parse config file c.yaml: error unmarshaling JSON: while decoding JSON: json: cannot "
-     "unmarshal array into Go value of type config.Config\n"),
-    ("version: x", "cannot parse config file c.yaml: error unmarshaling JSON: while decoding JSON: json: cannot "
-     "unmarshal string into Go struct field Config.version of type int\n"),
-    ("version: 1\nfeatures: {enableAlpha: 1}", "cannot parse config file c.yaml: error unmarshaling JSON: while "
-     "decoding JSON: json: cannot unmarshal number into Go struct field Config.features.enableAlpha of type bool\n"),
-]  # fmt: skip
+    ("[]", f"{DECODING}cannot unmarshal array into Go value of type config.Config\n"),
+    ("version: x", f"{DECODING}cannot unmarshal string {FIELD}version of type int\n"),
+    (
+        "{version: 1, features: 1}",
+        f"{DECODING}cannot unmarshal number {FIELD}features of type config.Features\n",
+    ),
+    (
+        "{version: 1, features: {enableAlpha: 1}}",
+        f"{DECODING}cannot unmarshal number {FIELD}features.enableAlpha of type bool\n",
+    ),
+]
 
 
 @pytest.mark.parametrize(("text", "sentence"), WRONG, ids=[row[0] for row in WRONG])
@@ -85,7 +92,8 @@ UNSETTABLE = [
     (["x", "true"], 'unknown config key "x" (supported: features.disableBeta, features.enableAlpha, '),
     (
         ["features.enableAlpha", "yes"],
-        'invalid bool value "yes" for key features.enableAlpha: strconv.ParseBool: parsing "yes": invalid syntax',
+        'invalid bool value "yes" for key features.enableAlpha: '
+        'strconv.ParseBool: parsing "yes": invalid syntax',
     ),
 ]
 

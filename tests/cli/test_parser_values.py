@@ -64,6 +64,8 @@ def test_splitting(text: str, parts: list[str], why: str) -> None:
     assert split_escaped(text, ",") == parts, why
 
 
-@pytest.mark.parametrize(("text", "quoted"), [('a"b', r'"a\"b"'), ("é✓", '"é✓"'), ("a\nb", r'"a\nb"')])
+@pytest.mark.parametrize(
+    ("text", "quoted"), [('a"b', r'"a\"b"'), ("é✓", '"é✓"'), ("a\nb", r'"a\nb"'), ("\x01", r'"\x01"')]
+)
 def test_quoting(text: str, quoted: str) -> None:
     assert quote(text) == quoted

@@ -39,10 +39,11 @@ WANTED = {
 
 
 def quote(text: str) -> str:
-    """Quote a word as Go's %q does for what is typed on command lines."""
-    import json
+    """Quote a word as Go's %q does."""
+    # Only messages need it: what goes well does not import it.
+    from crossply.values.goquote import quote as quote_as_go
 
-    return json.dumps(text, ensure_ascii=False)
+    return quote_as_go(text)
 
 
 def split_escaped(text: str, separator: str) -> list[str]:

@@ -1,0 +1,54 @@
+"""The generated pages say what the code says, and every error can be looked up."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+
+import pytest
+
+TOOL = os.path.join(os.path.dirname(__file__), "..", "..", "tools", "generate_docs.py")
+
+
+@pytest.fixture(scope="module")
+def tool():
+    spec = importlib.util.spec_from_file_location("generate_docs", TOOL)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_no_generated_page_is_stale(tool) -> None:
+    assert tool.stale() == [], "run: python tools/generate_docs.py"
+
+
+def test_every_error_has_a_code_of_its_own(tool) -> None:
+    seen: dict[str, str] = {}
+    problems = []
+    for error in tool.error_classes():
+        name = f"{error.__module__}.{error.__qualname__}"
+        code = vars(error).get("code")
+        if code is None:
+            problems.append(f"{name} has no code of its own")
+        elif not re.fullmatch(r"CP-[1-5]\d\d", code):
+            problems.append(f"{name} has the odd code {code}")
+        elif code in seen:
+            problems.append(f"{name} has the code of {seen[code]}, {code}")
+        seen[code] = name
+    assert problems == []
+
+
+def test_every_error_says_what_it_means(tool) -> None:
+    silent = [error.__qualname__ for error in tool.error_classes() if not vars(error).get("__doc__")]
+    assert silent == []
+
+
+def test_codes_stay_in_the_range_of_their_room(tool) -> None:
+    rooms = {"values": "1", "compose": "2", "functions": "3", "kinds": "4", "schema": "4", "cli": "5"}
+    strays = [
+        f"{error.__module__}.{error.__qualname__} {error.code}"
+        for error in tool.error_classes()
+        if error.__module__ != "crossply.errors" and error.code[3] != rooms[error.__module__.split(".")[1]]
+    ]
+    assert strays == []
