@@ -10,6 +10,10 @@ definitions, CP-5xx the command line.
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Self
+
 
 class CrossplyError(Exception):
     """Something went wrong that the user can act on."""
@@ -22,3 +26,8 @@ class CrossplyError(Exception):
         self.place = place
         if hint:
             self.hint = hint
+
+    def within(self, story: str) -> Self:
+        """The same error told from one layer further out: "story: message"."""
+        self.args = (f"{story}: {self}",)
+        return self

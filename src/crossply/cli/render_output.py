@@ -1,0 +1,74 @@
+"""Writing what was rendered: the composite resource first, then composed resources, results and context."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+from crossply.compose.events import Event
+from crossply.compose.rendering import NOW, Rendered
+from crossply.values import Object
+from crossply.values.structs import from_wire
+
+_API = "render.crossplane.io/v1beta1"
+
+
+def documents(rendered: Rendered, original: Object | None, *, results: bool, context: bool) -> list[Object]:
+    """The documents in their order. `original` is merged under the composite resource when it is given."""
+    composite = rendered.composite
+    if original is not None:
+        composite = merge_over(original, composite)
+    shown = [_at_rest(composite), *map(_at_rest, rendered.composed)]
+    if results:
+        shown += map(_result, rendered.events)
+    if context and rendered.context is not None:
+        shown.append({"apiVersion": _API, "kind": "Context", "fields": from_wire(rendered.context)})
+    return shown
+
+
+def _result(event: Event) -> Object:
+    return {
+        "apiVersion": _API,
+        "kind": "Result",
+        "severity": event.type,
+        "reason": event.reason,
+        "message": event.message,
+    }
+
+
+def merge_over(base: Object, over: Object) -> Object:
+    """The base with every non-empty value of `over` written over it, map by map."""
+    merged = dict(base)
+    for key, value in over.items():
+        existing = merged.get(key)
+        if isinstance(existing, dict) and isinstance(value, dict):
+            merged[key] = merge_over(existing, value)
+        elif value not in (None, "", 0, [], {}) or existing in (None, "", 0, [], {}):
+            merged[key] = value
+    return merged
+
+
+def _at_rest(obj: Object) -> Object:
+    """The object with the time of every condition made the same, so that output can be compared."""
+    status = obj.get("status")
+    conditions = status.get("conditions") if isinstance(status, dict) else None
+    if not isinstance(conditions, list):
+        return obj
+    still: list[Any] = [{**c, "lastTransitionTime": NOW} if isinstance(c, dict) else c for c in conditions]
+    return {**obj, "status": {**obj["status"], "conditions": still}}
+
+
+def write_yaml(shown: Iterable[Object], stream: TextIO) -> None:
+    """A YAML stream, each document behind its `---`."""
+    from crossply.values.yaml import dump_all
+
+    stream.write(dump_all(shown))
+
+
+def write_json(shown: Iterable[Object], stream: TextIO) -> None:
+    """One List that kubectl reads."""
+    import json
+
+    listed = {"apiVersion": "v1", "kind": "List", "items": list(shown)}
+    json.dump(listed, stream, indent=2, sort_keys=True, ensure_ascii=False)
+    stream.write("\n")
