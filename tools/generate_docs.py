@@ -36,7 +36,7 @@ def commands_page() -> str:
         "# Commands",
         NOTICE,
         f"Every command of `{PROGRAM}`. Command lines written for `crossplane` are accepted as they are. The "
-        "exit code is 0 for success, 1 for an error while running, 80 for a command line that is not understood.",
+        "exit code is 0 for success, 1 for an error while running, 80 for a line that is not understood.",
         "## Flags of every command",
         _flags_table(GLOBAL_FLAGS),
     ]

@@ -70,7 +70,9 @@ def test_placeholders_are_those_of_kong() -> None:
         (Flag("a", "", kind="int", default=8), "8"),
         (Flag("a", "", kind="map", separator=";"), "KEY=VALUE;..."),
         (Flag("a", "", kind="strings", placeholder="KEY=VALUE"), "KEY=VALUE,..."),
-        (Flag("a", "", kind="paths", placeholder="PATH", separator=""), "PATH"),
+        (Flag("a", "", kind="strings", placeholder="KEY=VALUE,..."), "KEY=VALUE,..."),
+        (Flag("a", "", kind="strings", placeholder="NAME", separator=""), "NAME"),
+        (Flag("a", "", kind="paths", placeholder="PATH"), "PATH"),
         (Flag("a", "", kind="existing-file"), "PATH"),
     ]
     for flag, wanted in rows:

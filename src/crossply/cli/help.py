@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crossply.cli.failures import PROGRAM
 from crossply.cli.parser import GLOBAL_FLAGS
-from crossply.cli.parser_values import LIST_KINDS, quote
+from crossply.cli.parser_values import quote
 from crossply.cli.spec import Command, Flag, summary
 from crossply.cli.tree import COMMANDS, GROUPS, children
 
@@ -68,9 +68,9 @@ def usage_of(flag: Flag) -> str:
 
 def placeholder(flag: Flag) -> str:
     """Show what stands for a flag's value in usage texts: its default, or a word in capitals."""
-    tail = f"{flag.separator}..." if flag.kind in (*LIST_KINDS, "map") and flag.separator else ""
+    tail = f"{flag.separator}..." if flag.kind in ("strings", "map") and flag.separator else ""
     if flag.placeholder:
-        return flag.placeholder + tail
+        return flag.placeholder if flag.placeholder.endswith("...") else flag.placeholder + tail
     if flag.default is not None and not isinstance(flag.default, (tuple, list, dict)):
         quoted = flag.kind in ("string", "path") and flag.parse is None
         return (quote(str(flag.default)) if quoted else str(flag.default)) + tail
