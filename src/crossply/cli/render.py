@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from time import monotonic
 
 from crossply.cli import render_inputs as inputs
 from crossply.cli.render_context import build_context
@@ -10,10 +11,13 @@ from crossply.cli.render_output import documents, write_json, write_yaml
 from crossply.cli.spec import Argument, Command, Flag, Invocation
 from crossply.compose.errors import ComposeError, RenderInputError, StepFailed
 from crossply.compose.machinery import Machinery
+from crossply.compose.messages import Request, Response
 from crossply.compose.recipe import prepare
-from crossply.compose.rendering import Rendered, Rendering
+from crossply.compose.rendering import CallFunction, Rendered, Rendering
 from crossply.compose.world import World
 from crossply.errors import CrossplyError
+from crossply.functions.runners import Runners
+from crossply.kinds.composition import Step
 from crossply.values import Object
 
 
@@ -55,8 +59,6 @@ def _render(
     file: inputs.CompositionFile,
     functions: list[Object],
 ) -> Rendered:
-    from crossply.functions.session import Session
-
     secrets = inputs.load_secrets(path) if (path := invocation["function-credentials"]) else []
     observed = _load_observed(invocation["observed-resources"])
     required = [*_required(invocation["required-resources"], "required resources")]
@@ -64,14 +66,29 @@ def _render(
     schemas = _load_schemas(invocation["required-schemas"])
     context = build_context(invocation["context-files"], invocation["context-values"])
     world = World([*observed, *required], secrets, schemas)
-    with Session(functions, invocation["function-runtime"], invocation["timeout"]) as session:
-        rendering = Rendering(machinery, world, session.call)
+    with Runners(functions, invocation["function-runtime"]) as runners:
+        rendering = Rendering(machinery, world, _caller(runners, invocation["timeout"]))
         try:
             return rendering.run(xr, prepare(file.composition), observed, context)
         except (StepFailed, RenderInputError) as problem:
             raise problem.within("cannot render composite resource") from None
         except ComposeError as problem:
             raise problem.within("cannot render composite resource: reconcile failed") from None
+
+
+def _caller(runners: Runners, timeout: float) -> CallFunction:
+    """Call functions by name until the time of the whole command is up."""
+    deadline = monotonic() + timeout
+
+    def call(step: Step, request: Request) -> Response:
+        if step.container is not None:
+            raise inputs.RenderRefused(
+                f'function "{step.name}" of spec.functions is a container, which render cannot run yet',
+                hint="move it to a pipeline step whose Function is running already",
+            )
+        return runners.call(step.function, request, max(deadline - monotonic(), 0.001))
+
+    return call
 
 
 def _load_functions(invocation: Invocation, file: inputs.CompositionFile) -> list[Object]:
@@ -257,9 +274,8 @@ COMMAND = Command(
             "function-runtime",
             "How to run functions that say nothing themselves: built in where there is one, or in Docker.",
             kind="string",
-            default="builtin",
             choices=("builtin", "docker"),
-            placeholder="builtin",
+            placeholder="builtin|docker",
         ),
         Flag(
             "output",

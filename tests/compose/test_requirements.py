@@ -1,0 +1,187 @@
+"""A function is called again until it has what it asks for, and never for ever."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.compose.errors import RequirementRefused, RequirementsUnstable, StepFailed
+from crossply.compose.messages import (
+    Request,
+    Requirements,
+    ResourceSelector,
+    Response,
+    SchemaSelector,
+    fatal,
+    respond,
+)
+from crossply.kinds.composition import ExtraResourceRule, ResourceRequirement, SchemaRequirement
+from crossply.values import Object
+
+from .conftest import Platform
+
+
+def thing(name: str, **labels: str) -> Object:
+    return {"apiVersion": "v1", "kind": "Thing", "metadata": {"name": name, "labels": labels}}
+
+
+def names_in(request: Request, requirement: str) -> list[str]:
+    found = request.required_resources[requirement]
+    return [resource.object["metadata"]["name"] for resource in found]
+
+
+def wants(**selectors: ResourceSelector) -> Response:
+    return Response(requirements=Requirements(resources=selectors))
+
+
+def test_a_function_that_asks_for_nothing_is_called_once(platform: Platform) -> None:
+    platform.render([platform.step("s", respond)])
+    assert len(platform.calls) == 1
+
+
+def test_a_function_gets_what_it_asks_for_by_name_and_by_label(platform: Platform) -> None:
+    platform.world = [thing("b", tier="x"), thing("a", tier="x"), thing("c")]
+
+    def run(request: Request) -> Response:
+        return respond(
+            request,
+            requirements=Requirements(
+                resources={
+                    "named": ResourceSelector("v1", "Thing", match_name="c"),
+                    "labelled": ResourceSelector("v1", "Thing", match_labels={"tier": "x"}),
+                    "all": ResourceSelector("v1", "Thing"),
+                    "none": ResourceSelector("v1", "Thing", match_name="nope"),
+                }
+            ),
+        )
+
+    platform.render([platform.step("s", run)])
+    assert len(platform.calls) == 2, "the second call has it all, and asks for the same"
+    request = platform.calls[-1][1]
+    assert names_in(request, "named") == ["c"]
+    assert names_in(request, "labelled") == ["a", "b"], "sorted by namespace and name"
+    assert names_in(request, "all") == ["a", "b", "c"]
+    assert request.required_resources["none"] == (), "the key is there although nothing was found"
+
+
+def test_the_deprecated_field_is_answered_in_the_deprecated_field(platform: Platform) -> None:
+    platform.world = [thing("a")]
+    wish = Requirements(extra_resources={"x": ResourceSelector("v1", "Thing", match_name="a")})
+    platform.render([platform.step("s", lambda r: respond(r, requirements=wish))])
+    assert len(platform.calls[-1][1].extra_resources["x"]) == 1
+
+
+def test_the_next_call_has_the_functions_own_context_and_the_first_desired_state(platform: Platform) -> None:
+    def run(request: Request) -> Response:
+        count = (request.context or {}).get("count", 0.0) + 1.0
+        wish = ResourceSelector("v1", "Thing", match_name="a")
+        return respond(request, context={"count": count}, requirements=Requirements({"a": wish}))
+
+    rendered = platform.render([platform.step("s", run)])
+    assert rendered.context == {"count": 2.0}
+    assert platform.calls[0][1].desired is platform.calls[1][1].desired
+    assert platform.calls[0][1].tag == platform.calls[1][1].tag, "the tag is that of the first request"
+
+
+def test_requirements_that_change_for_ever_end_in_an_error(platform: Platform) -> None:
+    def run(request: Request) -> Response:
+        return wants(**{f"r{len(platform.calls)}": ResourceSelector("v1", "Thing", match_name="x")})
+
+    with pytest.raises(RequirementsUnstable, match=r"after the maximum number of iterations \(5\)"):
+        platform.render([platform.step("s", run)])
+    assert len(platform.calls) == 6
+
+
+def test_a_step_may_have_a_limit_of_its_own(platform: Platform) -> None:
+    def run(request: Request) -> Response:
+        return wants(**{f"r{len(platform.calls)}": ResourceSelector("v1", "Thing", match_name="x")})
+
+    with pytest.raises(RequirementsUnstable, match=r"\(1\)"):
+        platform.render([platform.step("s", run, max_iterations=1)])
+    assert len(platform.calls) == 2
+
+
+def test_a_fatal_result_ends_the_loop_at_once(platform: Platform) -> None:
+    def run(request: Request) -> Response:
+        wish = Requirements({"a": ResourceSelector("v1", "Thing", match_name="a")})
+        return fatal(request, "no")._replace(requirements=wish)
+
+    with pytest.raises(StepFailed):
+        platform.render([platform.step("s", run)])
+    assert len(platform.calls) == 1
+
+
+def test_what_was_given_from_the_start_needs_no_second_call(platform: Platform) -> None:
+    platform.world = [thing("a")]
+    given = ResourceRequirement("a", "v1", "Thing", None, "a", None)
+    same = Requirements({"a": ResourceSelector("v1", "Thing", match_name="a")})
+    step = platform.step("s", lambda r: respond(r, requirements=same), required_resources=(given,))
+    platform.render([step])
+    assert len(platform.calls) == 1
+    assert names_in(platform.calls[0][1], "a") == ["a"]
+
+
+def test_schemas_are_found_by_kind_with_their_references_resolved(platform: Platform) -> None:
+    kind = [{"group": "example.org", "version": "v1", "kind": "Thing"}]
+    platform.schemas = [
+        {
+            "components": {
+                "schemas": {
+                    "Thing": {
+                        "x-kubernetes-group-version-kind": kind,
+                        "properties": {"spec": {"$ref": "#/components/schemas/Spec"}},
+                    },
+                    "Spec": {"type": "object", "properties": {"self": {"$ref": "#/components/schemas/Spec"}}},
+                }
+            }
+        }
+    ]
+    wish = Requirements(
+        schemas={
+            "known": SchemaSelector("example.org/v1", "Thing"),
+            "unknown": SchemaSelector("example.org/v1", "Nope"),
+        }
+    )
+    bootstrap = SchemaRequirement("given", "example.org/v1", "Thing")
+    step = platform.step("s", lambda r: respond(r, requirements=wish), required_schemas=(bootstrap,))
+    platform.render([step])
+
+    schemas = platform.calls[-1][1].required_schemas
+    assert schemas["unknown"] is None
+    assert schemas["known"]["properties"]["spec"] == {"type": "object", "properties": {"self": {}}}
+    assert schemas["given"] == schemas["known"]
+
+
+RULES = (
+    ExtraResourceRule("v1", "Thing", "a-.*", None),
+    ExtraResourceRule("v1", "Labelled", None, {"env": "(dev|qa)"}),
+    ExtraResourceRule("v1", "Any", None, {"env": "*"}),
+    ExtraResourceRule("v1", "Open", None, None),
+)
+
+
+@pytest.mark.parametrize(
+    ("selector", "allowed", "reason"),
+    [
+        (ResourceSelector("v1", "Thing", match_name="a-1"), True, "the name matches"),
+        (ResourceSelector("v1", "Thing", match_name="xa-1"), False, "a pattern matches the whole name"),
+        (ResourceSelector("v1", "Thing"), False, "all of a kind is more than the rule allows"),
+        (ResourceSelector("v1", "Labelled", match_labels={"env": "dev"}), True, "the label matches"),
+        (ResourceSelector("v1", "Labelled", match_labels={"env": "prod"}), False, "another value"),
+        (ResourceSelector("v1", "Labelled", match_labels={}), False, "no labels select everything"),
+        (ResourceSelector("v1", "Any", match_labels={"env": "any"}), True, "a star matches any value"),
+        (ResourceSelector("v1", "Open"), True, "a rule without name and labels allows the kind"),
+        (ResourceSelector("v2", "Open"), False, "another version is another kind"),
+    ],
+)
+def test_a_step_may_limit_what_its_function_asks_for(
+    platform: Platform, selector: ResourceSelector, allowed: bool, reason: str
+) -> None:
+    step = platform.step(
+        "s", lambda r: respond(r, requirements=Requirements({"x": selector})), allowed_extra_resources=RULES
+    )
+    if allowed:
+        platform.render([step])
+        return
+    with pytest.raises(RequirementRefused, match='cannot run Composition pipeline step "s"'):
+        platform.render([step])
+    assert len(platform.calls) == 1, reason
