@@ -166,6 +166,11 @@ def test_from_and_to_are_the_composite_type_and_the_templates() -> None:
     ]
 
 
+def test_a_scalar_where_a_string_belongs_is_its_text() -> None:
+    step = only_step(step=5, functionRef={"name": True}, functionRevisionRef={"name": 1.5})
+    assert (step.name, step.function, step.function_revision_ref) == ("5", "true", "1.5")
+
+
 def test_pipeline_mode_ignores_left_over_templates() -> None:
     parsed = parse_composition(
         composition(mode="Pipeline", pipeline=[{"step": "s"}], resources=[{"base": {}}])
@@ -218,10 +223,10 @@ def test_the_network_of_a_container_has_two_spellings(network: Any, policy: str)
     [
         ([], "must be an object, not a list"),
         ({"spec": 3}, "spec: must be an object, not a number"),
-        ({"metadata": {"name": True}}, "metadata.name: must be a string, not a boolean"),
+        ({"metadata": {"name": ["a"]}}, "metadata.name: must be a string, not a list"),
         (composition(mode="Magic"), "spec.mode: must be Pipeline or Resources"),
         (composition(pipeline={}), "spec.pipeline: must be a list, not an object"),
-        (composition(pipeline=[{"step": 1}]), "spec.pipeline[0].step: must be a string, not a number"),
+        (composition(pipeline=[{"step": {}}]), "spec.pipeline[0].step: must be a string, not an object"),
         (
             composition(pipeline=[{"maxIterations": 1.5}]),
             "spec.pipeline[0].maxIterations: must be an integer, not a number",

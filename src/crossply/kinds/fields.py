@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.errors import CrossplyError
+from crossply.kinds.yaml_text import yaml_text
 from crossply.values import Object
 
 
@@ -66,7 +67,10 @@ class Fields:
         value = self._value.get(key)
         if value is None or isinstance(value, str):
             return value
-        raise self.wrong("must be a string, not " + _name_of(value), key)
+        found = yaml_text(value)
+        if found is None:
+            raise self.wrong("must be a string, not " + _name_of(value), key)
+        return found
 
     def integer(self, key: str) -> int | None:
         """An integer field, or None when it is absent."""

@@ -1,0 +1,144 @@
+"""CompositionRevisions: a Composition as it was at one moment, named by the hash of what matters in it.
+
+The hash is Crossplane's, byte for byte, so that a control plane that is moved here finds its revisions again.
+Labels and annotations count: changing only those makes a new revision too.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crossply.kinds.composition import CompositionError, Pipeline, parse_spec
+from crossply.kinds.composition_types import decode_spec
+from crossply.kinds.fields import Fields, KindError
+from crossply.values import Object
+
+COMPOSITION_NAME = "crossplane.io/composition-name"
+COMPOSITION_HASH = "crossplane.io/composition-hash"
+
+# A label's value has at most 63 characters, one less than the hash.
+_LABEL_LENGTH = 63
+_NAME_LENGTH = 7
+
+
+class RevisionError(KindError):
+    """A CompositionRevision has a field that cannot be understood."""
+
+    code = "CP-416"
+
+
+class CompositionRevision(NamedTuple):
+    """One revision of a Composition."""
+
+    name: str
+    uid: str
+    labels: dict[str, str]
+    composition: str
+    """The name of the Composition it was made from."""
+    hash_label: str
+    number: int
+    controller_uid: str
+    pipeline: Pipeline
+    is_valid: bool
+    """Whether every function of the pipeline is known to be able to compose."""
+    invalid_because: str
+    """Why it is not valid; `pipeline status unknown` before it was looked at."""
+
+
+def parse_revision(obj: Object) -> CompositionRevision:
+    """Read a CompositionRevision."""
+    root = Fields(obj, error=RevisionError)
+    metadata, spec = root.object("metadata"), root.object("spec")
+    labels = metadata.string_map("labels")
+    valid, reason = _validity(root)
+    return CompositionRevision(
+        name=metadata.text("name"),
+        uid=metadata.text("uid"),
+        labels=labels,
+        composition=labels.get(COMPOSITION_NAME, ""),
+        hash_label=labels.get(COMPOSITION_HASH, ""),
+        number=spec.integer("revision") or 0,
+        controller_uid=_controller(metadata),
+        pipeline=parse_spec(spec),
+        is_valid=valid,
+        invalid_because=reason,
+    )
+
+
+def _validity(root: Fields) -> tuple[bool, str]:
+    for condition in root.object("status").objects("conditions"):
+        if condition.text("type") == "ValidPipeline":
+            if condition.text("status") == "True":
+                return True, ""
+            return False, condition.text("message") or "pipeline status unknown"
+    return False, "pipeline status unknown"
+
+
+def _controller(metadata: Fields) -> str:
+    for owner in metadata.objects("ownerReferences"):
+        if owner.flag("controller"):
+            return owner.text("uid")
+    return ""
+
+
+def composition_hash(composition: Object) -> str:
+    """The hash of a Composition: the SHA-256 of its labels, annotations and spec as YAML."""
+    import hashlib
+
+    from crossply.values.yaml import dump
+
+    root = Fields(composition, error=CompositionError)
+    metadata = root.object("metadata")
+    digest = hashlib.sha256()
+    for part in (metadata.string_map("labels"), metadata.string_map("annotations")):
+        digest.update(dump(part or None).encode())
+    digest.update(dump(decode_spec(composition)).encode())
+    return digest.hexdigest()
+
+
+def hash_label(full_hash: str) -> str:
+    """As much of a hash as fits into a label."""
+    return full_hash[:_LABEL_LENGTH]
+
+
+def revision_name(composition: str, full_hash: str) -> str:
+    """The name of the revision with this hash."""
+    return f"{composition}-{full_hash[:_NAME_LENGTH]}"
+
+
+def new_revision(composition: Object, number: int) -> Object:
+    """The revision to create for a Composition as it is now."""
+    root = Fields(composition, error=CompositionError)
+    metadata = root.object("metadata")
+    name, full_hash = metadata.text("name"), composition_hash(composition)
+    # The Composition's own labels come last and win, as they do in Crossplane.
+    labels = {
+        COMPOSITION_NAME: name,
+        COMPOSITION_HASH: hash_label(full_hash),
+        **metadata.string_map("labels"),
+    }
+    found: Object = {
+        "name": revision_name(name, full_hash),
+        "labels": labels,
+        "ownerReferences": [_owner(root, name, metadata.text("uid"))],
+    }
+    annotations = metadata.string_map("annotations")
+    if annotations:
+        found["annotations"] = annotations
+    return {
+        "apiVersion": "apiextensions.crossplane.io/v1",
+        "kind": "CompositionRevision",
+        "metadata": found,
+        "spec": {**decode_spec(composition), "revision": number},
+    }
+
+
+def _owner(root: Fields, name: str, uid: str) -> Object:
+    return {
+        "apiVersion": root.text("apiVersion") or "apiextensions.crossplane.io/v1",
+        "kind": "Composition",
+        "name": name,
+        "uid": uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
