@@ -1,0 +1,205 @@
+"""environment-configs: gather EnvironmentConfigs into the environment that later steps read.
+
+The step names configs or selects them by label. The first call answers with the question (which configs the
+engine should fetch), the second merges their data and puts the result into the context. What a later entry
+says wins over an earlier one; all of them win over the environment that came in, and that one wins over the
+step's default data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crossply.compose.messages import (
+    Request,
+    Requirements,
+    Resource,
+    ResourceSelector,
+    Response,
+    fatal,
+    respond,
+)
+from crossply.functions.builtin.environment_configs_input import GO_TYPE, SHAPE
+from crossply.functions.builtin.environment_configs_merge import merge, merged_data
+from crossply.functions.builtin.extra_resources_selection import (
+    DEFAULT_SORT_PATH,
+    SelectionError,
+    is_optional,
+    label_from,
+    literal_label,
+    matcher_type,
+    sorted_by,
+)
+from crossply.functions.builtin.input_decoding import InputError, decode
+from crossply.values import Object
+from crossply.values.goquote import quote
+
+CONTEXT_KEY = "apiextensions.crossplane.io/environment"
+
+_API_VERSION = "apiextensions.crossplane.io/v1beta1"
+_KIND = "EnvironmentConfig"
+
+
+def run(request: Request) -> Response:
+    """Ask for the configs that the step names; once they are there, merge them into the environment."""
+    try:
+        given = decode(request, SHAPE, GO_TYPE).get("spec", {})
+    except InputError as error:
+        return fatal(request, f"cannot get Function input from *v1.RunFunctionRequest: {error}")
+    sources = given.get("environmentConfigs")
+    if sources is None:
+        return respond(request)
+    try:
+        requirements = requirements_of(request, sources)
+    except SelectionError as error:
+        return fatal(request, f"cannot build requirements: {error}")
+    if not request.required_resources:
+        return respond(request, requirements=requirements)
+    try:
+        environment = environment_of(request, given)
+    except SelectionError as error:
+        return fatal(request, str(error))._replace(requirements=requirements)
+    context = {**(request.context or {}), CONTEXT_KEY: environment}
+    return respond(request, requirements=requirements, context=context)
+
+
+def requirements_of(request: Request, sources: list[Object]) -> Requirements:
+    """What the engine should fetch, one entry for each source that is able to say."""
+    selectors = {}
+    for index, source in enumerate(sources):
+        selector = _selector_of(request, source)
+        if selector is not None:
+            selectors[_requirement(index)] = selector
+    return Requirements(resources=selectors)
+
+
+def environment_of(request: Request, given: Object) -> Object:
+    """The environment: the data of the configs over what came in, and all of it over the default data."""
+    try:
+        configs = list(_selected(request, given))
+    except SelectionError as error:
+        raise SelectionError(f"cannot get selected environment configs: {error}") from None
+    try:
+        environment = merge(_current(request), merged_data(configs))
+    except SelectionError as error:
+        raise SelectionError(f"cannot merge environment data: {error}") from None
+    environment = merge(given.get("defaultData", {}), environment)
+    if not _has_kind(environment):
+        environment.update(apiVersion="internal.crossplane.io/v1alpha1", kind="Environment")
+    return environment
+
+
+def _requirement(index: int) -> str:
+    return f"environment-config-{index}"
+
+
+def _current(request: Request) -> Object:
+    """The environment that came in; anything but an object counts as none."""
+    current = (request.context or {}).get(CONTEXT_KEY)
+    return current if isinstance(current, dict) else {}
+
+
+def _source_type(source: Object) -> str:
+    return source.get("type") or "Reference"
+
+
+def _selector_of(request: Request, source: Object) -> ResourceSelector | None:
+    if _source_type(source) == "Reference":
+        return ResourceSelector(_API_VERSION, _KIND, match_name=_name_of(source))
+    if _source_type(source) != "Selector":
+        return None
+    labels = _labels_of(request, source)
+    return ResourceSelector(_API_VERSION, _KIND, match_labels=labels) if labels else None
+
+
+def _name_of(source: Object) -> str:
+    if "ref" not in source:
+        raise SelectionError("ref cannot be nil for type 'Reference'")
+    name: str = source["ref"].get("name", "")
+    return name
+
+
+def _labels_of(request: Request, source: Object) -> dict[str, str]:
+    if "selector" not in source:
+        raise SelectionError("selector cannot be nil for type 'Selector'")
+    labels = {}
+    for matcher in source["selector"].get("matchLabels", ()):
+        value = _label_of(request, matcher)
+        if value is not None:
+            labels[matcher.get("key", "")] = value
+    return labels
+
+
+def _label_of(request: Request, matcher: Object) -> str | None:
+    kind = matcher_type(matcher)
+    if kind == "Value":
+        return literal_label(matcher)
+    if kind == "FromCompositeFieldPath":
+        composite = request.observed.composite
+        return label_from(composite.object if composite else {}, matcher, "composite field path")
+    if kind == "FromEnvironmentFieldPath":
+        return label_from(_current(request), matcher, "environment field path")
+    return None
+
+
+def _selected(request: Request, given: Object) -> Iterator[tuple[str, Object]]:
+    """The configs that count, in order, each with the place in the environment where its data goes."""
+    for index, source in enumerate(given["environmentConfigs"]):
+        name = _requirement(index)
+        # A selector whose optional labels are all missing asked for nothing.
+        if name not in request.required_resources:
+            continue
+        found = request.required_resources[name]
+        place = source.get("toFieldPath", "")
+        for config in _chosen(name, source, found, is_optional(given.get("policy"))):
+            yield place, config
+
+
+def _chosen(name: str, source: Object, found: tuple[Resource, ...], optional: bool) -> list[Object]:
+    configs = [resource.object for resource in found]
+    try:
+        if _source_type(source) == "Reference":
+            return _referenced(_name_of(source), configs, optional)
+        return _matching(source["selector"], configs) if _source_type(source) == "Selector" else []
+    except SelectionError as error:
+        if _source_type(source) == "Selector":
+            raise SelectionError(
+                f"cannot process environment config {quote(name)} by selector: {error}"
+            ) from None
+        what = f"{quote(_name_of(source))} by reference, {quote(name)}"
+        raise SelectionError(f"cannot process environment config {what}: {error}") from None
+
+
+def _referenced(name: str, configs: list[Object], optional: bool) -> list[Object]:
+    if not configs and not optional:
+        raise SelectionError(f"Required environment config {quote(name)} not found")
+    if len(configs) > 1:
+        raise SelectionError(f"expected exactly one required resource {quote(name)}, got {len(configs)}")
+    return configs
+
+
+def _matching(selector: Object, configs: list[Object]) -> list[Object]:
+    mode = selector.get("mode") or "Single"
+    if mode == "Single":
+        if len(configs) != 1:
+            raise SelectionError(f"expected exactly one required resource, got {len(configs)}")
+        return configs
+    if mode != "Multiple":
+        raise SelectionError(f"unknown selector mode {quote(mode)}")
+    fewest = selector.get("minMatch", 0)
+    if len(configs) < fewest:
+        raise SelectionError(f"expected at least {fewest} required resources, got {len(configs)}")
+    return sorted_by(configs, selector.get("sortByFieldPath") or DEFAULT_SORT_PATH)[
+        : selector.get("maxMatch")
+    ]
+
+
+def _has_kind(environment: Object) -> bool:
+    """Whether the environment already says what it is: a kind, or an API version that can be read."""
+    api_version, kind = environment.get("apiVersion"), environment.get("kind")
+    if isinstance(api_version, str):
+        if api_version.count("/") > 1:
+            return False
+        if api_version.strip("/"):
+            return True
+    return isinstance(kind, str) and kind != ""

@@ -1,0 +1,78 @@
+"""Merging the data of EnvironmentConfigs into one environment. Objects merge; anything else is replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from crossply.errors import CrossplyError
+from crossply.functions.builtin.extra_resources_selection import SelectionError
+from crossply.values import Object
+from crossply.values.goquote import quote
+from crossply.values.paths import set_value
+
+_JSON_KINDS = {bool: "bool", str: "string", int: "number", float: "number", list: "array"}
+
+
+def merged_data(configs: Sequence[tuple[str, Object]]) -> Object:
+    """The data of all configs, each at its place in the environment; a later one wins over an earlier one."""
+    merged: Object = {}
+    for place, config in configs:
+        merged = merge(merged, data_at(place, config))
+    return merged
+
+
+def data_at(place: str, config: Object) -> Object:
+    """The data of one config, under the field path where it belongs or at the top."""
+    if not place:
+        return _data(config)
+    placed: Object = {}
+    try:
+        set_value(placed, place, config.get("data"))
+    except CrossplyError:  # a path that cannot be, or a number that is none
+        name = _name(config)
+        raise SelectionError(
+            f"cannot get data from environment config {name} into path {quote(place)}"
+        ) from None
+    return placed
+
+
+def merge(base: Object, over: Object) -> Object:
+    """A new object with the members of both; where both have an object, the two merge."""
+    # A list of pairs instead of recursion: the depth of the data comes from outside.
+    merged = dict(base)
+    pending = [(merged, over)]
+    while pending:
+        target, source = pending.pop()
+        for key, value in source.items():
+            existing = target.get(key)
+            if isinstance(value, dict) and isinstance(existing, dict):
+                target[key] = both = dict(existing)
+                pending.append((both, value))
+            else:
+                target[key] = value
+    return merged
+
+
+def _data(config: Object) -> Object:
+    try:
+        data: Any = config["data"]
+    except KeyError:
+        raise _no_data(config, "data: no such field") from None
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        kind = _JSON_KINDS.get(type(data), "value")
+        problem = f"json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}"
+        raise _no_data(config, f"cannot unmarshal value from JSON: {problem}")
+    return data
+
+
+def _no_data(config: Object, reason: str) -> SelectionError:
+    return SelectionError(f"cannot get data from environment config {quote(_name(config))}: {reason}")
+
+
+def _name(config: Object) -> str:
+    metadata = config.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return name if isinstance(name, str) else ""

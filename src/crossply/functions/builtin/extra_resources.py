@@ -1,0 +1,155 @@
+"""extra-resources: fetch resources that the composition does not own, for later steps to read.
+
+The step names resources or selects them by label, and gives each group a name. The first call answers with
+the question, the second puts what the engine fetched into the context: a list of objects under each name.
+"""
+
+from __future__ import annotations
+
+from crossply.compose.messages import (
+    Request,
+    Requirements,
+    ResourceSelector,
+    Response,
+    fatal,
+    respond,
+)
+from crossply.functions.builtin.extra_resources_selection import (
+    DEFAULT_SORT_PATH,
+    SelectionError,
+    is_optional,
+    label_from,
+    literal_label,
+    matcher_type,
+    selector_members,
+    sorted_by,
+)
+from crossply.functions.builtin.input_decoding import OBJECT, InputError, array, decode, struct, text
+from crossply.values import Object
+from crossply.values.goquote import quote
+
+CONTEXT_KEY = "apiextensions.crossplane.io/extra-resources"
+GO_TYPE = "v1beta1.Input"
+
+_SOURCE = struct(
+    "v1beta1.ResourceSource",
+    {
+        "type": text("v1beta1.ResourceSourceType"),
+        "ref": struct("v1beta1.ResourceSourceReference", {"name": text()}),
+        "selector": struct("v1beta1.ResourceSourceSelector", selector_members("ResourceSource")),
+        "kind": text(),
+        "apiVersion": text(),
+        "namespace": text(),
+        "into": text(),
+    },
+)
+_INPUT = struct(
+    GO_TYPE,
+    {
+        **OBJECT,
+        "spec": struct(
+            "v1beta1.InputSpec",
+            {
+                "extraResources": array("[]v1beta1.ResourceSource", _SOURCE, {}),
+                "policy": struct("v1beta1.Policy", {"resolution": text("v1.ResolutionPolicy")}),
+            },
+        ),
+    },
+)
+
+
+def run(request: Request) -> Response:
+    """Ask for the resources that the step names; once they are there, put them into the context."""
+    try:
+        given = decode(request, _INPUT, GO_TYPE).get("spec", {})
+    except InputError as error:
+        return fatal(request, f"cannot get Function input from *v1.RunFunctionRequest: {error}")
+    sources = given.get("extraResources", [])
+    try:
+        requirements = requirements_of(request, sources)
+    except SelectionError as error:
+        return fatal(request, f"could not build extra resource requirements: {error}")
+    if not request.required_resources:
+        return respond(request, requirements=requirements)
+    try:
+        extras = extras_of(request, sources, is_optional(given.get("policy")))
+    except SelectionError as error:
+        failed = fatal(request, f"verifying and sorting extra resources: {error}")
+        return failed._replace(requirements=requirements)
+    return respond(
+        request, requirements=requirements, context={**(request.context or {}), CONTEXT_KEY: extras}
+    )
+
+
+def requirements_of(request: Request, sources: list[Object]) -> Requirements:
+    """What the engine should fetch, under the name that the step gives to each group."""
+    selectors = {}
+    for source in sources:
+        selector = _selector_of(request, source)
+        if selector is not None:
+            selectors[source.get("into", "")] = selector
+    return Requirements(resources=selectors)
+
+
+def extras_of(request: Request, sources: list[Object], optional: bool) -> Object:
+    """The objects of each group; a group without any has no entry."""
+    extras: dict[str, list[Object]] = {}
+    for source in sources:
+        into = source.get("into", "")
+        if into not in request.required_resources:
+            raise SelectionError(f"cannot find expected extra resource {quote(into)}")
+        chosen = _chosen(source, [found.object for found in request.required_resources[into]], optional)
+        if chosen:
+            extras.setdefault(into, []).extend(chosen)
+    return extras
+
+
+def _source_type(source: Object) -> str:
+    return source.get("type") or "Reference"
+
+
+def _selector_of(request: Request, source: Object) -> ResourceSelector | None:
+    asked = ResourceSelector(
+        source.get("apiVersion", ""), source.get("kind", ""), namespace=source.get("namespace")
+    )
+    if _source_type(source) == "Reference":
+        if "ref" not in source:
+            raise SelectionError("ref cannot be nil for type 'Reference'")
+        return asked._replace(match_name=source["ref"].get("name", ""))
+    if _source_type(source) != "Selector":
+        return None
+    labels = _labels_of(request, source)
+    return asked._replace(match_labels=labels) if labels else None
+
+
+def _labels_of(request: Request, source: Object) -> dict[str, str]:
+    if "selector" not in source:
+        raise SelectionError("selector cannot be nil for type 'Selector'")
+    composite = request.observed.composite
+    labels = {}
+    for matcher in source["selector"].get("matchLabels", ()):
+        value = None
+        if matcher_type(matcher) == "Value":
+            value = literal_label(matcher)
+        elif matcher_type(matcher) == "FromCompositeFieldPath":
+            value = label_from(composite.object if composite else {}, matcher, "field path")
+        if value is not None:
+            labels[matcher.get("key", "")] = value
+    return labels
+
+
+def _chosen(source: Object, found: list[Object], optional: bool) -> list[Object]:
+    into = quote(source.get("into", ""))
+    if _source_type(source) == "Reference":
+        if not found and not optional:
+            raise SelectionError(f"Required extra resource {into} not found")
+        if len(found) > 1:
+            raise SelectionError(f"expected exactly one extra resource {into}, got {len(found)}")
+        return found
+    if _source_type(source) != "Selector":
+        return []
+    selector = source["selector"]
+    fewest = selector.get("minMatch", 0)
+    if len(found) < fewest:
+        raise SelectionError(f"expected at least {fewest} extra resources {into}, got {len(found)}")
+    return sorted_by(found, selector.get("sortByFieldPath") or DEFAULT_SORT_PATH)[: selector.get("maxMatch")]

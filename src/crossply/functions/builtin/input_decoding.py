@@ -1,0 +1,123 @@
+"""Reading a function's input into the shape its kind declares, as strictly as the published functions do.
+
+A shape is a callable that checks one JSON value and returns it without its null members; shapes nest. The
+published functions decode with Go's JSON v2 and refuse members they do not know, because a misspelt field
+that is silently ignored costs its author an afternoon. Their sentences name Go types, so a shape carries one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from crossply.compose.messages import Request
+from crossply.values import Object
+from crossply.values.goquote import quote
+
+Shape = Callable[[Any], Any]
+
+_UINT64_LIMIT = 2**64
+_KINDS = {bool: "boolean", str: "string", int: "number", float: "number", dict: "object", list: "array"}
+
+
+class InputError(Exception):
+    """A function cannot read its input. It never leaves the function: it becomes a fatal result."""
+
+
+def decode(request: Request, shape: Shape, go_type: str) -> Object:
+    """The input of a request in its declared shape; no input reads as an empty one."""
+    try:
+        decoded: Object = shape(request.input or {})
+    except InputError as error:
+        raise InputError(
+            f"cannot get function input *{go_type} from *v1.RunFunctionRequest: "
+            f"cannot unmarshal JSON from *structpb.Struct into *{go_type}: {error}"
+        ) from None
+    return decoded
+
+
+def struct(go_type: str, members: Mapping[str, Shape]) -> Shape:
+    """An object with known members; null members read as absent."""
+
+    def read(value: Any) -> Object:
+        if not isinstance(value, dict):
+            raise _mismatch(value, go_type)
+        decoded = {}
+        # The first mistake in the order of names is the one reported: the wire sorts an object's members.
+        for name in sorted(value):
+            if name not in members:
+                raise InputError(
+                    f"json: cannot unmarshal Go value of type {go_type}: unknown name {quote(name)}"
+                )
+            if value[name] is not None:
+                decoded[name] = members[name](value[name])
+        return decoded
+
+    return read
+
+
+def array(go_type: str, item: Shape, absent: Any) -> Shape:
+    """A list; an item that is null reads as `absent`, its zero value."""
+
+    def read(value: Any) -> list[Any]:
+        if not isinstance(value, list):
+            raise _mismatch(value, go_type)
+        return [absent if each is None else item(each) for each in value]
+
+    return read
+
+
+def text(go_type: str = "string") -> Shape:
+    """A string, or one of Go's named string types."""
+
+    def read(value: Any) -> str:
+        if not isinstance(value, str):
+            raise _mismatch(value, go_type)
+        return value
+
+    return read
+
+
+def uint64(value: Any) -> int:
+    """A whole number that is not negative."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _mismatch(value, "uint64")
+    if value != value or abs(value) == float("inf"):
+        raise _mismatch(str(value), "uint64")
+    whole = int(value)
+    if whole != value or whole < 0:
+        raise _unsigned(value, "invalid syntax")
+    if whole >= _UINT64_LIMIT:
+        raise _unsigned(whole, "value out of range")
+    return whole
+
+
+def free_form(go_type: str) -> Shape:
+    """An object whose members are the author's own."""
+
+    def read(value: Any) -> Object:
+        if not isinstance(value, dict):
+            raise _mismatch(value, go_type)
+        return value
+
+    return read
+
+
+OBJECT: dict[str, Shape] = {
+    "apiVersion": text(),
+    "kind": text(),
+    "metadata": free_form("v1.ObjectMeta"),
+}
+"""The members of every input."""
+
+
+def _mismatch(value: Any, go_type: str) -> InputError:
+    kind = _KINDS.get(type(value), "null")
+    return InputError(f"json: cannot unmarshal JSON {kind} into Go value of type {go_type}")
+
+
+def _unsigned(number: float, problem: str) -> InputError:
+    return InputError(
+        "json: cannot unmarshal JSON number into Go value of type uint64: "
+        f'cannot parse "{number}" as unsigned integer: {problem}'
+    )

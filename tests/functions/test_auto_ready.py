@@ -1,0 +1,174 @@
+"""auto-ready: which resources it calls ready, and which it leaves alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crossply.compose.messages import (
+    READY_FALSE,
+    READY_TRUE,
+    READY_UNSPECIFIED,
+    SECOND,
+    SEVERITY_FATAL,
+    Request,
+    Resource,
+    Response,
+    State,
+)
+from crossply.functions.builtin import auto_ready, auto_ready_cel
+from crossply.functions.builtin.auto_ready_health import CHECKS
+
+BUCKET = {"apiVersion": "s3.example.org/v1", "kind": "Bucket"}
+READY = {"type": "Ready", "status": "True"}
+
+
+def readiness(observed: dict[str, Any]) -> int:
+    """What auto-ready says of one resource that no step has decided on."""
+    desired = {"one": Resource({"apiVersion": observed.get("apiVersion"), "kind": observed.get("kind")})}
+    response = auto_ready.run(Request(State(Resource({}), {"one": Resource(observed)}), State(None, desired)))
+    assert response.desired is not None
+    return response.desired.resources["one"].ready
+
+
+def conditions(*found: Any) -> dict[str, Any]:
+    return {**BUCKET, "status": {"conditions": list(found)}}
+
+
+@pytest.mark.parametrize(
+    ("observed", "expected", "reason"),
+    [
+        (conditions(READY), READY_TRUE, "the condition says so"),
+        (
+            conditions({**READY, "status": "False"}),
+            READY_UNSPECIFIED,
+            "a resource that is not ready is left undecided",
+        ),
+        (conditions(), READY_UNSPECIFIED, "no condition, no verdict"),
+        ({**BUCKET}, READY_UNSPECIFIED, "no status at all"),
+        ({**BUCKET, "status": "fine"}, READY_UNSPECIFIED, "a status that is not an object"),
+        (
+            conditions({**READY, "status": "False"}, READY),
+            READY_UNSPECIFIED,
+            "the first Ready condition counts",
+        ),
+        (
+            conditions({"type": "Synced", "status": "True"}, READY),
+            READY_TRUE,
+            "the order of types does not matter",
+        ),
+        (conditions({"type": 5.0}, READY), READY_UNSPECIFIED, "one malformed condition hides the others"),
+        (conditions("Ready", READY), READY_UNSPECIFIED, "a condition that is not an object hides the others"),
+        (conditions(None, READY), READY_TRUE, "a null condition reads as an empty one"),
+        (
+            conditions({**READY, "lastTransitionTime": "2024-01-01"}),
+            READY_UNSPECIFIED,
+            "a date is not a timestamp, so the condition is malformed",
+        ),
+        (
+            conditions({**READY, "lastTransitionTime": "2024-01-01T00:00:00Z"}),
+            READY_TRUE,
+            "a timestamp is fine",
+        ),
+        (conditions({**READY, "observedGeneration": 2.0}), READY_TRUE, "integers are doubles on the wire"),
+        (conditions({**READY, "observedGeneration": 2.5}), READY_UNSPECIFIED, "a generation is whole"),
+        (conditions({**READY, "observedGeneration": "2"}), READY_UNSPECIFIED, "a generation is a number"),
+    ],
+)
+def test_a_resource_without_a_rule_is_ready_by_its_condition(
+    observed: dict[str, Any], expected: int, reason: str
+) -> None:
+    assert readiness(observed) == expected, reason
+
+
+def test_only_undecided_resources_that_exist_are_marked() -> None:
+    seen = Resource(conditions(READY))
+    desired = {
+        "ready": Resource(BUCKET, ready=READY_TRUE),
+        "not-ready": Resource(BUCKET, ready=READY_FALSE),
+        "missing": Resource(BUCKET),
+        "open": Resource(BUCKET, {"key": b"value"}),
+    }
+    observed = {"ready": Resource(BUCKET), "not-ready": seen, "open": seen, "not-desired": seen}
+    composite = Resource({"status": {"phase": "x"}})
+    response = auto_ready.run(Request(State(Resource({}), observed), State(composite, desired)))
+    assert response.desired == State(
+        composite, {**desired, "open": Resource(BUCKET, {"key": b"value"}, READY_TRUE)}
+    )
+    assert desired["open"].ready == READY_UNSPECIFIED, "the request stays as it was"
+    assert response.results == ()
+
+
+def test_the_answer_passes_on_the_context_and_copies_the_tag() -> None:
+    request = Request(State(Resource({})), context={"a": 1.0}, tag="t")
+    assert auto_ready.run(request) == Response(State(), context={"a": 1.0}, ttl=60 * SECOND, tag=request)
+
+
+INPUT = {"apiVersion": "autoready.fn.crossplane.io/v1beta1", "kind": "Input"}
+
+
+@pytest.mark.parametrize(
+    ("ttl", "nanoseconds", "reason"),
+    [("", 60 * SECOND, "the default"), ("5m", 300 * SECOND, "minutes"), ("0s", 0, "never reuse")],
+)
+def test_the_input_says_how_long_the_answer_holds(ttl: str, nanoseconds: int, reason: str) -> None:
+    response = auto_ready.run(Request(State(Resource({})), input={**INPUT, "ttl": ttl}))
+    assert response.ttl == nanoseconds, reason
+    assert not response.results
+
+
+UNREADABLE = (
+    "cannot get function input *v1beta1.Input from *v1.RunFunctionRequest: "
+    "cannot unmarshal JSON from *structpb.Struct into *v1beta1.Input: json: cannot unmarshal "
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"ttl": "soon"}, 'cannot parse ttl: time: invalid duration "soon"'),
+        ({"ttl": 5.0}, UNREADABLE + "JSON number into Go value of type string"),
+        ({"tll": "5m"}, UNREADABLE + 'Go value of type v1beta1.Input: unknown name "tll"'),
+    ],
+)
+def test_an_input_that_cannot_be_read_is_fatal(given: dict[str, Any], sentence: str) -> None:
+    response = auto_ready.run(Request(State(Resource({})), input={**INPUT, **given}))
+    assert [(each.severity, each.message) for each in response.results] == [
+        (SEVERITY_FATAL, f"invalid input: {sentence}")
+    ]
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.floats()
+    | st.sampled_from(["True", "Ready", "Running", "2024-01-01T00:00:00Z", ""]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                ["conditions", "type", "status", "spec", "replicas", "phase", "ttl", "observedGeneration"]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+KINDS = st.sampled_from(sorted(CHECKS)) | st.tuples(JSON, JSON)
+
+
+@given(KINDS, JSON, JSON, JSON)
+def test_no_object_and_no_input_makes_it_raise(kind: Any, spec: Any, status: Any, given_input: Any) -> None:
+    observed = {"apiVersion": kind[0], "kind": kind[1], "spec": spec, "status": status, "metadata": spec}
+    request = Request(
+        State(Resource({}), {"one": Resource(observed)}),
+        State(None, {"one": Resource({})}),
+        input=given_input if isinstance(given_input, dict) else None,
+        context={"x": given_input},
+    )
+    for function in (auto_ready.run, auto_ready_cel.run):
+        assert isinstance(function(request), Response)
