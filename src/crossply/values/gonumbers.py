@@ -13,6 +13,7 @@ from crossply.values.goquote import quote
 _TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
 _FALSE = frozenset(("0", "f", "F", "FALSE", "false", "False"))
 _INT64_MAX = (1 << 63) - 1
+_UINT64_MAX = (1 << 64) - 1
 _MANTISSA_BITS = 52
 
 
@@ -25,16 +26,24 @@ class NumberError(CrossplyError):
 def parse_int(text: str) -> int:
     """Read a base-10 int64, as `strconv.ParseInt(text, 10, 64)`."""
     digits = text[1:] if text[:1] in ("+", "-") else text
+    leading = _leading_digits(digits).lstrip("0")
+    # Go reads from the left: a number that overflows is out of range, whatever follows it. Cut to length
+    # first: int() of untrusted text must not see thousands of digits.
+    if int(leading[:21] or "0") > _UINT64_MAX:
+        raise _out_of_range("ParseInt", text)
     if not (digits.isascii() and digits.isdigit()):
         raise _invalid("ParseInt", text)
-    significant = digits.lstrip("0") or "0"
-    # Compared by length first: int() of untrusted text must not see thousands of digits.
-    if len(significant) > 19:
-        raise _out_of_range("ParseInt", text)
-    number = -int(significant) if text[0] == "-" else int(significant)
+    number = -int(leading or "0") if text[0] == "-" else int(leading or "0")
     if not -_INT64_MAX - 1 <= number <= _INT64_MAX:
         raise _out_of_range("ParseInt", text)
     return number
+
+
+def _leading_digits(text: str) -> str:
+    for index, char in enumerate(text):
+        if not "0" <= char <= "9":
+            return text[:index]
+    return text
 
 
 def parse_bool(text: str) -> bool:
@@ -50,7 +59,7 @@ def parse_float(text: str) -> float:
     """Read a float64, as `strconv.ParseFloat(text, 64)`: decimal, hexadecimal, inf and nan."""
     import re
 
-    lowered = text.lower()
+    lowered = _without_separators(text.lower())
     if re.fullmatch(r"[+-]?(inf|infinity)|nan", lowered, re.ASCII):
         return float(lowered)
     if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", lowered, re.ASCII):
@@ -59,6 +68,16 @@ def parse_float(text: str) -> float:
     if re.fullmatch(hexadecimal, lowered, re.ASCII):
         return _in_range(_from_hex(lowered), text)
     raise _invalid("ParseFloat", text)
+
+
+def _without_separators(text: str) -> str:
+    """Take out the underscores between digits; any other underscore stays, and spoils the number."""
+    import re
+
+    if "_" not in text:
+        return text
+    digit = "[0-9a-f]" if "0x" in text else "[0-9]"
+    return re.sub(f"(?<={digit})_(?={digit})|(?<=0x)_(?={digit})", "", text)
 
 
 def _from_hex(text: str) -> float:

@@ -1,0 +1,181 @@
+"""JSON as Go's encoding/json writes and reads it.
+
+`dumps` gives the bytes that hashes and `ToJson` depend on; `loads` reads what users put in strings, and when
+it cannot, says so in Go's words (`gojson_errors` finds them).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import isfinite
+from typing import Any
+
+from crossply.errors import CrossplyError
+from crossply.values.gonumbers import exponential, format_float, positional, shortest_digits
+
+_INT64_MAX = (1 << 63) - 1
+
+
+class JsonError(CrossplyError):
+    """Text is not JSON, or a value has no JSON form."""
+
+    code = "CP-121"
+
+
+def unsupported_number(number: float, prefix: str = "") -> JsonError:
+    """Return the complaint about a number that JSON cannot express."""
+    return JsonError(f"{prefix}json: unsupported value: {format_float(number, 'g', -1)}")
+
+
+class _Verbatim(str):
+    """Punctuation, on the same stack as the values that are still to write."""
+
+    __slots__ = ()
+
+
+_COMMA = _Verbatim(",")
+_ARRAY_END, _OBJECT_END = _Verbatim("]"), _Verbatim("}")
+
+
+def dumps(value: Any) -> str:
+    """Write a value as Go's json.Marshal does: compact, keys sorted, `<`, `>` and `&` escaped."""
+    pieces: list[str] = []
+    pending: list[Any] = [value]
+    # A stack instead of recursion: values may be deep.
+    while pending:
+        item = pending.pop()
+        kind = item.__class__
+        if kind is _Verbatim:
+            pieces.append(item)
+        elif kind is str:
+            pieces.append(_string(item))
+        elif kind is dict:
+            pending += reversed(_object_parts(item))
+        elif kind is list:
+            pending += reversed(_array_parts(item))
+        else:
+            pieces.append(_atom(item))
+    return "".join(pieces)
+
+
+def _object_parts(value: dict[str, Any]) -> list[Any]:
+    parts: list[Any] = []
+    opening = "{"
+    for key in sorted(value):
+        parts += (_Verbatim(f"{opening}{_string(key)}:"), value[key])
+        opening = ","
+    return [*parts, _OBJECT_END] if parts else [_Verbatim("{}")]
+
+
+def _array_parts(value: list[Any]) -> list[Any]:
+    parts: list[Any] = [_Verbatim("[")]
+    for item in value:
+        parts += (item, _COMMA)
+    if len(parts) > 1:
+        parts.pop()
+    parts.append(_ARRAY_END)
+    return parts
+
+
+def _atom(value: Any) -> str:
+    if value is None:
+        return "null"
+    if value is True:
+        return "true"
+    if value is False:
+        return "false"
+    if isinstance(value, float):
+        return number_text(value)
+    if isinstance(value, int):
+        return str(value)
+    raise JsonError(f"json: unsupported type: {type(value).__name__}")
+
+
+def number_text(value: float) -> str:
+    """Write a float as Go's JSON does: the fewest digits, an exponent only for very big and small numbers."""
+    if not isfinite(value):
+        raise unsupported_number(value)
+    sign, digits, point = shortest_digits(value)
+    if digits == "0" or -6 <= point - 1 < 21:
+        return sign + positional(digits, point)
+    # Go removes the zero that pads a negative exponent, and only there: 1e-7, but 1e+21.
+    return sign + exponential(digits, point).replace("e-0", "e-")
+
+
+_ESCAPES = {code: f"\\u{code:04x}" for code in (*range(0x20), 0x3C, 0x3E, 0x26, 0x2028, 0x2029)} | {
+    0x08: "\\b",
+    0x09: "\\t",
+    0x0A: "\\n",
+    0x0C: "\\f",
+    0x0D: "\\r",
+    0x22: '\\"',
+    0x5C: "\\\\",
+}
+
+
+@lru_cache(maxsize=1)
+def _escapes_with_surrogates() -> dict[int, str]:
+    # A lone surrogate stands for a byte that is not UTF-8, which Go replaces.
+    return _ESCAPES | dict.fromkeys(range(0xD800, 0xE000), "\\ufffd")
+
+
+def _string(text: str) -> str:
+    if text.isascii():
+        return f'"{text.translate(_ESCAPES)}"'
+    return f'"{text.translate(_escapes_with_surrogates())}"'
+
+
+def loads(text: str) -> Any:
+    """Read JSON; a number without fraction or exponent is an int while it fits 64 bits, others are floats."""
+    try:
+        return _decode(text)
+    except JsonError as error:
+        problem = str(error)
+    except (ValueError, RecursionError):
+        # The interpreter can nest less than Go, which stops at 10,000; the words are the same.
+        problem = "exceeded max depth"
+    from crossply.values.gojson_errors import complaint
+
+    raise JsonError(complaint(text) or problem)
+
+
+def _decode(text: str) -> Any:
+    import json
+
+    def read(source: str) -> Any:
+        return json.loads(source, parse_int=_integer, parse_float=_float, parse_constant=_constant)
+
+    value = read(text)
+    if "\\ud" not in text.lower() and _is_unicode(text):
+        return value
+    # Half a surrogate pair is no character: Go reads it as the replacement character.
+    halves = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+    return read(json.dumps(value, ensure_ascii=False).translate(halves))
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _integer(text: str) -> int | float:
+    # Compared by length first: int() of untrusted text must not see thousands of digits.
+    if len(text) <= 20:
+        number = int(text)
+        if -_INT64_MAX - 1 <= number <= _INT64_MAX:
+            return number
+    return _float(text)
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise JsonError(f"json: cannot unmarshal number {text} into Go value of type float64")
+    return number
+
+
+def _constant(text: str) -> Any:
+    raise ValueError(text)

@@ -1,0 +1,174 @@
+"""Why a text is not JSON, in the words of Go's scanner.
+
+Only run on text that failed to parse. It follows Go byte by byte: a character of several bytes is named by
+its first, and the end of the text counts as a space, so `tru` is an unexpected `' '`.
+"""
+
+from __future__ import annotations
+
+from crossply.values.goquote import quote, utf8
+
+MAX_DEPTH = 10_000
+_END = "unexpected end of JSON input"
+_SPACES = b" \t\r\n"
+_DIGITS = b"0123456789"
+_HEX_DIGITS = b"0123456789abcdefABCDEF"
+_CLOSING = {b"{": b"}", b"[": b"]"}
+_WORDS = {b"t": b"true", b"f": b"false", b"n": b"null"}
+
+
+class _FoundError(Exception):
+    """The complaint, raised where it is found."""
+
+
+def complaint(text: str) -> str:
+    """Return what Go says of a text that is not JSON; the empty string when it is JSON."""
+    try:
+        _Scanner(utf8(text)).scan()
+    except _FoundError as found:
+        return str(found)
+    return ""
+
+
+class _Scanner:
+    """A walk over the bytes; `_open` holds the brackets that are not closed yet."""
+
+    __slots__ = ("_at", "_data", "_end", "_open")
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data + b" "
+        self._end = len(data)
+        self._at = 0
+        self._open: list[bytes] = []
+
+    def scan(self) -> None:
+        value_is_due = True
+        while value_is_due or self._open:
+            value_is_due = self._value() if value_is_due else self._after_value()
+        self._skip_spaces()
+        if self._at < self._end:
+            self._fail("after top-level value")
+
+    def _byte(self) -> bytes:
+        if self._at >= len(self._data):
+            raise _FoundError(_END)
+        return self._data[self._at : self._at + 1]
+
+    def _fail(self, context: str) -> None:
+        char = chr(self._data[self._at])
+        shown = {"'": r"'\''", '"': "'\"'"}.get(char) or f"'{quote(char)[1:-1]}'"
+        raise _FoundError(f"invalid character {shown} {context}")
+
+    def _skip_spaces(self) -> None:
+        while self._at < len(self._data) and self._data[self._at] in _SPACES:
+            self._at += 1
+
+    def _next(self) -> bytes:
+        self._skip_spaces()
+        return self._byte()
+
+    def _value(self) -> bool:
+        """Read a scalar, or enter an object or array; tell whether a value is due in it."""
+        char = self._next()
+        if char in b"{[":
+            return self._enter(char)
+        if char == b'"':
+            self._string()
+        elif char in b"-0123456789":
+            self._number()
+        elif char in _WORDS:
+            self._word(_WORDS[char])
+        else:
+            self._fail("looking for beginning of value")
+        return False
+
+    def _enter(self, bracket: bytes) -> bool:
+        self._open.append(bracket)
+        if len(self._open) > MAX_DEPTH:
+            self._fail("exceeded max depth")
+        self._at += 1
+        if self._next() == _CLOSING[bracket]:
+            self._leave()
+            return False
+        if bracket == b"{":
+            self._key()
+        return True
+
+    def _leave(self) -> None:
+        self._at += 1
+        self._open.pop()
+
+    def _after_value(self) -> bool:
+        """Read the comma or bracket after a value; tell whether another value is due."""
+        bracket = self._open[-1]
+        char = self._next()
+        if char == _CLOSING[bracket]:
+            self._leave()
+            return False
+        if char != b",":
+            self._fail("after object key:value pair" if bracket == b"{" else "after array element")
+        self._at += 1
+        if bracket == b"{":
+            self._key()
+        return True
+
+    def _key(self) -> None:
+        if self._next() != b'"':
+            self._fail("looking for beginning of object key string")
+        self._string()
+        if self._next() != b":":
+            self._fail("after object key")
+        self._at += 1
+
+    def _string(self) -> None:
+        self._at += 1
+        while (char := self._byte()) != b'"':
+            if char < b" ":
+                self._fail("in string literal")
+            self._at += 1
+            if char == b"\\":
+                self._escape()
+        self._at += 1
+
+    def _escape(self) -> None:
+        char = self._byte()
+        if char not in b'bfnrt\\/"u':
+            self._fail("in string escape code")
+        self._at += 1
+        for _ in range(4 if char == b"u" else 0):
+            if self._byte() not in _HEX_DIGITS:
+                self._fail("in \\u hexadecimal character escape")
+            self._at += 1
+
+    def _number(self) -> None:
+        if self._byte() == b"-":
+            self._at += 1
+            self._need_digit("in numeric literal")
+        if self._byte() == b"0":
+            self._at += 1
+        else:
+            self._skip_digits()
+        if self._byte() == b".":
+            self._at += 1
+            self._need_digit("after decimal point in numeric literal")
+            self._skip_digits()
+        if self._byte() in b"eE":
+            self._at += 1
+            if self._byte() in b"+-":
+                self._at += 1
+            self._need_digit("in exponent of numeric literal")
+            self._skip_digits()
+
+    def _need_digit(self, context: str) -> None:
+        if self._byte() not in _DIGITS:
+            self._fail(context)
+
+    def _skip_digits(self) -> None:
+        while self._byte() in _DIGITS:
+            self._at += 1
+
+    def _word(self, word: bytes) -> None:
+        for expected in word.decode():
+            if self._byte() != expected.encode():
+                self._fail(f"in literal {word.decode()} (expecting '{expected}')")
+            self._at += 1
