@@ -115,7 +115,6 @@ def test_what_protobuf_writes_in_its_own_order_is_understood():
     [
         (Response(requirements=None), Response(requirements=Requirements()), "no requirements and none left"),
         (Response(context=None), Response(context={}), "an empty context is passed on, an absent one is not"),
-        (Response(desired=None), Response(desired=State()), "an empty desired state was given"),
         (Response(ttl=None), Response(ttl=0), "a TTL of zero forbids reuse"),
         (Response(output=None), Response(output={}), "an empty output is an output"),
     ],

@@ -1,7 +1,8 @@
 """Writing function messages: the field numbers of `apiextensions.fn.proto.v1`, in order.
 
 A field that has its default is left out, one with presence (optional, or a message) is written when it is not
-`None`. Tags are spelled as the bytes they are: `b"\\x12"` is field 2, length-delimited.
+`None`. An empty state says no more than an absent one, so it is left out too. Tags are spelled as the bytes
+they are: `b"\\x12"` is field 2, length-delimited.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def response(answer: Response) -> bytes:
     """A whole response."""
     parts = [_response_meta(answer)]
     if answer.desired is not None:
-        parts.append(_chunk(b"\x12", _state(answer.desired)))
+        parts.append(_non_empty(b"\x12", _state(answer.desired)))
     parts += [_chunk(b"\x1a", _result(result)) for result in answer.results]
     parts.append(_struct(b"\x22", answer.context))
     if answer.requirements is not None:

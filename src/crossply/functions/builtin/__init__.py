@@ -1,1 +1,44 @@
-"""The functions that ship with Crossply."""
+"""The functions that ship with Crossply, by name; each is imported when it is first wanted.
+
+A published package is served by the built-in function of the same name, whatever its registry and version.
+"""
+
+from __future__ import annotations
+
+from crossply.compose.messages import Function
+
+PACKAGE_PREFIX = "function-"
+
+NATIVE = "native"
+"""Runs `mode: Resources` Compositions; no package stands for it."""
+
+_HERE = "crossply.functions.builtin"
+_FUNCTIONS = {
+    "patch-and-transform": (f"{_HERE}.patch_and_transform.function", "run"),
+    "auto-ready": (f"{_HERE}.auto_ready", "run"),
+    "environment-configs": (f"{_HERE}.environment_configs", "run"),
+    "extra-resources": (f"{_HERE}.extra_resources", "run"),
+    NATIVE: (f"{_HERE}.patch_and_transform.native", "run_native"),
+}
+
+PUBLISHED = tuple(sorted(name for name in _FUNCTIONS if name != NATIVE))
+"""The names of the built-in functions that stand for a published package."""
+
+
+def load(name: str) -> Function:
+    """Import a built-in function. The name must be one that `find` returned."""
+    module, attribute = _FUNCTIONS[name]
+    function: Function = getattr(__import__(module, fromlist=(attribute,)), attribute)
+    return function
+
+
+def find(name: str) -> str | None:
+    """The built-in function that is called this, with or without the prefix that packages have."""
+    short = name.removeprefix(PACKAGE_PREFIX)
+    return short if short in PUBLISHED else None
+
+
+def for_package(package: str) -> str | None:
+    """The built-in function that stands for a package such as `registry/org/function-auto-ready:v1@sha256:…`."""
+    image = package.partition("@")[0].rpartition("/")[2].partition(":")[0]
+    return find(image) if image.startswith(PACKAGE_PREFIX) else None

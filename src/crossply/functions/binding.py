@@ -1,0 +1,131 @@
+"""Which runner serves a Function: the decision, and the opening of the runner.
+
+In this order: our annotation `crossply.dev/runtime`; Crossplane's `render.crossplane.io/runtime` where it
+says Development or InProcess; the command's `--function-runtime`; Crossplane's annotation where it says
+Docker; and without any of them a built-in function that has the name of the package, else a container.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.functions import builtin
+from crossply.functions.failures import FunctionNotBound, RuntimeAnnotationError
+from crossply.functions.runner import Runner
+from crossply.values import Object
+
+RUNTIME = "crossply.dev/runtime"
+COMMAND = "crossply.dev/command"
+TLS_CERTS_DIR = "crossply.dev/tls-certs-dir"
+CROSSPLANE_RUNTIME = "render.crossplane.io/runtime"
+DEVELOPMENT_TARGET = "render.crossplane.io/runtime-development-target"
+DEFAULT_TARGET = "localhost:9443"
+
+BUILTIN, PROCESS, REMOTE, DOCKER = "builtin", "process", "remote", "docker"
+CHOICES = (DOCKER, BUILTIN)
+"""What `--function-runtime` may say."""
+
+_CROSSPLANE_RUNTIMES = {"Docker": DOCKER, "Development": REMOTE, "InProcess": BUILTIN}
+
+
+def choose_runtime(function: Object, preferred: str | None = None) -> str:
+    """How a Function is run: builtin, process, remote or docker. `preferred` is the command's choice."""
+    annotations = _annotations(function)
+    ours = _known(annotations, RUNTIME, dict.fromkeys((BUILTIN, PROCESS, REMOTE, DOCKER)))
+    theirs = _known(annotations, CROSSPLANE_RUNTIME, _CROSSPLANE_RUNTIMES)
+    if ours:
+        return ours
+    if theirs in ("Development", "InProcess"):
+        return _CROSSPLANE_RUNTIMES[theirs]
+    if preferred:
+        return preferred
+    if theirs:
+        return DOCKER
+    return BUILTIN if builtin.for_package(_package(function)) else DOCKER
+
+
+def bind(function: Object, preferred: str | None = None) -> Runner:
+    """The runner that serves a Function."""
+    runtime = choose_runtime(function, preferred)
+    return _OPENERS[runtime](function)
+
+
+def bind_builtin(name: str, label: str) -> Runner:
+    """The runner of a built-in function; `label` is what error messages call it."""
+    from crossply.functions.in_process import InProcess
+
+    return InProcess(label, builtin.load(name))
+
+
+def _builtin(function: Object) -> Runner:
+    package = _package(function)
+    found = builtin.for_package(package)
+    if found is None:
+        raise FunctionNotBound(
+            f'cannot run Function "{_name(function)}": no built-in function stands for package "{package}"',
+            hint=f"{_NOT_BUILT_IN}; {_OTHER_WAYS}",
+        )
+    return bind_builtin(found, _name(function))
+
+
+def _remote(function: Object) -> Runner:
+    from crossply.functions.remote import Remote
+
+    annotations = _annotations(function)
+    target = annotations.get(DEVELOPMENT_TARGET) or DEFAULT_TARGET
+    return Remote(_name(function), target, annotations.get(TLS_CERTS_DIR))
+
+
+def _process(function: Object) -> Runner:
+    from crossply.functions.process import LocalProcess
+
+    command = _annotations(function).get(COMMAND)
+    if not command:
+        raise RuntimeAnnotationError(
+            f'cannot run Function "{_name(function)}": annotation "{COMMAND}" is required',
+            hint=f"set it to a command that serves gRPC, such as: {COMMAND}: python main.py --insecure "
+            "--address {address}",
+        )
+    return LocalProcess(_name(function), command)
+
+
+def _docker(function: Object) -> Runner:
+    from crossply.functions.docker import Container
+    from crossply.functions.docker_settings import read_settings
+
+    package = _package(function)
+    settings = read_settings(_name(function), package, _annotations(function))
+    instead = f"run it built in: {RUNTIME}: {BUILTIN}" if builtin.for_package(package) else _NOT_BUILT_IN
+    return Container(settings, f"{instead}; or {_OTHER_WAYS}")
+
+
+_OPENERS = {BUILTIN: _builtin, PROCESS: _process, REMOTE: _remote, DOCKER: _docker}
+
+_NOT_BUILT_IN = f"built in are {', '.join(builtin.PUBLISHED)}"
+_OTHER_WAYS = (
+    f"annotate the Function with {CROSSPLANE_RUNTIME}: Development if it is running already, or with "
+    f"{RUNTIME}: process and its command, or start Docker or podman to run its image"
+)
+
+
+def _known(annotations: dict[str, str], key: str, values: dict[str, Any]) -> str:
+    value = annotations.get(key, "")
+    if value and value not in values:
+        raise RuntimeAnnotationError(
+            f'unsupported "{key}" annotation value "{value}" (unknown runtime)',
+            hint=f"use one of {', '.join(values)}",
+        )
+    return value
+
+
+def _annotations(function: Object) -> dict[str, str]:
+    written = (function.get("metadata") or {}).get("annotations") or {}
+    return {key: value for key, value in written.items() if isinstance(value, str)}
+
+
+def _name(function: Object) -> str:
+    return str((function.get("metadata") or {}).get("name") or "")
+
+
+def _package(function: Object) -> str:
+    return str((function.get("spec") or {}).get("package") or "")

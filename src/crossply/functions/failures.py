@@ -1,0 +1,85 @@
+"""What can go wrong when a function is called, whichever way it is run.
+
+The sentences are those that Crossplane and gRPC for Go use, since people search for them; the hints are ours.
+"""
+
+from __future__ import annotations
+
+from crossply.errors import CrossplyError
+
+
+class FunctionError(CrossplyError):
+    """A function could not be called, or answered with an error."""
+
+    code = "CP-310"
+    hint = "look at the function's own log"
+
+
+class FunctionUnavailable(FunctionError):
+    """Nothing that serves the function can be reached."""
+
+    code = "CP-311"
+    hint = "start the function, or correct the address it is expected at"
+
+
+class FunctionTimedOut(FunctionError):
+    """The function did not answer in time."""
+
+    code = "CP-312"
+    hint = "look at why the function takes so long, or raise --timeout"
+
+
+class FunctionReplyTooLarge(FunctionError):
+    """The function's answer is larger than the limit for a message."""
+
+    code = "CP-313"
+    hint = "a function's answer may have 4 MiB: let it desire fewer or smaller resources"
+
+
+class FunctionReplyDamaged(FunctionError):
+    """The function's answer cannot be read."""
+
+    code = "CP-314"
+    hint = "is the address that of a function? It must speak apiextensions.fn.proto.v1 or v1beta1 over gRPC"
+
+
+class FunctionCrashed(FunctionError):
+    """The function ended, or raised an exception, while it was being called."""
+
+    code = "CP-315"
+    hint = "the last lines that the function wrote say why"
+
+
+class FunctionNotBound(FunctionError):
+    """There is no way to run the function here."""
+
+    code = "CP-316"
+    hint = "name the function in the functions file, or say by an annotation how it is run"
+
+
+class RuntimeAnnotationError(FunctionError):
+    """An annotation that says how a function is run has a value that is not known."""
+
+    code = "CP-317"
+    hint = "docs/how-to/run-functions-locally.md lists the annotations"
+
+
+class ContainerEngineUnavailable(FunctionError):
+    """No container engine answers."""
+
+    code = "CP-320"
+    hint = "start Docker or podman's socket and set DOCKER_HOST, or run the function another way"
+
+
+class ContainerFailed(FunctionError):
+    """The container engine refused, or the function's container did not come up."""
+
+    code = "CP-321"
+    hint = "try the same image by hand: docker run IMAGE --insecure"
+
+
+class ServeError(FunctionError):
+    """A function cannot be served as asked."""
+
+    code = "CP-322"
+    hint = ""
