@@ -1,0 +1,127 @@
+"""The plan of a step: its input read, judged and made into closures, so that a run only has to run them."""
+
+from __future__ import annotations
+
+from marshal import dumps as frozen
+from marshal import loads as thawed
+from typing import Any, NamedTuple
+
+from crossply.functions.builtin.patch_and_transform.connection import Extract, make_extract
+from crossply.functions.builtin.patch_and_transform.connection_secret import SecretPlan, make_secret_plan
+from crossply.functions.builtin.patch_and_transform.decode import DecodeError, decode
+from crossply.functions.builtin.patch_and_transform.dialect import Dialect
+from crossply.functions.builtin.patch_and_transform.failure import Fatal
+from crossply.functions.builtin.patch_and_transform.field_errors import FieldError
+from crossply.functions.builtin.patch_and_transform.identity import has_kind, missing_kind
+from crossply.functions.builtin.patch_and_transform.patch_sets import (
+    MAX_PATCHES,
+    PatchSets,
+    make_patch_sets,
+    resolve,
+)
+from crossply.functions.builtin.patch_and_transform.patch_types import ENVIRONMENT_ROUTES, TO_COMPOSITE
+from crossply.functions.builtin.patch_and_transform.patches import Patch, make_patch
+from crossply.functions.builtin.patch_and_transform.readiness import Check, make_check
+from crossply.functions.builtin.patch_and_transform.validation import validate
+from crossply.values import Object
+from crossply.values.gojson import dumps
+from crossply.values.goquote import quote
+from crossply.values.gotypes import go_type
+
+
+class Template(NamedTuple):
+    """How to compose one resource."""
+
+    name: str
+    base: bytes | None
+    """The object to start from, marshalled: reading it back is the fastest way to a copy."""
+
+    base_problem: str
+    """Why the base is no object that can be composed."""
+
+    patches: tuple[Patch, ...]
+    extract: Extract | None
+    is_ready: Check
+
+
+def copy_of_base(template: Template) -> Object:
+    """The object that a template starts from, or Fatal when it is none."""
+    if template.base is None or template.base_problem:
+        raise Fatal(
+            f"cannot parse base template of composed resource {quote(template.name)}: {template.base_problem}"
+        )
+    base: Object = thawed(template.base)
+    return base
+
+
+class Plan(NamedTuple):
+    """What to do in a run."""
+
+    templates: tuple[Template, ...]
+    environment: tuple[Patch, ...]
+    secret: SecretPlan
+    writes_composite: bool
+    has_environment: bool
+
+
+def make_plan(given: Object, dialect: Dialect) -> Plan:
+    """Make the plan of an input, or raise Fatal with the message that says what is wrong with it."""
+    try:
+        known = decode(given, dialect.shape)
+        if dialect.complete is not None:
+            dialect.complete(known)
+        validate(known, dialect)
+    except DecodeError as reason:
+        raise Fatal(f"{dialect.undecodable}{reason}") from None
+    except FieldError as reason:
+        raise Fatal(f"{dialect.unacceptable}{reason}") from None
+    return _plan(known, dialect)
+
+
+def _plan(known: Object, dialect: Dialect) -> Plan:
+    sets = make_patch_sets(known, dialect)
+    templates = tuple(_template(template, sets, dialect) for template in known.get("resources", []))
+    environment = tuple(
+        make_patch(patch, ENVIRONMENT_ROUTES, dialect)
+        for patch in known.get("environment", {}).get("patches", [])
+    )
+    every = [patch for template in templates for patch in template.patches]
+    if len(every) > MAX_PATCHES:
+        raise Fatal(f"{dialect.unresolvable}more than {MAX_PATCHES} patches")
+    return Plan(
+        templates,
+        environment,
+        secret=make_secret_plan(known.get("writeConnectionSecretToRef", {}), dialect),
+        writes_composite=any(patch.target == TO_COMPOSITE for patch in (*every, *environment)),
+        has_environment=dialect.has_environment,
+    )
+
+
+def _template(template: Object, sets: PatchSets, dialect: Dialect) -> Template:
+    base: Any = template.get("base")
+    return Template(
+        name=template["name"],
+        base=None if base is None else frozen(base),
+        base_problem=_base_problem(base),
+        patches=resolve(template.get("patches", []), sets, dialect),
+        extract=make_extract(template.get("connectionDetails", [])),
+        is_ready=make_check(template.get("readinessChecks", []), dialect),
+    )
+
+
+def _base_problem(base: Any) -> str:
+    if base is None:
+        return ""
+    if type(base) is not dict:
+        kind = {str: "string", bool: "bool", list: "array"}.get(type(base), "number")
+        return f"json: cannot unmarshal {kind} into Go value of type {go_type({})}"
+    if not has_kind(base):
+        return str(missing_kind(_unescaped(dumps(base))))
+    return ""
+
+
+def _unescaped(written: str) -> str:
+    """The base is quoted as it was sent, without the escapes that Go writes for HTML."""
+    for escape, character in (("\\u003c", "<"), ("\\u003e", ">"), ("\\u0026", "&")):
+        written = written.replace(escape, character)
+    return written
