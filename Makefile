@@ -1,0 +1,56 @@
+# Two commands do everything: `make run` and `make test`. The others are for daily work.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.PHONY: help run test lint format bench fuzz docs lock proto test-cluster clean
+
+help: ## Show what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+run: $(STAMP) ## Set up and render the quick start
+	@$(BIN)/python tools/quickstart.py
+
+test: $(STAMP) lint ## Set up and run every check and test
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+lint: $(STAMP) ## Check style, types and the direction of imports
+	@$(BIN)/ruff format --check --quiet
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+format: $(STAMP) ## Rewrite the code in the house style
+	@$(BIN)/ruff format
+	@$(BIN)/ruff check --fix
+
+bench: $(STAMP) ## Measure the hot paths beside a yardstick of this machine
+	@$(BIN)/python bench/run.py
+
+fuzz: $(STAMP) ## Feed random input to every parser (SECONDS=600)
+	@$(BIN)/python tools/fuzz.py $(or $(SECONDS),600)
+
+docs: $(STAMP) ## Write the generated pages of the reference
+	@$(BIN)/python tools/generate_docs.py
+
+proto: $(STAMP) ## Generate the wire messages from the .proto files
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tools/generate_protos.sh
+
+lock: $(STAMP) ## Pin every dependency anew, by hash
+	@sh tools/lock.sh
+
+test-cluster: ## Run the end-to-end suite on a real kube-apiserver (begins with the control plane)
+	@echo "test-cluster: SKIPPED - there is no control plane yet, so there is nothing to run on a real kube-apiserver"
+
+clean: ## Remove what was set up
+	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(STAMP): requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@echo "Setting up $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@touch $@

@@ -1,0 +1,12 @@
+#!/bin/sh
+# Pin every dependency by version and hash, without naming where it comes from.
+set -eu
+cd "$(dirname "$0")/.."
+.venv/bin/python -m pip install --quiet --disable-pip-version-check uv
+compile() {
+  .venv/bin/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header \
+    --universal --python-version 3.11 --upgrade --output-file "$@"
+}
+compile requirements/runtime.txt pyproject.toml
+compile requirements/dev.txt pyproject.toml requirements/dev.in
+compile requirements/sdk-peer.txt requirements/sdk-peer.in
