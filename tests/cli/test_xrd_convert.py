@@ -26,6 +26,11 @@ spec:
       openAPIV3Schema: {type: object}
 """
 CLAIMED = XRD + "  claimNames: {kind: Cache, plural: caches}\n"
+BARE = """\
+apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+spec: {versions: [{}]}
+"""
 TEMPLATE = """\
 apiVersion: apiextensions.crossplane.io/v1alpha1
 kind: InfrastructureDefinition
@@ -123,6 +128,10 @@ def test_json_schemas_need_a_directory_when_there_are_several(convert: Convert, 
             "cannot unmarshal XRD: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal",
         ),
         ("", "; got /, Kind="),
+        (
+            BARE,
+            'cannot derive CRDs from XRD "": cannot generate CRD for "Composite Resource" "": custom resource ',
+        ),
         ("{apiVersion: v1, kind: Pod}", "; got /v1, Kind=Pod"),
         ("{apiVersion: a/b/c, kind: Pod}", "; got /, Kind=Pod"),
         (

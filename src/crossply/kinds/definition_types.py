@@ -182,8 +182,8 @@ _XRD = struct(
     {
         "apiVersion": Field(STRING),
         "kind": Field(STRING),
-        "metadata": Field(_METADATA),
-        "spec": Field(_SPEC),
+        "metadata": _required(_METADATA),
+        "spec": _required(_SPEC),
         "status": Field(RAW),
     },
 )
