@@ -130,7 +130,7 @@ def test_json_schemas_need_a_directory_when_there_are_several(convert: Convert, 
         ("", "; got /, Kind="),
         (
             BARE,
-            'cannot derive CRDs from XRD "": cannot generate CRD for "Composite Resource" "": custom resource ',
+            'cannot derive CRDs from XRD "": cannot generate CRD for "Composite Resource" "": custom ',
         ),
         ("{apiVersion: v1, kind: Pod}", "; got /v1, Kind=Pod"),
         ("{apiVersion: a/b/c, kind: Pod}", "; got /, Kind=Pod"),
