@@ -20,7 +20,7 @@ _XRD_TYPES = [f"{_GROUP}/{version}, Kind=CompositeResourceDefinition" for versio
 class ConvertError(CrossplyError):
     """A definition could not be read, converted or written."""
 
-    code = "CP-530"
+    code = "CP-550"
 
 
 class Output(NamedTuple):
