@@ -1,0 +1,88 @@
+"""Every example does what its README says: the command in it prints `expected.yaml`, byte for byte.
+
+To renew an expected file after a deliberate change, run the README's command in the example's directory and
+read the difference before you keep it.
+"""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from crossply.schema.crd import composite_crd
+from crossply.schema.defaults import apply_defaults
+from crossply.schema.prune import unknown_fields
+from crossply.schema.validation import validate
+from crossply.values import Object
+from crossply.values.yaml import load, read_stream
+
+EXAMPLES = sorted(path.parent for path in (Path(__file__).parents[2] / "examples").glob("*/README.md"))
+DEFINED = [
+    (example, example / name)
+    for example in EXAMPLES
+    for name in ("xrd.yaml", "definition.yaml")
+    if (example / name).exists()
+]
+FUNCTION_PACKAGE = "xpkg.crossplane.io/crossplane-contrib/"
+
+
+def command_of(example: Path) -> list[str]:
+    """The command in the README, with the script that belongs to this interpreter."""
+    blocks = (example / "README.md").read_text().split("```console\n")[1:]
+    commands = [
+        line[2:] for block in blocks for line in block.split("```")[0].splitlines() if line.startswith("$ ")
+    ]
+    assert len(commands) == 1, "one example, one command"
+    program, *arguments = shlex.split(commands[0])
+    assert program == "crossply"
+    return [str(Path(sys.executable).with_name(program)), *arguments]
+
+
+def objects_in(path: Path) -> list[Object]:
+    return [document.value for document in read_stream(path.read_bytes())]
+
+
+def test_the_examples_are_numbered_without_gaps() -> None:
+    assert [example.name[:3] for example in EXAMPLES] == [
+        f"{number:02d}-" for number in range(1, len(EXAMPLES) + 1)
+    ]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_the_command_in_the_readme_prints_what_is_expected(example: Path) -> None:
+    done = subprocess.run(
+        command_of(example), cwd=example, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (example / "expected.yaml").read_text()
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_every_file_of_an_example_is_used(example: Path) -> None:
+    told = (example / "README.md").read_text() + " README.md expected.yaml definition.yaml"
+    assert [path.name for path in example.iterdir() if path.name not in told] == []
+
+
+@pytest.mark.parametrize(("example", "definition"), DEFINED, ids=lambda path: path.name)
+def test_the_composite_resource_fits_its_definition(example: Path, definition: Path) -> None:
+    (xr,) = objects_in(example / "xr.yaml")
+    version = xr["apiVersion"].partition("/")[2]
+    spec = composite_crd(load(definition.read_bytes()))["spec"]
+    assert spec["names"]["kind"] == xr["kind"]
+    schema = next(each for each in spec["versions"] if each["name"] == version)["schema"]["openAPIV3Schema"]
+    assert unknown_fields(xr, schema) == []
+    assert validate(apply_defaults(xr, schema), schema) == []
+
+
+def test_functions_are_named_as_they_are_published_and_chosen_by_nothing_else() -> None:
+    functions = [
+        each for example in EXAMPLES for path in example.glob("functions.yaml") for each in objects_in(path)
+    ]
+    assert functions
+    for function in functions:
+        assert function["metadata"] == {"name": function["metadata"]["name"]}
+        assert function["spec"]["package"].startswith(FUNCTION_PACKAGE + function["metadata"]["name"] + ":v")
