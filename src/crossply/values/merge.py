@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from crossply.errors import CrossplyError
 from crossply.values import Object
 from crossply.values.deepcopy import equal
+from crossply.values.gojson import dumps
+from crossply.values.gotypes import go_type
 
 
 class MergeOptions(NamedTuple):
@@ -40,8 +42,18 @@ def merge(destination: Any, source: Any, options: MergeOptions | None) -> Any:
 
 def _joined(destination: list[Any], source: list[Any]) -> list[Any] | None:
     """Append what destination does not hold yet. Nothing appended to nothing is null, as in Crossplane."""
-    new = [item for item in source if not any(equal(item, other) for other in destination)]
+    # Grouped by their text, so that long arrays are not compared each with each: 1 and 1.0 share a text.
+    present: dict[str, list[Any]] = {}
+    for item in destination:
+        alike = present.setdefault(dumps(item), [])
+        if not _holds(alike, item):
+            alike.append(item)
+    new = [item for item in source if not _holds(present.get(dumps(item), []), item)]
     return destination + new or None
+
+
+def _holds(items: list[Any], wanted: Any) -> bool:
+    return any(equal(item, wanted) for item in items)
 
 
 def _merge_objects(destination: Object, source: Object, options: MergeOptions) -> Object:
@@ -75,8 +87,6 @@ def _merge_field(target: Object, key: str, value: Any, options: MergeOptions) ->
 
 def _appended(existing: Any, value: list[Any]) -> list[Any]:
     if not isinstance(existing, list):
-        from crossply.values.gotypes import go_type
-
         raise MergeError(
             "failed to merge values: cannot append two slices with different type "
             f"({go_type(value)}, {go_type(existing)})"

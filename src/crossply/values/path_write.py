@@ -83,10 +83,10 @@ def _writable_segments(path: str) -> tuple[Segment, ...]:
 def _put(obj: Any, segments: tuple[Segment, ...], value: Any) -> None:
     container = obj
     last = len(segments) - 1
+    _lengthen(container, segments[0])
     for index in range(last):
-        segment = segments[index]
         _check_container(container, segments, index)
-        container = _prepared(container, segment, segments[index + 1])
+        container = _prepared(container, segments[index], segments[index + 1])
     _check_container(container, segments, last)
     container[segments[last]] = value
 
@@ -102,11 +102,16 @@ def _check_container(container: Any, segments: tuple[Segment, ...], index: int) 
 def _prepared(container: Any, segment: Any, following: Segment) -> Any:
     """Return what `segment` of the container holds, made ready to take the segment that follows."""
     if _is_vacant(container, segment):
-        container[segment] = [None] * (following + 1) if isinstance(following, int) else {}
+        container[segment] = [] if isinstance(following, int) else {}
     inner = container[segment]
-    if isinstance(following, int) and isinstance(inner, list) and following >= len(inner):
-        inner.extend([None] * (following - len(inner) + 1))
+    _lengthen(inner, following)
     return inner
+
+
+def _lengthen(container: Any, segment: Segment) -> None:
+    """Pad an array with nulls so that it has the element the segment names."""
+    if isinstance(segment, int) and isinstance(container, list):
+        container.extend([None] * (segment - len(container) + 1))
 
 
 def _is_vacant(container: Any, segment: Any) -> bool:

@@ -141,6 +141,7 @@ def _decimal(text: str, parts: _Parts, exponent: int, family: str) -> Quantity:
     if len(digits) <= 18 and scale >= _NANO:
         is_canonical = scale % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
         return Quantity(unscaled, scale, family, text if is_canonical else "")
+    _require_digits(text, parts)
     return _rounded(unscaled, scale, family)
 
 
@@ -151,12 +152,19 @@ def _binary(text: str, parts: _Parts, exponent: int) -> Quantity:
     is_small = 15 - len(parts.whole) - exponent * 3 // 10 - 1 >= 0
     if is_small and not parts.fraction and abs(unscaled) <= _INT64_MAX:
         return Quantity(unscaled, 0, _BINARY, text if int(digits) % 8 else "")
+    _require_digits(text, parts)
     quantity = _rounded(unscaled, -len(parts.fraction), _BINARY)
     if abs(quantity.unscaled) > _INT64_MAX * 10**9:
         return Quantity(-_INT64_MAX if parts.negative else _INT64_MAX, 0, _BINARY)
     if 0 < abs(quantity.unscaled) < 10**9:
         quantity.format = _DECIMAL
     return quantity
+
+
+def _require_digits(text: str, parts: _Parts) -> None:
+    # Kubernetes looks for digits only in numbers it cannot handle as 64-bit integers.
+    if not any("0" <= char <= "9" for char in text.removesuffix(parts.suffix)):
+        raise QuantityError(_NUMERIC_WRONG)
 
 
 def _rounded(unscaled: int, scale: int, family: str) -> Quantity:
