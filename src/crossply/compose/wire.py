@@ -29,7 +29,7 @@ _NOT_WRITABLE = (StructError, UnicodeEncodeError, OverflowError)
 class WireError(CrossplyError):
     """The bytes of a function message are damaged, or a message cannot be written as bytes."""
 
-    code = "CP-301"
+    code = "CP-216"
     hint = "the other side must speak apiextensions.fn.proto.v1 or v1beta1"
 
 

@@ -14,7 +14,7 @@ _PAD = ord("=")
 class Base64Error(CrossplyError):
     """A text that should be base64 is not."""
 
-    code = "CP-120"
+    code = "CP-124"
     hint = "encode the value with base64, for example: printf %s VALUE | base64"
 
 

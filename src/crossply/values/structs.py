@@ -27,7 +27,7 @@ _BYTE = tuple(bytes((n,)) for n in range(256))
 class StructError(CrossplyError):
     """A value cannot be carried by a protobuf Struct, or the bytes of a Struct are damaged."""
 
-    code = "CP-110"
+    code = "CP-140"
     hint = "function messages carry JSON values: maps, lists, strings, finite numbers, booleans and null"
 
 

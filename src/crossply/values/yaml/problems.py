@@ -9,27 +9,38 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.errors import CrossplyError
+from crossply.values.yaml.limits import MAX_DEPTH, MAX_NODES
 
 
 class YamlError(CrossplyError):
     """The text is not YAML that Kubernetes would read, or the value cannot be written as YAML."""
 
-    code = "CP-110"
+    code = "CP-130"
     hint = "check the indentation, quotes and brackets near this line"
 
 
 class SeparatorError(YamlError):
     """A line starts with `---` but goes on with something other than a comment."""
 
-    code = "CP-111"
+    code = "CP-131"
     hint = "put the document on the line after the separator"
 
 
 class LimitError(YamlError):
     """The text is larger, deeper or has more nodes than any real manifest."""
 
-    code = "CP-112"
+    code = "CP-132"
     hint = "split the file, or check that it is the one you meant"
+
+
+def too_deep(line: int) -> LimitError:
+    """Refuse nesting; `line` is zero-based and counts from the start of the document."""
+    return LimitError(f"yaml: line {line + 1}: exceeded max depth of {MAX_DEPTH}", place=str(line))
+
+
+def too_many_nodes(line: int) -> LimitError:
+    """Refuse a stream with more nodes than any real one."""
+    return LimitError(f"yaml: line {line + 1}: exceeded {MAX_NODES} nodes", place=str(line))
 
 
 def from_libyaml(error: Any, first_line: int, source: str) -> YamlError:
