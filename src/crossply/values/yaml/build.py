@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from yaml._yaml import CParser
+from yaml.error import YAMLError
 from yaml.events import (
     AliasEvent,
     DocumentEndEvent,
@@ -20,6 +21,7 @@ from yaml.events import (
 
 from crossply.values.yaml.floats import through_json
 from crossply.values.yaml.limits import MAX_DEPTH
+from crossply.values.yaml.problems import too_many_nodes
 from crossply.values.yaml.scalars import HINTS, resolve
 
 
@@ -30,13 +32,19 @@ class Unusual(Exception):
 def build(data: bytes, max_nodes: int) -> tuple[Any, int]:
     """Read the first document; return its value and how many nodes it has."""
     next_event = CParser(data).get_event
-    next_event()
-    if type(next_event()) is StreamEndEvent:
-        return None, 1
-    return _build_document(next_event, max_nodes)
+    questions = b"?" in data
+    try:
+        next_event()
+        if type(next_event()) is StreamEndEvent:
+            return None, 1
+        return _build_document(next_event, max_nodes, questions)
+    except YAMLError as error:
+        if questions or "unexpected ':'" in str(error):
+            raise Unusual from None
+        raise
 
 
-def _build_document(next_event: Any, max_nodes: int) -> tuple[Any, int]:
+def _build_document(next_event: Any, max_nodes: int, questions: bool) -> tuple[Any, int]:
     # `into` is the open list or dict, `key` the key that waits for its value (None: the next is a key).
     stack: list[tuple[Any, str | None]] = []
     root: list[Any] = []
@@ -53,14 +61,12 @@ def _build_document(next_event: Any, max_nodes: int) -> tuple[Any, int]:
                 raise Unusual
             if event.implicit[0] and value[:1] in HINTS:
                 value = _plain(value)
-            elif value == "<<":
+            elif value == "<<" or (questions and "?" in value):
                 raise Unusual
-            nodes += 1
         elif kind is MappingStartEvent or kind is SequenceStartEvent:
             value = {} if kind is MappingStartEvent else []
-            if event.anchor is not None or len(stack) >= MAX_DEPTH or nodes > max_nodes:
+            if event.anchor is not None or len(stack) >= MAX_DEPTH:
                 raise Unusual
-            nodes += 1
         elif stack:
             if kind is AliasEvent:
                 raise Unusual
@@ -72,6 +78,9 @@ def _build_document(next_event: Any, max_nodes: int) -> tuple[Any, int]:
             return root[0], nodes
         else:
             raise Unusual
+        nodes += 1
+        if nodes > max_nodes:
+            raise too_many_nodes(event.start_mark.line)
         if not is_map:
             into.append(value)
         elif key is None:
@@ -89,6 +98,10 @@ def _build_document(next_event: Any, max_nodes: int) -> tuple[Any, int]:
 
 def _plain(text: str) -> Any:
     value = resolve(text)
+    if type(value) is str:
+        if "?" in text:
+            raise Unusual
+        return value
     if type(value) is float:
         if value - value != 0:
             raise Unusual

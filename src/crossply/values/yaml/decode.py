@@ -11,9 +11,9 @@ from typing import Any
 from crossply.values.yaml.floats import through_json, to_key
 from crossply.values.yaml.gosyntax import GoMap, go_syntax
 from crossply.values.yaml.limits import MAX_DEPTH, MAX_NODES, excessive_aliasing
-from crossply.values.yaml.problems import LimitError, YamlError
+from crossply.values.yaml.problems import LimitError, YamlError, too_deep
 from crossply.values.yaml.tags import MERGE_TAG, resolve_tagged
-from crossply.values.yaml.tree import ALIAS, MAPPING, SCALAR, SEQUENCE, Node
+from crossply.values.yaml.tree import MAPPING, SCALAR, SEQUENCE, Node
 
 _MERGE_NEEDS_MAP = "yaml: map merge requires map or sequence of maps as the value"
 
@@ -44,14 +44,28 @@ class _Decoder:
 
     def decode(self, node: Node, depth: int, into: GoMap | None = None) -> Any:
         """Return the typed value of a node; a map that is merged goes into an existing one."""
-        if node.kind is ALIAS:
-            return self._decode_alias(node, depth, into)
+        alias = node if node.target is not None else None
+        if node.target is not None:
+            self._enter_alias(node, depth)
+            node = node.target
         self._count(node, depth)
         if node.kind is SCALAR:
-            return _scalar(node)
-        if node.kind is SEQUENCE:
-            return [self.decode(child, depth + 1) for child in node.children]
-        return self._decode_map(node, depth, GoMap() if into is None else into)
+            value = _scalar(node)
+        elif node.kind is SEQUENCE:
+            value = []
+            for child in node.children:
+                value.append(self.decode(child, depth + 1))
+        else:
+            value = self._decode_map(node, depth + 1, GoMap() if into is None else into)
+        if alias is not None:
+            self.open_aliases.discard(id(alias))
+        return value
+
+    def _enter_alias(self, node: Node, depth: int) -> None:
+        self._count(node, depth)
+        if id(node) in self.open_aliases:
+            raise _fail(node, f"anchor '{node.value}' value contains itself")
+        self.open_aliases.add(id(node))
 
     def _count(self, node: Node, depth: int) -> None:
         self.decoded += 1
@@ -60,29 +74,19 @@ class _Decoder:
         if self.decoded > MAX_NODES or excessive_aliasing(self.decoded, self.from_aliases):
             raise LimitError("yaml: document contains excessive aliasing", place=str(node.line))
         if depth > MAX_DEPTH:
-            message = f"yaml: line {node.line + 1}: exceeded max depth of {MAX_DEPTH}"
-            raise LimitError(message, place=str(node.line))
-
-    def _decode_alias(self, node: Node, depth: int, into: GoMap | None) -> Any:
-        self._count(node, depth)
-        if id(node) in self.open_aliases:
-            raise _fail(node, f"anchor '{node.value}' value contains itself")
-        self.open_aliases.add(id(node))
-        assert node.target is not None
-        value = self.decode(node.target, depth, into)
-        self.open_aliases.discard(id(node))
-        return value
+            raise too_deep(node.line)
 
     def _decode_map(self, node: Node, depth: int, into: GoMap) -> GoMap:
         children = iter(node.children)
         for key_node, value_node in zip(children, children, strict=True):
             if _is_merge(key_node):
-                self._merge(value_node, depth, into)
+                for source in _merge_sources(value_node):
+                    self.decode(source, depth, into)
                 continue
-            key = self.decode(key_node, depth + 1)
+            key = self.decode(key_node, depth)
             if isinstance(key, GoMap | list):
                 raise _fail(key_node, f"invalid map key: {go_syntax(key)}")
-            value = self.decode(value_node, depth + 1)
+            value = self.decode(value_node, depth)
             if self.strict and key in into:
                 message = f"line {value_node.line + 1}: key {go_syntax(key)} already set in map"
                 self.repeated.append((value_node.line, message))
@@ -90,19 +94,14 @@ class _Decoder:
                 into[key] = value
         return into
 
-    def _merge(self, node: Node, depth: int, into: GoMap) -> None:
-        if node.kind is not SEQUENCE:
-            self._merge_one(node, depth, into)
-            return
-        # Earlier maps take precedence, so they are written last.
-        for child in reversed(node.children):
-            self._merge_one(child, depth, into)
 
-    def _merge_one(self, node: Node, depth: int, into: GoMap) -> None:
-        target = node.target or node
-        if target.kind is not MAPPING:
-            raise YamlError(_MERGE_NEEDS_MAP, place=str(node.line))
-        self.decode(node, depth + 1, into)
+def _merge_sources(node: Node) -> list[Node]:
+    """List the maps to merge; earlier ones take precedence, so they come last and overwrite."""
+    sources = node.children[::-1] if node.kind is SEQUENCE else [node]
+    for source in sources:
+        if (source.target or source).kind is not MAPPING:
+            raise YamlError(_MERGE_NEEDS_MAP, place=str(source.line))
+    return sources
 
 
 def _is_merge(node: Node) -> bool:

@@ -30,7 +30,10 @@ _LONGEST_SIMPLE_KEY = 128
 def dump(value: Any) -> str:
     """Write a JSON value as one YAML document."""
     out: list[str] = []
-    _write_node(value, "", 0, 0, out)
+    try:
+        _write_node(value, "", 0, 0, out)
+    except RecursionError:
+        raise LimitError("yaml: exceeded max depth") from None
     return "".join(out)
 
 
@@ -55,7 +58,7 @@ def _write_map(value: dict[str, Any], lead: str, indent: int, depth: int, out: l
     pad = " " * indent
     for key in in_key_order(value):
         item = value[key]
-        written = _key(key, indent)
+        written = _key(key)
         if written is None:
             _write_complex_entry(key, item, lead, indent, depth, out)
         elif not item or not isinstance(item, dict | list | tuple):
@@ -89,9 +92,9 @@ def _check_depth(depth: int) -> None:
         raise LimitError(f"yaml: exceeded max depth of {MAX_DEPTH}")
 
 
-def _key(key: str, indent: int) -> str | None:
+def _key(key: str) -> str | None:
     """Write a key that fits on its line; None when it does not."""
-    if len(key) > _LONGEST_SIMPLE_KEY or (not key.isascii() and len(key.encode()) > _LONGEST_SIMPLE_KEY):
+    if len(key) > _LONGEST_SIMPLE_KEY // 4 and _bytes_in(key) > _LONGEST_SIMPLE_KEY:
         return None
     style = style_of(key)
     if style is PLAIN:
@@ -101,6 +104,10 @@ def _key(key: str, indent: int) -> str | None:
     # Keys are never folded: from this far to the left no key reaches the margin.
     far_left = -10 * _LONGEST_SIMPLE_KEY
     return write_double(key, far_left, 0) if style is DOUBLE else write_single(key, far_left, 0)
+
+
+def _bytes_in(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
 _BREAKS = frozenset("\n\r\x85\u2028\u2029")

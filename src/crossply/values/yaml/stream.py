@@ -9,7 +9,6 @@ from yaml.error import YAMLError
 from crossply.values.yaml.build import Unusual, build
 from crossply.values.yaml.limits import MAX_BYTES, MAX_NODES
 from crossply.values.yaml.problems import LimitError, SeparatorError, YamlError, from_libyaml, place
-from crossply.values.yaml.tree import compose, find_line
 
 
 class Document(NamedTuple):
@@ -25,6 +24,8 @@ class Document(NamedTuple):
 
         The text is parsed again for this, so that reading a document without errors costs nothing extra.
         """
+        from crossply.values.yaml.tree import compose, find_line
+
         root = compose(self.text, MAX_NODES)
         found = find_line(root, path) if root is not None else None
         return None if found is None else self.line + found
@@ -40,6 +41,8 @@ def read_stream(text: str | bytes, source: str = "", *, strict: bool = False) ->
     documents = []
     left = MAX_NODES
     for line, part in _split(data, source):
+        if left <= 0:
+            raise LimitError(f"yaml: exceeded {MAX_NODES} nodes", place=place(source, line))
         value, nodes = _read(part, source, line, strict, left)
         documents.append(Document(value, source, line, part))
         left -= nodes
@@ -63,27 +66,30 @@ def _to_bytes(text: str | bytes, source: str) -> bytes:
 
 
 def _read(data: bytes, source: str, line: int, strict: bool, max_nodes: int) -> tuple[Any, int]:
+    """Read one document, which starts at `line` of its file; return its value and how many nodes it has."""
     try:
-        if not strict:
+        if strict:
+            return _read_carefully(data, strict, max_nodes)
+        try:
             return build(data, max_nodes)
-    except Unusual:
-        pass
-    except YAMLError as error:
-        raise from_libyaml(error, line, source) from None
-    return _read_carefully(data, source, line, strict, max_nodes)
-
-
-def _read_carefully(data: bytes, source: str, line: int, strict: bool, max_nodes: int) -> tuple[Any, int]:
-    from crossply.values.yaml.decode import decode
-
-    try:
-        return decode(compose(data, max_nodes), strict), 1
+        except Unusual:
+            return _read_carefully(data, strict, max_nodes)
     except YAMLError as error:
         raise from_libyaml(error, line, source) from None
     except YamlError as error:
-        # The tree knows lines of the document only; here the file and its lines are known.
+        # Below, only the lines of the document are known; here also the file and the lines before it.
         error.place = place(source, line + int(error.place or 0))
         raise
+    except RecursionError:
+        # Only when the caller itself stands near the limit: the depth of a document is bounded.
+        raise LimitError("yaml: exceeded max depth", place=place(source, line)) from None
+
+
+def _read_carefully(data: bytes, strict: bool, max_nodes: int) -> tuple[Any, int]:
+    from crossply.values.yaml.decode import decode
+    from crossply.values.yaml.tree import compose
+
+    return decode(compose(data, max_nodes), strict), data.count(b"\n") + 1
 
 
 def _split(data: bytes, source: str) -> list[tuple[int, bytes]]:

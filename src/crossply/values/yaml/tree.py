@@ -13,17 +13,23 @@ from yaml.events import (
     ScalarEvent,
     StreamEndEvent,
 )
+from yaml.scanner import ScannerError
 
+from crossply.values.yaml.dialect import hide_colon, question_in_flow, show_colons
 from crossply.values.yaml.limits import MAX_DEPTH
-from crossply.values.yaml.problems import LimitError, YamlError
+from crossply.values.yaml.problems import YamlError, too_deep, too_many_nodes
 
 SCALAR, SEQUENCE, MAPPING, ALIAS = "scalar", "sequence", "mapping", "alias"
+
+
+_MOST_REPARSED = 10_000_000
+"""How many bytes may be parsed once more for the sake of colons that libyaml refuses."""
 
 
 class Node:
     """A scalar, a list, a map (keys and values in turn) or an alias of another node."""
 
-    __slots__ = ("children", "implicit", "kind", "line", "tag", "target", "value")
+    __slots__ = ("children", "closing", "implicit", "kind", "line", "tag", "target", "value")
 
     def __init__(self, kind: str, line: int, value: str = "") -> None:
         self.kind = kind
@@ -31,12 +37,23 @@ class Node:
         self.value = value
         self.tag = ""
         self.implicit = False
+        self.closing = ""
         self.children: list[Node] = []
         self.target: Node | None = None
 
 
 def compose(data: bytes, max_nodes: int) -> Node | None:
     """Parse the first document into nodes; None when there is no document at all."""
+    text = data
+    for _ in range(1 + _MOST_REPARSED // (len(data) + 1)):
+        try:
+            return _compose(text, max_nodes, hidden=text is not data)
+        except ScannerError as error:
+            text = hide_colon(text, error, hidden=text is not data)
+    return _compose(text, max_nodes, hidden=True)
+
+
+def _compose(data: bytes, max_nodes: int, hidden: bool) -> Node | None:
     next_event: Any = CParser(data).get_event
     next_event()
     if type(next_event()) is StreamEndEvent:
@@ -53,25 +70,36 @@ def compose(data: bytes, max_nodes: int) -> Node | None:
         if type(event) is DocumentEndEvent:
             return root.children[0]
         node = _alias(event, anchors) if type(event) is AliasEvent else _node(event)
-        if type(event) is not AliasEvent and event.anchor is not None:
+        if hidden:
+            node.value = show_colons(node.value)
+        parent = open_nodes[-1]
+        if node.implicit and parent.closing and "?" in node.value:
+            raise question_in_flow(data, event.start_mark, parent.closing)
+        parent.children.append(node)
+        if event.anchor is not None and node.kind is not ALIAS:
             anchors[event.anchor] = node
-        open_nodes[-1].children.append(node)
         nodes += 1
         if nodes > max_nodes:
-            raise LimitError("yaml: document contains too many nodes", place=str(node.line))
+            raise too_many_nodes(node.line)
         if node.kind is SEQUENCE or node.kind is MAPPING:
             open_nodes.append(node)
             if len(open_nodes) > MAX_DEPTH + 1:
-                raise LimitError(_too_deep(node), place=str(node.line))
+                raise too_deep(node.line)
 
 
 def _node(event: Any) -> Node:
     line = event.start_mark.line
-    if type(event) is not ScalarEvent:
-        return Node(MAPPING if type(event) is MappingStartEvent else SEQUENCE, line)
-    node = Node(SCALAR, line, event.value)
-    node.tag = event.tag or ""
-    node.implicit = event.implicit[0]
+    if type(event) is ScalarEvent:
+        node = Node(SCALAR, line, event.value)
+        node.tag = event.tag or ""
+        node.implicit = event.implicit[0]
+        return node
+    is_map = type(event) is MappingStartEvent
+    node = Node(MAPPING if is_map else SEQUENCE, line)
+    if event.flow_style:
+        # A pair in a list, `[a: b]`, is a map without a brace of its own.
+        is_bare = event.start_mark.index == event.end_mark.index
+        node.closing = "}" if is_map and not is_bare else "]"
     return node
 
 
@@ -81,10 +109,6 @@ def _alias(event: Any, anchors: dict[str, Node]) -> Node:
     if node.target is None:
         raise YamlError(f"yaml: unknown anchor '{event.anchor}' referenced", place=str(node.line))
     return node
-
-
-def _too_deep(node: Node) -> str:
-    return f"yaml: line {node.line + 1}: exceeded max depth of {MAX_DEPTH}"
 
 
 def find_line(root: Node, path: tuple[str | int, ...]) -> int | None:
