@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from crossply.compose.messages import READY_FALSE, READY_TRUE, READY_UNSPECIFIED, Request, Resource, State
-from crossply.functions.builtin import auto_ready, auto_ready_cel
+from crossply.functions.builtin import auto_ready_cel
+from crossply.functions.builtin.auto_ready_health import is_ready
 
 INPUT = {"apiVersion": "autoready.fn.crossplane.io/v1beta1", "kind": "Input"}
 CONFIGURATION = {
@@ -97,7 +98,7 @@ def test_a_check_in_cel_is_asked_first(
 
 
 def test_checks_in_cel_are_not_asked_by_default() -> None:
-    assert not auto_ready.is_ready(CONFIGURATION)
+    assert not is_ready(CONFIGURATION)
 
 
 def test_checks_in_cel_need_a_source() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.functions.builtin.auto_ready import is_ready
+from crossply.functions.builtin.auto_ready_health import is_ready
 from crossply.functions.builtin.auto_ready_instants import instant
 
 

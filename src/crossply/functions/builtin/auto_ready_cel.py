@@ -21,8 +21,8 @@ from crossply.compose.messages import (
     fatal,
     respond,
 )
-from crossply.functions.builtin.auto_ready import read_input, time_to_live, with_readiness
-from crossply.functions.builtin.input_decoding import InputError
+from crossply.functions.builtin.auto_ready import with_readiness
+from crossply.functions.builtin.auto_ready_input import InputError, read_input, time_to_live
 from crossply.values import Object
 
 _NO_SOURCE = "input with celHealthCheckCustomizationFrom is required when using CELHealthcheckCustomizations"

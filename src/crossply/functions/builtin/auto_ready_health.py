@@ -1,4 +1,4 @@
-"""When Kubernetes' own kinds are healthy: they have no `Ready` condition, or mean something else by it.
+"""When an object is ready: Kubernetes' own kinds by a rule each, any other by its `Ready` condition.
 
 Part of auto-ready; the table at the end names every kind that has a rule. Two manners of reading appear
 below. Deployment, StatefulSet, DaemonSet, Service and Ingress look at single fields and pass over the rest.
@@ -10,13 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from crossply.functions.builtin.auto_ready_conditions import conditions, is_whole
+from crossply.functions.builtin.auto_ready_conditions import conditions, has_ready_condition, is_whole
 from crossply.functions.builtin.auto_ready_instants import instant
 from crossply.values import Object
 
 HealthCheck = Callable[[Object], bool]
 
 _SPOILED_AUTOSCALERS = ("FailedGetScale", "FailedUpdateScale", "FailedGetResourceMetric", "InvalidSelector")
+
+
+def is_ready(observed: Object) -> bool:
+    """Whether an object passes the check of its kind, or has the condition `Ready: True`."""
+    check = health_check(observed)
+    return (check is not None and check(observed)) or has_ready_condition(observed)
 
 
 def health_check(observed: Object) -> HealthCheck | None:
