@@ -5,15 +5,15 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help run test lint format bench fuzz docs lock proto test-cluster clean
+.PHONY: help bytecode run test lint format bench fuzz docs lock proto test-cluster clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
-run: $(STAMP) ## Set up and render the quick start
+run: bytecode ## Set up and render the quick start
 	@$(BIN)/python tools/quickstart.py
 
-test: $(STAMP) lint ## Set up and run every check and test
+test: bytecode lint ## Set up and run every check and test
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(STAMP) ## Check style, types and the direction of imports
@@ -26,7 +26,7 @@ format: $(STAMP) ## Rewrite the code in the house style
 	@$(BIN)/ruff format
 	@$(BIN)/ruff check --fix
 
-bench: $(STAMP) ## Measure the hot paths beside a yardstick of this machine
+bench: bytecode ## Measure the hot paths beside a yardstick of this machine
 	@$(BIN)/python bench/run.py
 
 fuzz: $(STAMP) ## Feed random input to every parser (SECONDS=600)
@@ -54,3 +54,7 @@ $(STAMP): requirements/dev.txt pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	@touch $@
+
+# An installed package has its bytecode; a checkout gets it here, also where Python may not write it itself.
+bytecode: $(STAMP)
+	@$(BIN)/python -m compileall -q src

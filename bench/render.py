@@ -1,0 +1,91 @@
+"""How long a whole `crossply render` takes, and how many pipeline runs one process makes in a second."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+import tempfile
+from collections.abc import Callable
+
+import workload
+from machine import bare_python_ms, command_ms, loop_per_second, per_second
+
+from crossply.compose.asks import Ask, Call
+from crossply.compose.configuration import configure
+from crossply.compose.driver import drive
+from crossply.compose.engine import Job, compose
+from crossply.compose.messages import Request, Resource, Snapshot, State
+from crossply.compose.observed import Observed, as_state
+from crossply.compose.pipeline import Told
+from crossply.compose.rendering import identify
+from crossply.compose.wire import encode_request
+from crossply.functions.runners import Runners
+
+CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
+COMMAND = [CROSSPLY, "render", "xr.yaml", "composition.yaml", "functions.yaml"]
+
+
+def whole_command(resources: int) -> float:
+    """Milliseconds for the command, from the shell's point of view."""
+    with tempfile.TemporaryDirectory() as folder:
+        workload.write_files(pathlib.Path(folder), resources)
+        return command_ms(COMMAND, cwd=folder)
+
+
+def pipeline_run(resources: int) -> Callable[[], object]:
+    """One run of the engine with in-process functions, everything warm."""
+    recipe = workload.recipe(resources)
+    xr = Snapshot(configure(identify(workload.XR), workload.MACHINERY, recipe.composition))
+    runners = Runners(workload.functions())
+
+    def answer(ask: Ask) -> object:
+        if type(ask) is Call:
+            return runners.call(ask.step.function, ask.request, 60)
+        return True
+
+    def run() -> object:
+        return drive(compose(Job(xr, recipe, {}), Told()), answer)
+
+    run()
+    return run
+
+
+def big_object(index: int) -> dict[str, object]:
+    """An object of about 4 KB."""
+    fields = {f"field{n}": {"value": "x" * 20, "number": n, "flag": True} for n in range(55)}
+    metadata = {"name": f"object-{index}", "namespace": "default"}
+    return {"apiVersion": "example.org/v1", "kind": "Thing", "metadata": metadata, "spec": fields}
+
+
+def request_from_fragments() -> Callable[[], bytes]:
+    """Encode a request with a hundred observed resources that are encoded already."""
+    observed = {f"r{n}": Observed(Snapshot(big_object(n))) for n in range(100)}
+    xr = Snapshot(identify(workload.XR))
+
+    def build() -> bytes:
+        return encode_request(Request(as_state(xr, {}, observed), State(Resource({}), {}), tag="given"))
+
+    build()
+    return build
+
+
+def main() -> None:
+    bare, loop = bare_python_ms(), loop_per_second()
+    print(f"yardsticks: python -c pass {bare:.1f} ms; {loop:,.0f} small dicts a second")
+    for resources, goal in ((3, 8), (100, 14)):
+        took = whole_command(resources)
+        ratio = took / bare_python_ms()
+        print(
+            f"crossply render, {resources:3} resources: {took:6.1f} ms = {ratio:5.1f} x python -c pass (goal {goal})"
+        )
+    for resources, goal in ((3, 2500), (100, 200)):
+        runs = per_second(pipeline_run(resources), 3)
+        print(
+            f"pipeline runs, {resources:3} resources: {runs:8,.0f} a second (goal {goal:,}), {runs / loop:.3f} x yardstick"
+        )
+    builds = per_second(request_from_fragments())
+    print(f"request of 100 observed 4 KB resources from fragments: {1000 / builds:.2f} ms (goal 1)")
+
+
+if __name__ == "__main__":
+    main()
