@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from crossply.values.goformat_parse import Directive, Plan, plan
-from crossply.values.goformat_verbs import PLAIN, Flags, print_value
+from crossply.values.goformat_verbs import PLAIN, Flags, FormatError, checked_length, print_value
 from crossply.values.gotypes import go_type
 
 _MAX_STAR = 1_000_000
@@ -21,11 +21,11 @@ def sprintf(format: str, args: Sequence[Any]) -> str:  # noqa: A002 - Go's name 
     """Format args as Go's fmt.Sprintf would; int is int64, float float64, None nil."""
     prepared = plan(format, len(args))
     pieces: list[str] = []
+    length = 0
     for piece in prepared.pieces:
-        if piece.__class__ is str:
-            pieces.append(piece)
-        else:
-            pieces.append(_formatted(piece, args))  # type: ignore[arg-type]
+        text = piece if isinstance(piece, str) else _formatted(piece, args)
+        length = checked_length(length + len(text))
+        pieces.append(text)
     if prepared.extra_from is not None:
         pieces.append(_extra(prepared, args))
     return "".join(pieces)
@@ -84,4 +84,4 @@ def _extra(prepared: Plan, args: Sequence[Any]) -> str:
     return f"%!(EXTRA {', '.join(shown)})"
 
 
-__all__ = ["go_type", "sprintf"]
+__all__ = ["FormatError", "go_type", "sprintf"]

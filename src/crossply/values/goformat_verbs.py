@@ -8,11 +8,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from crossply.errors import CrossplyError
 from crossply.values.goformat_scalars import PLAIN, Flags, pad, print_digits, print_scalar
 from crossply.values.gotypes import go_type
 
 _ADDRESS = 0xC000012000
 """What `%p` shows for every object and array: Go shows an address there, different in each run."""
+
+
+MAX_TEXT = 64 << 20
+"""How long a text may get: a short format can ask for millions of spaces again and again."""
+
+
+class FormatError(CrossplyError):
+    """A format asks for an absurd amount of text."""
+
+    code = "CP-124"
 
 
 class _Verbatim(str):
@@ -36,9 +47,17 @@ def print_value(value: Any, verb: str, flags: Flags) -> str:
     return _print_nested(value, verb, flags)
 
 
+def checked_length(length: int) -> int:
+    """Return a length that is within bounds, or refuse it."""
+    if length > MAX_TEXT:
+        raise FormatError(f"the formatted text is longer than {MAX_TEXT} characters")
+    return length
+
+
 def _print_nested(value: Any, verb: str, flags: Flags) -> str:
     pieces: list[str] = []
     pending: list[Any] = [value]
+    length = 0
     while pending:
         item = pending.pop()
         if item.__class__ is _Verbatim:
@@ -48,7 +67,9 @@ def _print_nested(value: Any, verb: str, flags: Flags) -> str:
         elif item is None:
             pieces.append("interface {}(nil)" if flags.sharp_v else "<nil>")
         else:
-            pieces.append(print_scalar(item, verb, flags))
+            text = print_scalar(item, verb, flags)
+            length = checked_length(length + len(text))
+            pieces.append(text)
     return "".join(pieces)
 
 
@@ -70,4 +91,4 @@ def _opened(container: Any, flags: Flags) -> list[Any]:
     return [_MAP if isinstance(container, dict) else _SQUARE, *elements[1:], _SQUARE_END]
 
 
-__all__ = ["PLAIN", "Flags", "print_value"]
+__all__ = ["PLAIN", "Flags", "FormatError", "checked_length", "print_value"]
