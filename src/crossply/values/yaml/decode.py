@@ -6,6 +6,7 @@ become typed values (maps may have any scalar as a key), then the typed values b
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from crossply.values.yaml.floats import through_json, to_key
@@ -27,7 +28,9 @@ def decode(root: Node | None, strict: bool) -> Any:
     if decoder.repeated:
         lines = "\n  ".join(message for _, message in decoder.repeated)
         raise YamlError(f"yaml: unmarshal errors:\n  {lines}", place=str(decoder.repeated[0][0]))
-    return _to_json(typed)
+    value = _to_json(typed)
+    _refuse_unwritable_floats(value)
+    return value
 
 
 class _Decoder:
@@ -95,13 +98,12 @@ class _Decoder:
         return into
 
 
-def _merge_sources(node: Node) -> list[Node]:
-    """List the maps to merge; earlier ones take precedence, so they come last and overwrite."""
-    sources = node.children[::-1] if node.kind is SEQUENCE else [node]
-    for source in sources:
+def _merge_sources(node: Node) -> Iterator[Node]:
+    """Yield the maps to merge; earlier ones take precedence, so they come last and overwrite."""
+    for source in reversed(node.children) if node.kind is SEQUENCE else [node]:
         if (source.target or source).kind is not MAPPING:
             raise YamlError(_MERGE_NEEDS_MAP, place=str(source.line))
-    return sources
+        yield source
 
 
 def _is_merge(node: Node) -> bool:
@@ -128,18 +130,23 @@ def _to_json(value: Any) -> Any:
     if kind is list:
         return [_to_json(item) for item in value]
     if kind is float:
-        return _json_float(value)
+        return through_json(value)
     if kind is int and value >= 1 << 63:
         return float(value)
     return value
 
 
-def _json_float(value: float) -> int | float:
-    if value != value:
-        raise YamlError("json: unsupported value: NaN")
-    if value in (float("inf"), float("-inf")):
-        raise YamlError(f"json: unsupported value: {'+' if value > 0 else '-'}Inf")
-    return through_json(value)
+def _refuse_unwritable_floats(value: Any) -> None:
+    """Refuse what Go's JSON encoder refuses, in the order in which it meets it."""
+    if isinstance(value, dict):
+        for key in sorted(value):
+            _refuse_unwritable_floats(value[key])
+    elif isinstance(value, list):
+        for item in value:
+            _refuse_unwritable_floats(item)
+    elif isinstance(value, float) and value - value != 0:
+        shown = "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
+        raise YamlError(f"json: unsupported value: {shown}")
 
 
 def _json_key(key: Any, value: Any) -> str:
@@ -152,5 +159,4 @@ def _json_key(key: Any, value: Any) -> str:
     if isinstance(key, int) and key < 1 << 63:
         return str(key)
     kind = "uint64" if key is not None else "%!s(<nil>)"
-    shown, of = ("<nil>" if item is None else go_syntax(item) for item in (key, value))
-    raise YamlError(f"unsupported map key of type: {kind}, key: {shown}, value: {of}")
+    raise YamlError(f"unsupported map key of type: {kind}, key: {go_syntax(key)}, value: {go_syntax(value)}")

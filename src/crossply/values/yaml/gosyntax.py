@@ -29,6 +29,10 @@ class GoMap:
 
 def go_syntax(value: Any) -> str:
     """Print a typed value in Go syntax."""
+    return "<nil>" if value is None else _inner(value)
+
+
+def _inner(value: Any) -> str:
     if value is None:
         return "interface {}(nil)"
     if isinstance(value, bool):
@@ -40,18 +44,20 @@ def go_syntax(value: Any) -> str:
     if isinstance(value, str):
         return quote(value)
     if isinstance(value, list):
-        return f"[]interface {{}}{{{', '.join(map(go_syntax, value))}}}"
+        return f"[]interface {{}}{{{', '.join(map(_inner, value))}}}"
     items = sorted(value.items(), key=_key_order)
-    shown = ", ".join(f"{go_syntax(key)}:{go_syntax(item)}" for key, item in items)
+    shown = ", ".join(f"{_inner(key)}:{_inner(item)}" for key, item in items)
     return f"map[interface {{}}]interface {{}}{{{shown}}}"
 
 
-_RANKS: dict[type, int] = {type(None): 0, bool: 1, int: 2, float: 3, str: 4}
+# Go sorts keys of different types by where the types lie in the program: in practice in this order.
+_TYPE_ORDER = (type(None), str, int, float, bool)
 
 
-def _key_order(item: tuple[Any, Any]) -> tuple[int, Any]:
+def _key_order(item: tuple[Any, Any]) -> tuple[int, bool, Any]:
     key = item[0]
-    return _RANKS[type(key)], 0 if key is None else key
+    is_uint = type(key) is int and key >= 1 << 63
+    return _TYPE_ORDER.index(type(key)), not is_uint, 0 if key is None else key
 
 
 def _float(value: float) -> str:
