@@ -11,10 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 from crossply.functions.builtin.patch_and_transform.failure import REASONS, Failure, wrap
+from crossply.functions.builtin.patch_and_transform.texts import valid_text
 from crossply.values import Object, paths
 from crossply.values.merge import MergeOptions, merge
 from crossply.values.path_read import follow
-from crossply.values.paths import PathError, PathNotFound, Segment
+from crossply.values.paths import PathError, PathNotFound
 from crossply.values.structs import to_wire
 
 Read = Callable[[Object], Any]
@@ -25,14 +26,14 @@ _ABSENT = object()
 
 def reader(path: str) -> Read:
     """Make a closure that reads the value at a path."""
-    segments = _parsed(path)
-    if not segments or not all(type(segment) is str for segment in segments):
+    names = _names(path)
+    if not names:
         return lambda obj: paths.get(obj, path)
 
     def read(obj: Object) -> Any:
         value: Any = obj
         try:
-            for name in segments:
+            for name in names:
                 value = value[name]
         except (KeyError, TypeError):
             return paths.get(obj, path)
@@ -42,61 +43,13 @@ def reader(path: str) -> Read:
 
 
 def writer(path: str, options: MergeOptions | None) -> Write:
-    """Make a closure that puts a settled value at a path, merging it with what is there."""
-    write = _writer(path, options)
+    """Make a closure that puts a settled value at a path, or merges it with what is there."""
+    names = _names(path)
+    if not names or options is not None:
+        return lambda target, value: _put_or_explain(target, path, value, options)
+    *parents, last = names
 
-    def write_or_explain(target: Object, value: Any) -> None:
-        try:
-            write(target, value)
-        except REASONS as reason:
-            raise wrap("cannot patch to object", reason) from None
-
-    return write_or_explain
-
-
-def settled(value: Any) -> Any:
-    """Make a value ready to be written: its own copy, with every number a finite double."""
-    kind = type(value)
-    if kind is str:
-        return value if value.isascii() else _valid_text(value)
-    if kind is float:
-        return value if value - value == 0.0 else _refuse(value)
-    if kind is int:
-        return float(value)
-    if kind is bool or value is None:
-        return value
-    return to_wire(value)
-
-
-def _valid_text(text: str) -> str:
-    """Bytes that are no UTF-8 cannot be written as JSON: each becomes the replacement character."""
-    return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
-
-
-def _refuse(number: float) -> Any:
-    written = "NaN" if number != number else "+Inf" if number > 0 else "-Inf"
-    raise Failure(f"cannot marshal value to JSON: json: unsupported value: {written}")
-
-
-def _parsed(path: str) -> tuple[Segment, ...] | None:
-    """The segments of a path, None when it has a mistake: that is reported by whoever uses it."""
-    try:
-        return paths.parse(path)
-    except PathError:
-        return None
-
-
-def _writer(path: str, options: MergeOptions | None) -> Write:
-    return _placer(path) if options is None else _merger(path, options)
-
-
-def _placer(path: str) -> Write:
-    segments = _parsed(path)
-    if not segments or not all(type(segment) is str for segment in segments):
-        return lambda target, value: _place(target, path, value)
-    *parents, last = segments
-
-    def place(target: Any, value: Any) -> None:
+    def write(target: Any, value: Any) -> None:
         inner = target
         for name in parents:
             outer = inner
@@ -104,32 +57,11 @@ def _placer(path: str) -> Write:
             if inner is _ABSENT:
                 inner = outer[name] = {}
             elif type(inner) is not dict:
-                return _place(target, path, value)
+                return _put_or_explain(target, path, value, options)
         inner[last] = value
         return None
 
-    return place
-
-
-def _place(target: Object, path: str, value: Any) -> None:
-    # The way is made by writing a null, which `paths` would not turn into anything else.
-    paths.set_value(target, path, None)
-    segments = paths.parse(path)
-    if segments:
-        follow(target, segments[:-1])[segments[-1]] = value
-
-
-def _merger(path: str, options: MergeOptions) -> Write:
-    read, place = reader(path), _placer(path)
-
-    def merge_in(target: Object, value: Any) -> None:
-        try:
-            existing = read(target)
-        except PathNotFound:
-            existing = None
-        place(target, merge(existing, value, options))
-
-    return merge_in
+    return write
 
 
 def writer_to_all(path: str, options: MergeOptions | None) -> Write:
@@ -140,6 +72,59 @@ def writer_to_all(path: str, options: MergeOptions | None) -> Write:
         if not places:
             raise Failure(f"cannot expand ToFieldPath {path}")
         for place in places:
-            _writer(place, options)(target, settled(value))
+            _put(target, place, settled(value), options)
 
     return write
+
+
+def settled(value: Any) -> Any:
+    """Make a value ready to be written: its own copy, with every number a finite double."""
+    kind = type(value)
+    if kind is str:
+        return valid_text(value)
+    if kind is float:
+        return value if value - value == 0.0 else _refuse(value)
+    if kind is int:
+        return float(value)
+    if kind is bool or value is None:
+        return value
+    return to_wire(value)
+
+
+def _names(path: str) -> tuple[str, ...]:
+    """The segments of a path that has only names; none when it has something else, or a mistake."""
+    try:
+        segments = paths.parse(path)
+    except PathError:
+        return ()  # it is reported by whoever uses the path
+    names = tuple(segment for segment in segments if isinstance(segment, str))
+    return names if len(names) == len(segments) else ()
+
+
+def _put_or_explain(target: Object, path: str, value: Any, options: MergeOptions | None) -> None:
+    try:
+        _put(target, path, value, options)
+    except REASONS as reason:
+        raise wrap("cannot patch to object", reason) from None
+
+
+def _put(target: Object, path: str, value: Any, options: MergeOptions | None) -> None:
+    if options is not None:
+        value = merge(_existing(target, path), value, options)
+    # The way is made by writing a null: `paths` would make integers of the value's whole numbers.
+    paths.set_value(target, path, None)
+    segments = paths.parse(path)
+    if segments:
+        follow(target, segments[:-1])[segments[-1]] = value
+
+
+def _existing(target: Object, path: str) -> Any:
+    try:
+        return paths.get(target, path)
+    except PathNotFound:
+        return None
+
+
+def _refuse(number: float) -> Any:
+    written = "NaN" if number != number else "+Inf" if number > 0 else "-Inf"
+    raise Failure(f"cannot marshal value to JSON: json: unsupported value: {written}")

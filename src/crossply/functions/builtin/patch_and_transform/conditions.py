@@ -20,17 +20,28 @@ def condition_status(obj: Object, kind: str) -> str:
     conditions: Any = status.get("conditions")
     if conditions is None:
         return "Unknown"
-    if type(conditions) is not list or not all(map(_is_condition, conditions)):
+    if type(conditions) is not list:
         return ""
+    return _status_in(conditions, kind)
+
+
+def _status_in(conditions: list[Any], kind: str) -> str:
+    found = None
     for condition in conditions:
-        if condition is not None and condition.get("type") == kind:
-            return condition.get("status") or ""
-    return "Unknown"
+        if condition is None:
+            continue
+        if not _is_condition(condition):
+            return ""
+        if found is None and condition.get("type") == kind:
+            found = condition.get("status") or ""
+    return "Unknown" if found is None else found
 
 
 def _is_condition(value: Any) -> bool:
-    if value is None:
-        return True
     if type(value) is not dict:
         return False
-    return all(value.get(name) is None or type(value[name]) is str for name in _TEXTS)
+    for name in _TEXTS:
+        text = value.get(name)
+        if text is not None and type(text) is not str:
+            return False
+    return True

@@ -8,7 +8,6 @@ from crossply.functions.builtin.patch_and_transform.dialect import FUNCTION
 from crossply.functions.builtin.patch_and_transform.failure import REASONS, Failure, Fatal, is_not_found
 from crossply.functions.builtin.patch_and_transform.identity import adopt
 from crossply.functions.builtin.patch_and_transform.patch_types import TO_COMPOSED
-from crossply.functions.builtin.patch_and_transform.patches import Patch
 from crossply.functions.builtin.patch_and_transform.plan import Template, copy_of_base
 from crossply.functions.builtin.patch_and_transform.plan_cache import PlanCache
 from crossply.values import Object
@@ -42,7 +41,7 @@ def _render(run: Run, template: Template) -> None:
 
 def _start(run: Run, template: Template) -> Object:
     """The object to start from: the base, else what an earlier step wants, which is left as it is."""
-    if template.base is not None:
+    if template.has_base:
         return copy_of_base(template)
     earlier = run.desired.get(template.name)
     if earlier is None:
@@ -66,22 +65,21 @@ def _patch(run: Run, template: Template, desired: Object, observed: Object | Non
     """Run the patches in their order; False when the resource must not be made yet."""
     sources = (run.xr, run.environment, observed)
     targets = (desired, run.composite, run.environment)
-    for index, patch in enumerate(template.patches):
-        source = sources[patch.source]
-        if source is None:
+    for index, (_, source, target, _, apply) in enumerate(template.patches):
+        origin = sources[source]
+        if origin is None:
             continue  # it will be patched from once it exists
         try:
-            patch.apply(source, targets[patch.target])
+            apply(origin, targets[target])
         except REASONS as reason:
-            if _blocks(run, template, patch, index, reason, exists=observed is not None):
+            if _blocks(run, template, index, reason, exists=observed is not None):
                 return False
     return True
 
 
-def _blocks(
-    run: Run, template: Template, patch: Patch, index: int, reason: Exception, *, exists: bool
-) -> bool:
+def _blocks(run: Run, template: Template, index: int, reason: Exception, *, exists: bool) -> bool:
     """Say what a patch that failed means. Whether the field is there decides, and who needs it."""
+    patch = template.patches[index]
     name, kind = quote(template.name), quote(patch.type)
     if not is_not_found(reason):
         raise Fatal(f"cannot render composed resource {name} {kind} patch at index {index}: {reason}")

@@ -35,8 +35,12 @@ def set_metadata_text(obj: Object, name: str, value: str) -> None:
 
 def adopt(desired: Object, observed: Object) -> None:
     """Keep the name and the namespace of a resource that exists."""
-    set_metadata_text(desired, "namespace", metadata_text(observed, "namespace"))
-    set_metadata_text(desired, "name", metadata_text(observed, "name"))
+    metadata = observed.get("metadata")
+    if type(metadata) is not dict:
+        metadata = {}
+    for field in ("namespace", "name"):
+        value = metadata.get(field)
+        set_metadata_text(desired, field, value if type(value) is str else "")
 
 
 def has_kind(obj: Object) -> bool:

@@ -15,6 +15,7 @@ from crossply.functions.builtin.patch_and_transform.access import (
 )
 from crossply.functions.builtin.patch_and_transform.dialect import Dialect, merge_options
 from crossply.functions.builtin.patch_and_transform.failure import Failure, failing, wrap
+from crossply.functions.builtin.patch_and_transform.formatting import formatter
 from crossply.functions.builtin.patch_and_transform.identity import require_kind
 from crossply.functions.builtin.patch_and_transform.patch_types import (
     COMBINE_TYPES,
@@ -24,7 +25,6 @@ from crossply.functions.builtin.patch_and_transform.patch_types import (
 )
 from crossply.functions.builtin.patch_and_transform.transforms.chain import Change, chain
 from crossply.values import Object
-from crossply.values.goformat import sprintf
 from crossply.values.structs import from_wire
 
 Apply = Callable[[Object, Object], None]
@@ -61,19 +61,24 @@ def make_apply(patch: Object, dialect: Dialect) -> Apply:
 
 
 def _copy(read: Read, change: Change | None, write: Write) -> Apply:
-    if change is None:
-        return lambda source, target: write(target, settled(read(source)))
-    return lambda source, target: write(target, settled(change(read(source))))
+    if change is not None:
+        return lambda source, target: write(target, settled(change(read(source))))
+
+    def apply(source: Object, target: Object) -> None:
+        value = read(source)
+        write(target, value if type(value) is str else settled(value))
+
+    return apply
 
 
 def _combine(combine: Object, change: Change | None, write: Write, dialect: Dialect) -> Apply:
     variables = [
         _reader(variable.get("fromFieldPath", ""), dialect) for variable in combine.get("variables", [])
     ]
-    text = combine["string"].get("fmt", "")
+    combined = formatter(combine["string"].get("fmt", ""), len(variables))
 
     def apply(source: Object, target: Object) -> None:
-        value: Any = sprintf(text, [read(source) for read in variables])
+        value: Any = combined([read(source) for read in variables])
         if change is not None:
             value = change(value)
         write(target, _settled_late(value))
@@ -108,8 +113,8 @@ def _writer(patch: Object, dialect: Dialect) -> Write:
 
 
 def _checked(write: Write, path: str, said: str) -> Write:
-    """Write, and see that the target still has a kind: objects without one cannot be decoded."""
-    touches_type = path.startswith(("apiVersion", "kind"))
+    """Write, and see that the target has a kind: an object without one cannot be decoded."""
+    touches_type = path.lstrip("['\"").startswith(("apiVersion", "kind"))
 
     def write_and_check(target: Object, value: Any) -> None:
         write(target, value)

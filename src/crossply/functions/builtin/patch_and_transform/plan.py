@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from marshal import dumps as frozen
-from marshal import loads as thawed
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from crossply.functions.builtin.patch_and_transform.connection import Extract, make_extract
 from crossply.functions.builtin.patch_and_transform.connection_secret import SecretPlan, make_secret_plan
+from crossply.functions.builtin.patch_and_transform.copying import copier
 from crossply.functions.builtin.patch_and_transform.decode import DecodeError, decode
 from crossply.functions.builtin.patch_and_transform.dialect import Dialect
 from crossply.functions.builtin.patch_and_transform.failure import Fatal
@@ -33,8 +33,8 @@ class Template(NamedTuple):
     """How to compose one resource."""
 
     name: str
-    base: bytes | None
-    """The object to start from, marshalled: reading it back is the fastest way to a copy."""
+    copy_base: Callable[[], Object] | None
+    """Make a copy of the object to start from."""
 
     base_problem: str
     """Why the base is no object that can be composed."""
@@ -43,15 +43,19 @@ class Template(NamedTuple):
     extract: Extract | None
     is_ready: Check
 
+    @property
+    def has_base(self) -> bool:
+        """Whether the template says what to start from, even if it says it badly."""
+        return self.copy_base is not None or self.base_problem != ""
+
 
 def copy_of_base(template: Template) -> Object:
     """The object that a template starts from, or Fatal when it is none."""
-    if template.base is None or template.base_problem:
+    if template.copy_base is None or template.base_problem:
         raise Fatal(
             f"cannot parse base template of composed resource {quote(template.name)}: {template.base_problem}"
         )
-    base: Object = thawed(template.base)
-    return base
+    return template.copy_base()
 
 
 class Plan(NamedTuple):
@@ -101,7 +105,7 @@ def _template(template: Object, sets: PatchSets, dialect: Dialect) -> Template:
     base: Any = template.get("base")
     return Template(
         name=template["name"],
-        base=None if base is None else frozen(base),
+        copy_base=copier(base) if type(base) is dict else None,
         base_problem=_base_problem(base),
         patches=resolve(template.get("patches", []), sets, dialect),
         extract=make_extract(template.get("connectionDetails", [])),

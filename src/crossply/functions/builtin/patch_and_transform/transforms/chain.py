@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from crossply.functions.builtin.patch_and_transform.dialect import Dialect
 from crossply.functions.builtin.patch_and_transform.failure import REASONS, Failure, failing
+from crossply.functions.builtin.patch_and_transform.limits import check_length
 from crossply.functions.builtin.patch_and_transform.transforms.arithmetic import math_transform
 from crossply.functions.builtin.patch_and_transform.transforms.convert import convert_transform
 from crossply.functions.builtin.patch_and_transform.transforms.lookup import map_transform, match_transform
@@ -49,6 +50,8 @@ def _first_to_last(steps: list[Step]) -> Change:
         try:
             for step, said in steps:  # noqa: B007 - said is needed when the step fails
                 value = step(value)
+                if type(value) is str:
+                    check_length(len(value))
         except REASONS as reason:
             raise Failure(f"{said}{reason}") from None
         return value

@@ -6,17 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from crossply.functions.builtin.patch_and_transform.failure import REASONS, failing, wrap
+from crossply.functions.builtin.patch_and_transform.texts import text_of
 from crossply.values.gobase64 import decode
-from crossply.values.goformat import sprintf
 from crossply.values.gojson import dumps
 from crossply.values.goquote import utf8
 
 Change = Callable[[Any], Any]
-
-
-def text_of(value: Any) -> str:
-    """The text that Go prints for a value."""
-    return value if type(value) is str else sprintf("%v", (value,))
 
 
 def conversion(name: str) -> Change:

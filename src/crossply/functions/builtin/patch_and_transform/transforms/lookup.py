@@ -8,6 +8,7 @@ from typing import Any
 from crossply.errors import CrossplyError
 from crossply.functions.builtin.patch_and_transform.dialect import Dialect
 from crossply.functions.builtin.patch_and_transform.failure import REASONS, Failure, failing, wrap
+from crossply.functions.builtin.patch_and_transform.texts import valid_text
 from crossply.values import Object
 from crossply.values.gotypes import go_type
 from crossply.values.regexp import compile_go
@@ -88,7 +89,7 @@ def _matches(expression: str) -> Test:
     def test(value: Any) -> bool:
         if type(value) is not str:
             raise _unsupported("null" if value is None else go_type(value))
-        return search(value) is not None
+        return search(valid_text(value)) is not None
 
     return test
 

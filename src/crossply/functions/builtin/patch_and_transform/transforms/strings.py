@@ -8,9 +8,11 @@ from typing import Any
 from crossply.errors import CrossplyError
 from crossply.functions.builtin.patch_and_transform.dialect import Dialect
 from crossply.functions.builtin.patch_and_transform.failure import Failure, failing
-from crossply.functions.builtin.patch_and_transform.transforms.conversions import conversion, text_of
+from crossply.functions.builtin.patch_and_transform.formatting import formatter
+from crossply.functions.builtin.patch_and_transform.limits import check_length
+from crossply.functions.builtin.patch_and_transform.texts import text_of, valid_text
+from crossply.functions.builtin.patch_and_transform.transforms.conversions import conversion
 from crossply.values import Object
-from crossply.values.goformat import sprintf
 from crossply.values.goquote import quote
 from crossply.values.regexp import compile_go
 
@@ -40,7 +42,8 @@ def string_transform(settings: Object, dialect: Dialect) -> Change:
 
 def _change(kind: str, setting: Any, dialect: Dialect) -> Change:
     if kind == "Format":
-        return lambda value: sprintf(setting, (value,))
+        formatted = formatter(setting, 1)
+        return lambda value: formatted((value,))
     if kind == "Convert":
         return conversion(setting)
     if kind == "TrimPrefix":
@@ -51,8 +54,7 @@ def _change(kind: str, setting: Any, dialect: Dialect) -> Change:
         return _extract(setting.get("match", ""), setting.get("group", 0))
     if kind == "Join":
         return _join(setting.get("separator", ""), dialect)
-    search, replacement = setting.get("search", ""), setting.get("replace", "")
-    return lambda value: text_of(value).replace(search, replacement)
+    return _replace(setting.get("search", ""), setting.get("replace", ""))
 
 
 def _extract(expression: str, group: int) -> Change:
@@ -63,7 +65,7 @@ def _extract(expression: str, group: int) -> Change:
     search, groups = pattern.search, pattern.groups
 
     def extract(value: Any) -> str:
-        found = search(text_of(value))
+        found = search(valid_text(text_of(value)))
         if found is None or group > groups:
             raise Failure(f"regexp {quote(expression)} had no matches for group {group}")
         if group < 0:
@@ -80,6 +82,16 @@ def _join(separator: str, dialect: Dialect) -> Change:
     def join_items(value: Any) -> str:
         if type(value) is not list:
             raise Failure(dialect.not_a_list)
+        check_length(len(separator) * len(value))
         return join(separator, [text_of(item) for item in value])
 
     return join_items
+
+
+def _replace(search: str, replacement: str) -> Change:
+    def replace(value: Any) -> str:
+        text = text_of(value)
+        check_length(text.count(search) * len(replacement))
+        return text.replace(search, replacement)
+
+    return replace
