@@ -1,0 +1,92 @@
+"""Where `validate` reads from: files, directories with all that is below them, lists of both, stdin."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple, TextIO
+
+from crossply.cli.sources import SourceError, object_of, read_bytes, reason
+from crossply.values import Object
+from crossply.values.yaml import Document, YamlError, read_stream
+
+_ENDINGS = (".yaml", ".yml")
+_MANIFEST = "cannot unmarshal YAML manifest"
+
+
+class Manifest(NamedTuple):
+    """An object and where it came from: a document, and for the input of a pipeline the place in it."""
+
+    value: Object
+    document: Document
+    inside: tuple[str | int, ...] = ()
+
+    @property
+    def group_kind(self) -> tuple[str, str]:
+        """The API group and the kind."""
+        version = self.value.get("apiVersion")
+        group = version.rpartition("/")[0] if isinstance(version, str) else ""
+        return group, self.value["kind"]
+
+
+def load_manifests(sources: str, what: str, stdin: TextIO) -> list[Manifest]:
+    """Read the objects of a comma-separated list of sources; `what` names them in errors."""
+    try:
+        documents = [document for source in sources.split(",") for document in _read(source, stdin)]
+        return [manifest for document in documents for manifest in _manifests(document)]
+    except (SourceError, YamlError) as problem:
+        sentence = f'cannot load {what} from "{sources}": {problem}'
+        raise SourceError(sentence, place=problem.place, hint=problem.hint) from None
+
+
+def read_directory(path: str) -> list[Manifest]:
+    """Read the objects of all YAML files in a directory and below it."""
+    documents = [document for file in _files_below(path) for document in _documents(file)]
+    return [manifest for document in documents for manifest in _manifests(document)]
+
+
+def _read(source: str, stdin: TextIO) -> list[Document]:
+    if source == "-":
+        return _parse(stdin.buffer.read(), "<stdin>")
+    try:
+        os.stat(source)
+    except OSError as problem:
+        sentence = f"cannot stat input source: stat {source}: {reason(problem)}"
+        raise SourceError(sentence, hint="check the path") from None
+    files = _files_below(source) if os.path.isdir(source) else [source]
+    return [document for file in files for document in _documents(file)]
+
+
+def _files_below(path: str) -> list[str]:
+    found = [os.path.join(where, name) for where, _, names in os.walk(path) for name in names]
+    return sorted(file for file in found if file.endswith(_ENDINGS))
+
+
+def _documents(path: str) -> list[Document]:
+    return _parse(read_bytes(path, "cannot read file"), path)
+
+
+def _parse(data: bytes, source: str) -> list[Document]:
+    try:
+        return [document for document in read_stream(data, source) if document.value is not None]
+    except YamlError as problem:
+        raise problem.within(f"{_MANIFEST}: error converting YAML to JSON") from None
+
+
+def _manifests(document: Document) -> list[Manifest]:
+    value = object_of(document, _MANIFEST)
+    return [*_pipeline_inputs(value, document), Manifest(value, document)]
+
+
+def _pipeline_inputs(value: Object, document: Document) -> list[Manifest]:
+    """The inputs of a Composition's steps: they are objects of their own kinds and validated as such."""
+    version = value.get("apiVersion")
+    if value["kind"] != "Composition" or version != "apiextensions.crossplane.io/v1":
+        return []
+    spec = value.get("spec")
+    pipeline = spec.get("pipeline") if isinstance(spec, dict) else None
+    steps = pipeline if isinstance(pipeline, list) else []
+    return [
+        Manifest(step["input"], document, ("spec", "pipeline", index, "input"))
+        for index, step in enumerate(steps)
+        if isinstance(step, dict) and isinstance(step.get("input"), dict) and "kind" in step["input"]
+    ]

@@ -1,0 +1,88 @@
+"""The two environments of a node's rules: one checks expressions by type, one evaluates them on plain data.
+
+Both have the same functions: CEL's own, the optional, strings and bindings extensions, and the library that
+Kubernetes adds (`cel_library`).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+from crossply.schema.cel_literals import literal_issues
+from crossply.schema.cel_texts import compile_issues
+from crossply.schema.cel_types import Declared
+
+_OPTIONAL = "cel.bind(oldSelf, hasOldSelf ? optional.of({old}) : optional.none(), "
+
+
+class Environments:
+    """The environments for one declared type."""
+
+    def __init__(self, declared: Declared) -> None:
+        self._checking = _checking_environments(declared)
+
+    def check(self, text: str, optional: bool) -> tuple[str, list[str]]:
+        """Return the kind of value an expression has, and what is wrong with it."""
+        prefix = _OPTIONAL.format(old="previous") if optional else ""
+        environment = self._checking["optional" if optional else "old"]
+        try:
+            wrapped = f"{prefix}{text})" if optional else text
+            return str(environment.compile(wrapped).return_type()), literal_issues(text)
+        except RuntimeError as problem:
+            # Without an issue that counts, only comparisons were wrong, and those are of type bool.
+            return "BOOL", compile_issues(str(problem), len(prefix))
+
+    def mentions_old(self, text: str) -> bool:
+        """Tell whether an expression uses `oldSelf` as a variable, not only as a word in a text."""
+        try:
+            self._checking["new"].compile(text)
+        except RuntimeError as problem:
+            return re.search(r"undeclared reference to 'oldSelf\b", str(problem)) is not None
+        return False
+
+    def program(self, text: str, optional: bool) -> Any:
+        """Compile a checked expression for evaluation."""
+        prefix = _OPTIONAL.format(old="oldSelf") if optional else ""
+        return _evaluating_environment().compile(f"{prefix}{text})" if optional else text)
+
+
+@functools.cache
+def _evaluating_environment() -> Any:
+    from cel_expr_python import cel
+
+    kinds = {"self": cel.Type.DYN, "oldSelf": cel.Type.DYN, "hasOldSelf": cel.Type.BOOL}
+    return cel.NewEnv(variables=kinds, extensions=_extensions(), functions=_functions())
+
+
+def _checking_environments(declared: Declared) -> dict[str, Any]:
+    from cel_expr_python import cel
+
+    from crossply.schema.cel_checker import checked_type
+
+    kind, pool = checked_type(declared)
+    variables = {
+        "new": {"self": kind},
+        "old": {"self": kind, "oldSelf": kind},
+        "optional": {"self": kind, "previous": kind, "hasOldSelf": cel.Type.BOOL},
+    }
+    return {
+        name: cel.NewEnv(
+            descriptor_pool=pool, variables=names, extensions=_extensions(), functions=_functions()
+        )
+        for name, names in variables.items()
+    }
+
+
+def _extensions() -> list[Any]:
+    from cel_expr_python.ext import ext_bindings, ext_optional, ext_strings
+
+    return [ext_optional.ExtOptional(), ext_strings.ExtStrings(), ext_bindings.ExtBindings()]
+
+
+@functools.cache
+def _functions() -> list[Any]:
+    from crossply.schema.cel_library import declarations
+
+    return declarations()

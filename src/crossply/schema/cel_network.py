@@ -1,0 +1,211 @@
+"""CEL functions on IP addresses, address ranges and URLs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Held = dict[str, str]
+
+
+def ip(text: str) -> Held:
+    """Read an IP address; zones and IPv4 addresses in IPv6 form are refused."""
+    from ipaddress import ip_address
+
+    try:
+        address = ip_address(text)
+    except ValueError:
+        raise ValueError(
+            f'IP Address "{text}" parse error during conversion from string: '
+            f'ParseAddr("{text}"): unable to parse IP'
+        ) from None
+    if "%" in text:
+        raise ValueError(f'IP address "{text}" with zone value is not allowed')
+    if address.version == 6 and address.ipv4_mapped is not None:
+        raise ValueError(f'IPv4-mapped IPv6 address "{text}" is not allowed')
+    return {"ip": str(address)}
+
+
+def is_ip(text: str) -> bool:
+    """Tell whether a text is an IP address."""
+    return _succeeds(ip, text)
+
+
+def is_canonical(text: str) -> bool:
+    """Tell whether an IP address is written in its canonical form."""
+    return ip(text)["ip"] == text
+
+
+def family(held: Held) -> int:
+    """Return 4 or 6."""
+    return int(_address(held).version)
+
+
+def is_unspecified(held: Held) -> bool:
+    """Tell whether an address is 0.0.0.0 or ::."""
+    return bool(_address(held).is_unspecified)
+
+
+def is_loopback(held: Held) -> bool:
+    """Tell whether an address is a loopback address."""
+    return bool(_address(held).is_loopback)
+
+
+def is_link_local_multicast(held: Held) -> bool:
+    """Tell whether an address is a link-local multicast address."""
+    return _is_in(held, "224.0.0.0/24", "ff02::/16")
+
+
+def is_link_local_unicast(held: Held) -> bool:
+    """Tell whether an address is a link-local unicast address."""
+    return bool(_address(held).is_link_local)
+
+
+def is_global_unicast(held: Held) -> bool:
+    """Tell whether an address is a unicast address that is more than local, private ones included."""
+    address = _address(held)
+    broadcast = str(address) == "255.255.255.255"
+    return not (
+        broadcast
+        or address.is_unspecified
+        or address.is_loopback
+        or address.is_multicast
+        or address.is_link_local
+    )
+
+
+def cidr(text: str) -> Held:
+    """Read an address range."""
+    from ipaddress import ip_interface
+
+    from crossply.schema import formats
+
+    if not formats.is_cidr(text) or (":" not in text and not _is_plain(text)):
+        raise ValueError(
+            "network address parse error during conversion from string: "
+            f'netip.ParsePrefix("{text}"): unable to parse'
+        )
+    return {"cidr": str(ip_interface(text))}
+
+
+def is_cidr(text: str) -> bool:
+    """Tell whether a text is an address range."""
+    return _succeeds(cidr, text)
+
+
+def contains_ip(held: Held, address: Held | str) -> bool:
+    """Tell whether an address range has an address."""
+    found = _address(ip(address) if isinstance(address, str) else address)
+    network = _interface(held).network
+    return network.version == found.version and found in network
+
+
+def contains_cidr(held: Held, other: Held | str) -> bool:
+    """Tell whether an address range has all of another."""
+    inner = _interface(cidr(other) if isinstance(other, str) else other).network
+    outer = _interface(held).network
+    return bool(inner.version == outer.version and inner.subnet_of(outer))
+
+
+def cidr_ip(held: Held) -> Held:
+    """Return the address of an address range."""
+    return {"ip": str(_interface(held).ip)}
+
+
+def prefix_length(held: Held) -> int:
+    """Return how many bits an address range fixes."""
+    return int(_interface(held).network.prefixlen)
+
+
+def masked(held: Held) -> Held:
+    """Return an address range with the bits that it does not fix set to zero."""
+    return {"cidr": str(_interface(held).network)}
+
+
+def url(text: str) -> Held:
+    """Read a URL: an absolute URI or an absolute path."""
+    from crossply.schema.format_uri import is_request_uri
+
+    if not is_request_uri(text):
+        raise ValueError(
+            f'URL parse error during conversion from string: parse "{text}": invalid URI for request'
+        )
+    return {"url": text}
+
+
+def is_url(text: str) -> bool:
+    """Tell whether a text is a URL."""
+    return _succeeds(url, text)
+
+
+def url_part(name: str) -> Callable[[Held], str]:
+    """Return a function that gives one part of a URL."""
+
+    def part(held: Held) -> str:
+        split = _split(held)
+        host = split.netloc.rpartition("@")[2]
+        if name == "host":
+            return str(host)
+        if name in ("hostname", "port"):
+            return _host_and_port(host)[name == "port"]
+        return str(getattr(split, name))
+
+    return part
+
+
+def url_query(held: Held) -> dict[str, list[str]]:
+    """Return the query of a URL: every name with its values."""
+    from urllib.parse import parse_qs
+
+    return parse_qs(_split(held).query, keep_blank_values=True)
+
+
+def _split(held: Held) -> Any:
+    from urllib.parse import urlsplit
+
+    if "url" not in held:
+        raise ValueError("no such overload")
+    return urlsplit(held["url"])
+
+
+def _host_and_port(host: str) -> tuple[str, str]:
+    if host.startswith("["):
+        name, _, rest = host[1:].partition("]")
+        return name, rest.removeprefix(":")
+    name, _, port = host.partition(":")
+    return name, port
+
+
+def _address(held: Held) -> Any:
+    from ipaddress import ip_address
+
+    if "ip" not in held:
+        raise ValueError("no such overload")
+    return ip_address(held["ip"])
+
+
+def _interface(held: Held) -> Any:
+    from ipaddress import ip_interface
+
+    if "cidr" not in held:
+        raise ValueError("no such overload")
+    return ip_interface(held["cidr"])
+
+
+def _is_in(held: Held, four: str, six: str) -> bool:
+    from ipaddress import ip_network
+
+    address = _address(held)
+    return address in ip_network(four if address.version == 4 else six)
+
+
+def _is_plain(text: str) -> bool:
+    return all(str(int(part)) == part for part in text.partition("/")[0].split("."))
+
+
+def _succeeds(read: Callable[[str], Held], text: str) -> bool:
+    try:
+        read(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,79 @@
+"""What a structural schema looks like to a CEL expression: a declared type for each node.
+
+An expression sees only what a schema declares: unknown fields, fields without a type and names that cannot
+be escaped are not there. `cel_values` converts data by these types, `cel_checker` checks expressions by them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crossply.schema.cel_names import escape
+from crossply.values import Object
+
+
+class Declared(NamedTuple):
+    """A CEL type: a scalar's name, or list, map or object with what it holds.
+
+    `fields` is by the escaped name and carries the property's own name beside its type.
+    """
+
+    kind: str
+    element: Declared | None = None
+    fields: tuple[tuple[str, str, Declared], ...] = ()
+
+
+_TEXT_FORMATS = {"byte": "bytes", "duration": "duration", "date": "timestamp", "date-time": "timestamp"}
+_SCALARS = {"boolean": "bool", "number": "double", "integer": "int"}
+_TEXT: Object = {"type": "string"}
+_METADATA: Object = {"type": "object", "properties": {"name": _TEXT, "generateName": _TEXT}}
+
+
+def declare(schema: Object, is_resource: bool = False) -> Declared | None:
+    """Return the type of a schema, or None where expressions cannot see it."""
+    if schema.get("x-kubernetes-int-or-string"):
+        return Declared("dyn")
+    kind = schema.get("type")
+    if kind == "array":
+        items = schema.get("items")
+        return _holding("list", items)
+    if kind == "object":
+        others = schema.get("additionalProperties")
+        if isinstance(others, dict) and not is_resource:
+            return _holding("map", others)
+        return _object(schema, is_resource)
+    if kind == "string":
+        return Declared(_TEXT_FORMATS.get(schema.get("format") or "", "string"))
+    return Declared(_SCALARS[kind]) if kind in _SCALARS else None
+
+
+def _holding(kind: str, schema: Object | None) -> Declared | None:
+    element = declare(schema, is_embedded(schema)) if isinstance(schema, dict) else None
+    return Declared(kind, element) if element else None
+
+
+def _object(schema: Object, is_resource: bool) -> Declared:
+    properties = dict(schema.get("properties") or {})
+    if is_resource:
+        properties |= {
+            "apiVersion": _TEXT,
+            "kind": _TEXT,
+            "metadata": _with_names(properties.get("metadata")),
+        }
+    fields = []
+    for name in sorted(properties):
+        declared, escaped = declare(properties[name], is_embedded(properties[name])), escape(name)
+        if declared and escaped:
+            fields.append((escaped, name, declared))
+    return Declared("object", None, tuple(fields))
+
+
+def _with_names(metadata: Object | None) -> Object:
+    # Name and generateName are always visible; a schema that declares both is taken as it is.
+    properties = (metadata or {}).get("properties") or {}
+    return metadata if metadata and {"name", "generateName"} <= properties.keys() else _METADATA
+
+
+def is_embedded(schema: Object | None) -> bool:
+    """Tell whether a schema is that of a whole resource inside another one."""
+    return bool(schema and schema.get("x-kubernetes-embedded-resource"))
