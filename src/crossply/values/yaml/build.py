@@ -59,10 +59,11 @@ def _build_document(next_event: Any, max_nodes: int, questions: bool) -> tuple[A
             value: Any = event.value
             if event.tag is not None or event.anchor is not None:
                 raise Unusual
-            if event.implicit[0] and value[:1] in HINTS:
-                value = _plain(value)
-            elif value == "<<" or (questions and "?" in value):
-                raise Unusual
+            if event.implicit[0]:
+                if value[:1] in HINTS:
+                    value = _plain(value)
+                elif value == "<<" or (questions and "?" in value):
+                    raise Unusual
         elif kind is MappingStartEvent or kind is SequenceStartEvent:
             value = {} if kind is MappingStartEvent else []
             if event.anchor is not None or len(stack) >= MAX_DEPTH:
@@ -70,7 +71,6 @@ def _build_document(next_event: Any, max_nodes: int, questions: bool) -> tuple[A
         elif stack:
             if kind is AliasEvent:
                 raise Unusual
-            # What is left is the end of a list or a map.
             into, key = stack.pop()
             is_map = type(into) is dict
             continue
