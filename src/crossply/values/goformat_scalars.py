@@ -173,12 +173,9 @@ def _print_float(value: float, verb: str, flags: Flags) -> str | None:
 
 def _print_not_a_number(number: str, flags: Flags) -> str:
     """Infinities carry a sign always, NaN only when one is asked for; neither is padded with zeros."""
-    if number == "-Inf" or (flags.plus and number == "+Inf"):
-        return _pad_with_spaces(number, flags)
-    sign = _sign(False, flags)
-    if number == "+Inf":
-        return _pad_with_spaces((sign or "") + "Inf" if sign == " " else "+Inf", flags)
-    return _pad_with_spaces(sign + number, flags)
+    sign = _sign(number == "-Inf", flags)
+    text = sign + "NaN" if number == "NaN" else (sign or "+") + "Inf"
+    return _pad_with_spaces(text, flags)
 
 
 def _with_point(digits: str, notation: str, precision: int) -> str:
@@ -191,7 +188,7 @@ def _with_point(digits: str, notation: str, precision: int) -> str:
     wanted = 0
     if notation in "gGx":
         wanted = 6 if precision == -1 else precision
-    wanted -= _significant(mantissa, notation)
+    wanted -= _significant(mantissa)
     if "." not in mantissa:
         if mantissa == "0":
             wanted -= 1
@@ -199,6 +196,6 @@ def _with_point(digits: str, notation: str, precision: int) -> str:
     return mantissa + "0" * max(wanted, 0) + exponent
 
 
-def _significant(mantissa: str, notation: str) -> int:
+def _significant(mantissa: str) -> int:
     """Count the digits from the first that is not zero; Go counts the x of 0x among them."""
     return len(mantissa.replace(".", "").lstrip("0"))
