@@ -1,0 +1,194 @@
+"""Plans are made once per input, and whatever comes in, the function answers and changes nothing."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pt_requests import BASE, XR, messages, resource, run_input, xr
+
+from crossply.compose.messages import Request, State
+from crossply.functions.builtin.patch_and_transform import plan_cache
+from crossply.functions.builtin.patch_and_transform.copying import copier
+from crossply.functions.builtin.patch_and_transform.dialect import FUNCTION
+from crossply.functions.builtin.patch_and_transform.formatting import formatter
+from crossply.functions.builtin.patch_and_transform.function import run
+from crossply.functions.builtin.patch_and_transform.native import run_native
+from crossply.functions.builtin.patch_and_transform.plan_cache import PlanCache
+from crossply.values.goformat import sprintf
+from crossply.values.structs import encode_struct, to_wire
+
+INPUT: dict[str, Any] = {
+    "resources": [{"name": "one", "base": BASE, "patches": [{"fromFieldPath": "spec.a"}]}]
+}
+
+
+def test_the_same_input_has_the_same_plan() -> None:
+    cache = PlanCache(FUNCTION)
+    assert cache.find(INPUT) is cache.find(INPUT)
+
+
+def test_an_equal_input_has_the_same_plan_and_one_that_only_looks_equal_has_not() -> None:
+    cache = PlanCache(FUNCTION)
+    plan = cache.find(INPUT)
+    assert cache.find(copy.deepcopy(INPUT)) is plan
+    one, true = ({"resources": [{"name": "a", "base": {"kind": "K", "n": n}}]} for n in (1.0, True))
+    assert cache.find(one) is not cache.find(true)
+
+
+def test_what_is_wrong_with_an_input_is_remembered_too() -> None:
+    cache = PlanCache(FUNCTION)
+    nonsense: dict[str, Any] = {"resources": []}
+    assert isinstance(cache.find(nonsense), str)
+    assert cache.find(nonsense) is cache.find(nonsense)
+
+
+def test_only_so_many_plans_are_kept() -> None:
+    cache = PlanCache(FUNCTION)
+    inputs = [{"resources": [{"name": f"r-{n}", "base": BASE}]} for n in range(plan_cache.MAX_PLANS + 10)]
+    first = cache.find(inputs[0])
+    for one in inputs:
+        cache.find(one)
+    assert len(cache._plans) == plan_cache.MAX_PLANS
+    assert cache.find(inputs[0]) is not first
+
+
+def test_runs_do_not_share_what_they_make() -> None:
+    base = {**BASE, "spec": {"l": [{"a": {}}]}}
+    given = to_wire(
+        {
+            "resources": [
+                {
+                    "name": "one",
+                    "base": base,
+                    "patches": [{"fromFieldPath": "spec.v", "toFieldPath": "spec.l[0].a.v"}],
+                }
+            ]
+        }
+    )
+    first, second = (run(Request(State(resource(xr(v=value))), input=given)) for value in ("x", "y"))
+    assert first.desired is not None
+    assert second.desired is not None
+    assert first.desired.resources["one"].object["spec"] == {"l": [{"a": {"v": "x"}}]}
+    assert second.desired.resources["one"].object["spec"] == {"l": [{"a": {"v": "y"}}]}
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**6), 10**6)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text("ab.", max_size=2), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(max_size=3), json_values, max_size=4))
+def test_a_copier_copies_all_the_way(value: dict[str, Any]) -> None:
+    copied = copier(value)()
+    assert copied == value
+    assert encode_struct(copied) == encode_struct(value)
+    for key, inner in value.items():
+        if isinstance(inner, dict | list):
+            assert copied[key] is not inner
+
+
+@given(st.text("%svd-a[1]", max_size=12), st.lists(json_values, min_size=1, max_size=3))
+def test_a_prepared_format_says_what_the_format_says(text: str, values: list[Any]) -> None:
+    assert formatter(text, len(values))(values) == sprintf(text, values)
+
+
+PATHS = [
+    "spec.a",
+    "spec.a.b",
+    "spec.l[0]",
+    "spec.l[*]",
+    "spec.l[*].b",
+    "spec",
+    "kind",
+    "a[",
+    "",
+    "metadata.name",
+    "status",
+]
+TYPES = [
+    "FromCompositeFieldPath",
+    "ToCompositeFieldPath",
+    "FromEnvironmentFieldPath",
+    "ToEnvironmentFieldPath",
+    "CombineFromComposite",
+    "CombineToEnvironment",
+    "PatchSet",
+    "Nope",
+    "",
+]
+POLICIES = st.fixed_dictionaries(
+    {},
+    optional={
+        "fromFieldPath": st.sampled_from(["Required", "Optional"]),
+        "toFieldPath": st.sampled_from(["MergeObjects", "AppendArray", "ForceMergeObjects"]),
+        "mergeOptions": st.just({"appendSlice": True}),
+    },
+)
+TRANSFORMS = [
+    {"type": "string", "string": {"type": "Convert", "convert": "ToJson"}},
+    {"type": "string", "string": {"type": "Convert", "convert": "FromBase64"}},
+    {"type": "convert", "convert": {"toType": "int64"}},
+    {"type": "math", "math": {"type": "Multiply", "multiply": 3}},
+    {"type": "match", "match": {"patterns": [{"type": "regexp", "regexp": ".", "result": {"a": [1]}}]}},
+]
+COMBINE = {"strategy": "string", "variables": [{"fromFieldPath": "spec.a"}], "string": {"fmt": "%s"}}
+patches = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(TYPES),
+        "fromFieldPath": st.sampled_from(PATHS),
+        "toFieldPath": st.sampled_from(PATHS),
+    },
+    optional={
+        "policy": POLICIES,
+        "combine": st.just(COMBINE),
+        "transforms": st.lists(st.sampled_from(TRANSFORMS), max_size=2),
+    },
+)
+specs = st.fixed_dictionaries({}, optional={"a": json_values, "l": json_values})
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(patches, max_size=3), specs, specs, specs, st.booleans())
+def test_the_function_answers_whatever_it_is_asked(
+    given_patches: list[Any], composite: Any, base: Any, there: Any, exists: bool
+) -> None:
+    template = {"name": "one", "base": {**BASE, "spec": base}, "patches": given_patches}
+    observed = State(
+        resource(xr(**composite)),
+        {"one": resource({**BASE, "spec": there, "status": there})} if exists else {},
+    )
+    for function in (run, run_native):
+        request = Request(observed, input=to_wire({"resources": [template]}), context={"k": "v"})
+        before = copy.deepcopy((request.observed, request.desired, request.input, request.context))
+        response = function(request)
+        assert (request.observed, request.desired, request.input, request.context) == before
+        for made in () if response.desired is None else response.desired.resources.values():
+            assert _doubles_only(made.object)
+            encode_struct(made.object)
+
+
+@settings(max_examples=200, deadline=None)
+@given(json_values)
+def test_the_function_answers_any_input(value: Any) -> None:
+    for shape in ({"resources": value}, {"resources": [value]}, {"patchSets": value}, {"environment": value}):
+        for function in (run, run_native):
+            assert messages(run_input(shape, composite=XR, function=function))
+
+
+def _doubles_only(value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(map(_doubles_only, value.values()))
+    if isinstance(value, list):
+        return all(map(_doubles_only, value))
+    return type(value) is not int
