@@ -20,9 +20,8 @@ def deepcopy(value: Any) -> Any:
     pending = [root]
     while pending:
         container = pending.pop()
-        items = container.items() if container.__class__ is dict else enumerate(container)
-        for key, item in items:
-            # Writing to a key that exists does not disturb the iteration.
+        # Writing to a key that exists does not disturb the iteration.
+        for key, item in container.items() if container.__class__ is dict else enumerate(container):
             if item.__class__ is dict or item.__class__ is list:
                 container[key] = copied = item.copy()
                 pending.append(copied)

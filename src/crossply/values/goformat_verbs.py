@@ -23,7 +23,7 @@ MAX_TEXT = 64 << 20
 class FormatError(CrossplyError):
     """A format asks for an absurd amount of text."""
 
-    code = "CP-124"
+    code = "CP-125"
 
 
 class _Verbatim(str):

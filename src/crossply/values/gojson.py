@@ -27,54 +27,60 @@ def unsupported_number(number: float, prefix: str = "") -> JsonError:
     return JsonError(f"{prefix}json: unsupported value: {format_float(number, 'g', -1)}")
 
 
-class _Verbatim(str):
-    """Punctuation, on the same stack as the values that are still to write."""
-
-    __slots__ = ()
-
-
-_COMMA = _Verbatim(",")
-_ARRAY_END, _OBJECT_END = _Verbatim("]"), _Verbatim("}")
-
-
 def dumps(value: Any) -> str:
     """Write a value as Go's json.Marshal does: compact, keys sorted, `<`, `>` and `&` escaped."""
+    if value.__class__ is not dict and value.__class__ is not list:
+        return _scalar(value)
     pieces: list[str] = []
     pending: list[Any] = [value]
-    # A stack instead of recursion: values may be deep.
+    # A stack instead of recursion: values may be deep. It holds finished text and containers, no scalars.
     while pending:
         item = pending.pop()
-        kind = item.__class__
-        if kind is _Verbatim:
+        if item.__class__ is str:
             pieces.append(item)
-        elif kind is str:
-            pieces.append(_string(item))
-        elif kind is dict:
+        elif item.__class__ is dict:
             pending += reversed(_object_parts(item))
-        elif kind is list:
-            pending += reversed(_array_parts(item))
         else:
-            pieces.append(_atom(item))
+            pending += reversed(_array_parts(item))
     return "".join(pieces)
 
 
 def _object_parts(value: dict[str, Any]) -> list[Any]:
+    """Write what can be written of an object, and leave its inner containers in between."""
     parts: list[Any] = []
-    opening = "{"
+    text = "{"
+    separator = ""
     for key in sorted(value):
-        parts += (_Verbatim(f"{opening}{_string(key)}:"), value[key])
-        opening = ","
-    return [*parts, _OBJECT_END] if parts else [_Verbatim("{}")]
+        item = value[key]
+        text += f"{separator}{_string(key)}:"
+        separator = ","
+        if item.__class__ is dict or item.__class__ is list:
+            parts += (text, item)
+            text = ""
+        else:
+            text += _scalar(item)
+    parts.append(text + "}")
+    return parts
 
 
 def _array_parts(value: list[Any]) -> list[Any]:
-    parts: list[Any] = [_Verbatim("[")]
+    parts: list[Any] = []
+    text = "["
+    separator = ""
     for item in value:
-        parts += (item, _COMMA)
-    if len(parts) > 1:
-        parts.pop()
-    parts.append(_ARRAY_END)
+        text += separator
+        separator = ","
+        if item.__class__ is dict or item.__class__ is list:
+            parts += (text, item)
+            text = ""
+        else:
+            text += _scalar(item)
+    parts.append(text + "]")
     return parts
+
+
+def _scalar(value: Any) -> str:
+    return _string(value) if value.__class__ is str else _atom(value)
 
 
 def _atom(value: Any) -> str:
@@ -120,6 +126,8 @@ def _escapes_with_surrogates() -> dict[int, str]:
 
 
 def _string(text: str) -> str:
+    if text.isidentifier() and text.isascii():
+        return f'"{text}"'
     if text.isascii():
         return f'"{text.translate(_ESCAPES)}"'
     return f'"{text.translate(_escapes_with_surrogates())}"'
