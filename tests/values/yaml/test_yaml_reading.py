@@ -24,6 +24,7 @@ STREAMS = [
     ("a: 1\n---\n", [{"a": 1}], "a separator at the end opens nothing"),
     ("a: 1\r\n---\r\nb: 2\r\n", [{"a": 1}, {"b": 2}], "line ends of Windows"),
     ("a: |\n  x\n  ---\nb: 1\n", [{"a": "x\n---\n", "b": 1}], "an indented line is no separator"),
+    ("\ufeff[é:]\n", [["é:"]], "a byte order mark does not move the colons"),
     ("\ufeffa: 1\n", [{"a": 1}], "a byte order mark is skipped"),
     ("a: 1\n...\nb: 2\n", [{"a": 1}], "what follows an end mark is not read"),
 ]
@@ -78,6 +79,8 @@ ERRORS = [
     ("b: 1\n<<: 1", "yaml: map merge requires map or sequence of maps as the value", 2),
     ("a: [b?c]", "yaml: did not find expected ',' or ']'", 1),
     ("a:\n- {b: n?}", "yaml: line 1: did not find expected ',' or '}'", 2),
+    ("a:\r- [b\r  c?]", "yaml: line 2: did not find expected ',' or ']'", 3),
+    ("\ufeff[\u2028?, é?", "yaml: line 1: did not find expected ',' or ']'", 2),
     ("a: [x: b?c", "yaml: did not find expected ',' or ']'", 1),
     ("a: \0", "yaml: control characters are not allowed", 1),
     ("a: !!int x\nb: [", "yaml: line 2: did not find expected node content", 3),

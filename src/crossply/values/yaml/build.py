@@ -32,24 +32,23 @@ class Unusual(Exception):
 def build(data: bytes, max_nodes: int) -> tuple[Any, int]:
     """Read the first document; return its value and how many nodes it has."""
     next_event = CParser(data).get_event
-    questions = b"?" in data
     try:
         next_event()
         if type(next_event()) is StreamEndEvent:
             return None, 1
-        return _build_document(next_event, max_nodes, questions)
+        return _build_document(next_event, max_nodes)
     except YAMLError as error:
-        if questions or "unexpected ':'" in str(error):
+        if b"?" in data or "unexpected ':'" in str(error):
             raise Unusual from None
         raise
 
 
-def _build_document(next_event: Any, max_nodes: int, questions: bool) -> tuple[Any, int]:
+def _build_document(next_event: Any, max_nodes: int) -> tuple[Any, int]:
     # `into` is the open list or dict, `key` the key that waits for its value (None: the next is a key).
-    stack: list[tuple[Any, str | None]] = []
+    stack: list[tuple[Any, str | None, bool]] = []
     root: list[Any] = []
     into: Any = root
-    is_map = False
+    is_map = in_flow = False
     key: str | None = None
     nodes = 0
     while True:
@@ -62,7 +61,7 @@ def _build_document(next_event: Any, max_nodes: int, questions: bool) -> tuple[A
             if event.implicit[0]:
                 if value[:1] in HINTS:
                     value = _plain(value)
-                elif value == "<<" or (questions and "?" in value):
+                if value == "<<" or (in_flow and "?" in event.value):
                     raise Unusual
         elif kind is MappingStartEvent or kind is SequenceStartEvent:
             value = {} if kind is MappingStartEvent else []
@@ -71,7 +70,7 @@ def _build_document(next_event: Any, max_nodes: int, questions: bool) -> tuple[A
         elif stack:
             if kind is AliasEvent:
                 raise Unusual
-            into, key = stack.pop()
+            into, key, in_flow = stack.pop()
             is_map = type(into) is dict
             continue
         elif kind is DocumentEndEvent:
@@ -90,18 +89,15 @@ def _build_document(next_event: Any, max_nodes: int, questions: bool) -> tuple[A
             into[key] = value
             key = None
         if kind is not ScalarEvent:
-            stack.append((into, key))
+            stack.append((into, key, in_flow))
             into = value
+            in_flow = event.flow_style
             is_map = kind is MappingStartEvent
             key = None
 
 
 def _plain(text: str) -> Any:
     value = resolve(text)
-    if type(value) is str:
-        if "?" in text:
-            raise Unusual
-        return value
     if type(value) is float:
         if value - value != 0:
             raise Unusual

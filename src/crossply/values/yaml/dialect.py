@@ -18,7 +18,7 @@ def hide_colon(data: bytes, error: Any, hidden: bool) -> bytes:
     `hidden` says that the text holds stand-ins already; otherwise it must not hold that character.
     """
     at = error.problem_mark.index
-    text = data.decode("utf-8", "replace")
+    text = _decoded(data)
     if error.problem != "found unexpected ':'" or text[at : at + 1] != ":" or (_STAND_IN in text) != hidden:
         raise error
     return f"{text[:at]}{_STAND_IN}{text[at + 1 :]}".encode()
@@ -31,8 +31,13 @@ def show_colons(text: str) -> str:
 
 def question_in_flow(data: bytes, start: Any, closing: str) -> YamlError:
     """Refuse an unquoted scalar with a question mark inside brackets, in Go's words."""
-    lines = data.split(b"\n")
-    before = sum(map(len, lines[: start.line])) + start.line
-    line = data.count(b"\n", 0, data.index(b"?", before + start.column))
+    text = _decoded(data)
+    question = max(start.index, text.find("?", start.index))
+    line = start.line + len(f"{text[start.index : question]}?".splitlines()) - 1
     where = f"line {line}: " if line else ""
     return YamlError(f"yaml: {where}did not find expected ',' or '{closing}'", place=str(line))
+
+
+def _decoded(data: bytes) -> str:
+    """Return the characters that libyaml's marks count, which leave out the byte order mark."""
+    return data.decode("utf-8-sig", "replace")
