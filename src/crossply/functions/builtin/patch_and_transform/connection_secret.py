@@ -6,7 +6,7 @@ composes one from the details that it collected.
 
 from __future__ import annotations
 
-from base64 import b64encode
+from binascii import b2a_base64
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -86,7 +86,7 @@ def compose_secret(xr: Object, details: Mapping[str, bytes], plan: SecretPlan) -
     secret: Object = {"apiVersion": "v1", "kind": "Secret"}
     set_metadata_text(secret, "name", reference.name)
     set_metadata_text(secret, "namespace", reference.namespace)
-    secret["data"] = {key: b64encode(value).decode() for key, value in details.items()}
+    secret["data"] = {key: b2a_base64(value, newline=False).decode() for key, value in details.items()}
     secret["type"] = "connection.crossplane.io/v1alpha1"
     return Resource(secret, {}, READY_TRUE)
 

@@ -6,7 +6,7 @@ integers. After this the rest of the room can rely on types.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from crossply.values import Object
 from crossply.values.gojson import dumps
@@ -17,50 +17,62 @@ class DecodeError(Exception):
     """The input does not have the shape it must have; the message is the decoder's."""
 
 
-class Text(NamedTuple):
+class Text:
     """A string, or a named type made of one."""
 
-    go_type: str = "string"
+    __slots__ = ("go_type",)
+
+    def __init__(self, go_type: str = "string") -> None:
+        self.go_type = go_type
 
 
-class Whole(NamedTuple):
+class Whole(Text):
     """An integer."""
 
-    go_type: str = "int64"
+    __slots__ = ()
 
 
-class Anything(NamedTuple):
-    """Any JSON value, kept as it is."""
-
-
-class Flag(NamedTuple):
+class Flag(Text):
     """A boolean."""
 
-    go_type: str = "bool"
+    __slots__ = ()
 
 
-class Pairs(NamedTuple):
+class Pairs(Text):
     """Any values by key. Nulls are kept: the key is there, its value is not."""
 
-    go_type: str
+    __slots__ = ()
 
 
-class Struct(NamedTuple):
+class Anything:
+    """Any JSON value, kept as it is."""
+
+    __slots__ = ()
+
+
+class Struct:
     """An object with known fields. When it is open, other fields are left out instead of refused."""
 
-    go_type: str
-    fields: dict[str, Shape]
-    is_open: bool = False
+    __slots__ = ("fields", "go_type", "is_open")
+
+    def __init__(self, go_type: str, fields: dict[str, Shape], *, is_open: bool = False) -> None:
+        self.go_type = go_type
+        self.fields = fields
+        self.is_open = is_open
 
 
-class Items(NamedTuple):
+class Items:
     """A list of objects."""
 
-    item: Struct
+    __slots__ = ("item",)
+
+    def __init__(self, item: Struct) -> None:
+        self.item = item
 
 
-Shape = Text | Whole | Flag | Anything | Pairs | Struct | Items
+Shape = Text | Anything | Struct | Items
 
+_TYPES: dict[type, type] = {Text: str, Flag: bool, Pairs: dict}
 _KINDS = {str: "string", bool: "boolean", int: "number", float: "number", dict: "object", list: "array"}
 
 
@@ -72,13 +84,9 @@ def decode(value: Any, shape: Shape) -> Any:
         return _items(value, shape)
     if isinstance(shape, Anything):
         return value
-    if isinstance(shape, Text):
-        return _plain(value, str, shape.go_type)
-    if isinstance(shape, Flag):
-        return _plain(value, bool, shape.go_type)
-    if isinstance(shape, Pairs):
-        return _plain(value, dict, shape.go_type)
-    return _whole(value, shape)
+    if isinstance(shape, Whole):
+        return _whole(value, shape)
+    return _plain(value, _TYPES[type(shape)], shape.go_type)
 
 
 def _struct(value: Any, shape: Struct) -> Object:

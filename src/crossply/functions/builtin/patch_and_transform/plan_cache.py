@@ -7,7 +7,8 @@ it anew. An input is read-only, and the cache holds on to it: an identity cannot
 
 from __future__ import annotations
 
-from threading import Lock
+# The lock itself: `threading` takes a millisecond to import.
+from _thread import allocate_lock
 
 from crossply.functions.builtin.patch_and_transform.dialect import Dialect
 from crossply.functions.builtin.patch_and_transform.failure import Fatal
@@ -29,7 +30,7 @@ class PlanCache:
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
         self._plans: dict[int, tuple[Object, Plan | str]] = {}
-        self._lock = Lock()
+        self._lock = allocate_lock()
 
     def find(self, given: Object | None) -> Plan | str:
         """The plan of an input, or the message that says what is wrong with the input."""

@@ -18,7 +18,7 @@ from crossply.functions.builtin.patch_and_transform.decode import (
 )
 
 _TEXT = Text()
-_WHOLE = Whole()
+_WHOLE = Whole("int64")
 _ANYTHING = Anything()
 
 _MATH = Struct(
@@ -184,7 +184,9 @@ def _open(shape: Struct) -> Struct:
     return Struct(go_type, fields, is_open=True)
 
 
-_MERGE_OPTIONS = Struct("v1.MergeOptions", {"keepMapValues": Flag(), "appendSlice": Flag()}, is_open=True)
+_MERGE_OPTIONS = Struct(
+    "v1.MergeOptions", {"keepMapValues": Flag("bool"), "appendSlice": Flag("bool")}, is_open=True
+)
 
 
 def native_resources() -> Struct:

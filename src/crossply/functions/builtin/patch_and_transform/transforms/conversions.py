@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from binascii import b2a_base64
 from collections.abc import Callable
 from typing import Any
 
 from crossply.functions.builtin.patch_and_transform.failure import REASONS, failing, wrap
 from crossply.functions.builtin.patch_and_transform.texts import text_of
-from crossply.values.gobase64 import decode
 from crossply.values.gojson import dumps
 from crossply.values.goquote import utf8
 
@@ -51,12 +51,12 @@ def _to_json(value: Any) -> str:
 
 
 def _to_base64(value: Any) -> str:
-    from base64 import b64encode
-
-    return b64encode(utf8(text_of(value))).decode()
+    return b2a_base64(utf8(text_of(value)), newline=False).decode()
 
 
 def _from_base64(value: Any) -> str:
+    from crossply.values.gobase64 import decode
+
     try:
         # Bytes that are no UTF-8 stay what they are until the value is written.
         return decode(text_of(value)).decode("utf-8", "surrogateescape")
