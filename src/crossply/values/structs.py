@@ -111,7 +111,7 @@ def _encode_fields(fields: Object, depth: int) -> bytes:
 def _encode_value(value: Any, depth: int) -> bytes:
     kind = type(value)
     if kind is str:
-        text = value.encode()
+        text: bytes = value.encode()
         return b"\x1a" + varint(len(text)) + text
     if kind is float or kind is int:
         return b"\x11" + _pack_double(value)
@@ -222,7 +222,7 @@ def _decode_entry(data: bytes, at: int, end: int, depth: int) -> tuple[str, Any]
 def _decode_value(data: bytes, at: int, end: int, depth: int) -> Any:
     if depth > MAX_DEPTH:
         raise StructError(f"value nests deeper than {MAX_DEPTH} levels")
-    value = None
+    value: Any = None
     while at < end:
         tag, at = read_varint(data, at)
         if tag == 0x1A:
