@@ -33,6 +33,12 @@ def run_checks(status: Any, *checks: Object) -> Any:
     return run_templates(template, exists={"one": resource(there)})
 
 
+SINCE = {
+    "type": "Ready",
+    "status": "True",
+    "lastTransitionTime": "2024-05-01T12:00:00Z",
+    "observedGeneration": 2,
+}
 READY = {"conditions": [{"type": "Synced", "status": "True"}, {"type": "Ready", "status": "True"}]}
 
 
@@ -44,6 +50,9 @@ READY = {"conditions": [{"type": "Synced", "status": "True"}, {"type": "Ready", 
         (None, [], False, "no status"),
         ({"conditions": "none"}, [], False, "conditions that are none"),
         ({"conditions": [{"type": "Ready", "status": 1}]}, [], False, "a condition that is none"),
+        ({"conditions": [SINCE]}, [], True, "a condition with all its fields"),
+        ({"conditions": [{**SINCE, "lastTransitionTime": "yesterday"}]}, [], False, "a time that is none"),
+        ({"conditions": [{**SINCE, "observedGeneration": 1.5}]}, [], False, "a generation that is none"),
         ({}, [{"type": "None"}], True, "no check"),
         ({}, [{"type": "NonEmpty", "fieldPath": "status.a"}], False, "not there"),
         ({"a": ""}, [{"type": "NonEmpty", "fieldPath": "status.a"}], True, "to be there is enough"),

@@ -1,9 +1,10 @@
-"""The status conditions of an observed object."""
+"""The status conditions of an observed object, all of which must be well formed before one counts."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from crossply.functions.builtin.auto_ready_instants import instant
 from crossply.values import Object
 
 _TEXTS = ("type", "status", "reason", "message")
@@ -44,4 +45,12 @@ def _is_condition(value: Any) -> bool:
         text = value.get(name)
         if text is not None and type(text) is not str:
             return False
-    return True
+    return _is_whole(value.get("observedGeneration")) and _is_time(value.get("lastTransitionTime"))
+
+
+def _is_whole(value: Any) -> bool:
+    return value is None or (type(value) is float and value.is_integer())
+
+
+def _is_time(value: Any) -> bool:
+    return value is None or (type(value) is str and instant(value) is not None)

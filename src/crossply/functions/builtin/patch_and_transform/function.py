@@ -8,7 +8,7 @@ from crossply.functions.builtin.patch_and_transform.dialect import FUNCTION
 from crossply.functions.builtin.patch_and_transform.failure import REASONS, Failure, Fatal, is_not_found
 from crossply.functions.builtin.patch_and_transform.identity import adopt
 from crossply.functions.builtin.patch_and_transform.patch_types import TO_COMPOSED
-from crossply.functions.builtin.patch_and_transform.plan import Template, copy_of_base
+from crossply.functions.builtin.patch_and_transform.plan import Template
 from crossply.functions.builtin.patch_and_transform.plan_cache import PlanCache
 from crossply.values import Object
 from crossply.values.deepcopy import deepcopy
@@ -41,8 +41,8 @@ def _render(run: Run, template: Template) -> None:
 
 def _start(run: Run, template: Template) -> Object:
     """The object to start from: the base, else what an earlier step wants, which is left as it is."""
-    if template.has_base:
-        return copy_of_base(template)
+    if template.start is not None:
+        return template.start()
     earlier = run.desired.get(template.name)
     if earlier is None:
         raise Fatal(

@@ -16,7 +16,7 @@ from crossply.functions.builtin.patch_and_transform.identity import adopt, text_
 from crossply.functions.builtin.patch_and_transform.joining import join
 from crossply.functions.builtin.patch_and_transform.native_defaults import complete
 from crossply.functions.builtin.patch_and_transform.patch_types import TO_COMPOSED, TO_COMPOSITE
-from crossply.functions.builtin.patch_and_transform.plan import Template, copy_of_base
+from crossply.functions.builtin.patch_and_transform.plan import Template
 from crossply.functions.builtin.patch_and_transform.plan_cache import PlanCache
 from crossply.functions.builtin.patch_and_transform.shapes import native_resources
 from crossply.values import Object
@@ -62,7 +62,8 @@ def run_native(request: Request) -> Response:
 
 
 def _render(run: Run, template: Template) -> None:
-    desired = copy_of_base(template)
+    assert template.start is not None, "a template without a base is not valid here"
+    desired = template.start()
     observed = run.observed.get(template.name)
     if observed is not None:
         _require_same_kind(template, desired, observed.object)

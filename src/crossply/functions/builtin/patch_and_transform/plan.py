@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from crossply.functions.builtin.patch_and_transform.connection import Extract, make_extract
 from crossply.functions.builtin.patch_and_transform.connection_secret import SecretPlan, make_secret_plan
@@ -33,29 +33,12 @@ class Template(NamedTuple):
     """How to compose one resource."""
 
     name: str
-    copy_base: Callable[[], Object] | None
-    """Make a copy of the object to start from."""
-
-    base_problem: str
-    """Why the base is no object that can be composed."""
+    start: Callable[[], Object] | None
+    """Make a copy of the base, or raise Fatal when that is no object; None when there is no base."""
 
     patches: tuple[Patch, ...]
     extract: Extract | None
     is_ready: Check
-
-    @property
-    def has_base(self) -> bool:
-        """Whether the template says what to start from, even if it says it badly."""
-        return self.copy_base is not None or self.base_problem != ""
-
-
-def copy_of_base(template: Template) -> Object:
-    """The object that a template starts from, or Fatal when it is none."""
-    if template.copy_base is None or template.base_problem:
-        raise Fatal(
-            f"cannot parse base template of composed resource {quote(template.name)}: {template.base_problem}"
-        )
-    return template.copy_base()
 
 
 class Plan(NamedTuple):
@@ -105,17 +88,27 @@ def _template(template: Object, sets: PatchSets, dialect: Dialect) -> Template:
     base: Any = template.get("base")
     return Template(
         name=template["name"],
-        copy_base=copier(base) if type(base) is dict else None,
-        base_problem=_base_problem(base),
+        start=None if base is None else _start(base, template["name"]),
         patches=resolve(template.get("patches", []), sets, dialect),
         extract=make_extract(template.get("connectionDetails", [])),
         is_ready=make_check(template.get("readinessChecks", []), dialect),
     )
 
 
+def _start(base: Any, name: str) -> Callable[[], Object]:
+    problem = _base_problem(base)
+    return _refused(name, problem) if problem else copier(base)
+
+
+def _refused(name: str, problem: str) -> Callable[[], NoReturn]:
+    # Only a run gets here: what is wrong with a resource before this one is told first.
+    def refuse() -> NoReturn:
+        raise Fatal(f"cannot parse base template of composed resource {quote(name)}: {problem}")
+
+    return refuse
+
+
 def _base_problem(base: Any) -> str:
-    if base is None:
-        return ""
     if type(base) is not dict:
         kind = {str: "string", bool: "bool", list: "array"}.get(type(base), "number")
         return f"json: cannot unmarshal {kind} into Go value of type {go_type({})}"
