@@ -42,24 +42,33 @@ func (t *table) name(typ reflect.Type) string {
 	}
 	fields := map[string]string{}
 	t.types[name] = fields
-	t.fields(typ, fields)
+	t.fields(typ, "", fields)
 	return name
 }
 
-func (t *table) fields(typ reflect.Type, into map[string]string) {
+// fields collects the fields of a struct. A field that comes from an embedded struct is written
+// "Embedded>T", since Go names the embedded struct in its errors.
+func (t *table) fields(typ reflect.Type, embedded string, into map[string]string) {
 	for i := 0; i < typ.NumField(); i++ {
 		field := typ.Field(i)
 		tag, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
 		case tag == "-" || !field.IsExported():
 		case tag == "" && (field.Anonymous || options == "inline"):
-			t.fields(field.Type, into)
+			t.fields(field.Type, strings.TrimPrefix(embedded+"."+field.Name, "."), into)
 		case tag == "":
-			into[field.Name] = t.ref(field.Type)
+			into[field.Name] = within(embedded) + t.ref(field.Type)
 		default:
-			into[tag] = t.ref(field.Type)
+			into[tag] = within(embedded) + t.ref(field.Type)
 		}
 	}
+}
+
+func within(embedded string) string {
+	if embedded == "" || embedded == "TypeMeta" {
+		return ""
+	}
+	return embedded + ">"
 }
 
 // named writes the name of a list or map type that has one.

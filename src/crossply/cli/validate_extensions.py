@@ -41,7 +41,11 @@ class Extensions:
     def add(self, manifests: list[Manifest]) -> None:
         """Take what defines kinds or names a package; other objects are passed over."""
         for manifest in manifests:
-            self._add(manifest.value, *manifest.group_kind)
+            try:
+                self._add(manifest.value, *manifest.group_kind)
+            except CrossplyError as problem:
+                problem.place = problem.place or f"{manifest.document.source}:{manifest.document.line}"
+                raise
         self._publish()
 
     def add_packages(self, cache: Cache) -> None:

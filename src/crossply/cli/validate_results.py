@@ -64,7 +64,7 @@ class Schemas:
             self._add(crd)
 
     def _add(self, crd: Object) -> None:
-        from crossply.schema.structural import structural_problem
+        from crossply.schema.structural import normalized, structural_problem
 
         spec = crd.get("spec") or {}
         group, kind = spec.get("group") or "", (spec.get("names") or {}).get("kind") or ""
@@ -76,7 +76,7 @@ class Schemas:
             problem = structural_problem(schema)
             if problem:
                 raise SchemaError(f"cannot validate resources: cannot create schema validators: {problem}")
-            self._kinds[group, version.get("name") or "", kind] = _Kind(schema)
+            self._kinds[group, version.get("name") or "", kind] = _Kind(normalized(schema))
 
     def validate(self, manifest: Manifest) -> Outcome:
         """Validate one resource."""

@@ -11,7 +11,10 @@ from typing import NamedTuple
 
 
 class GoTypes(NamedTuple):
-    """Types by name: a mapping of JSON field names to types, or a word for a type that decodes itself."""
+    """Types by name: a mapping of JSON field names to types, or a word for a type that decodes itself.
+
+    A field's type is `Embedded>T` when the field comes from an embedded struct, which Go's errors name.
+    """
 
     kinds: dict[str, str]
     types: dict[str, dict[str, str] | str]

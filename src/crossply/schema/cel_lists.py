@@ -7,7 +7,6 @@ from typing import Any
 
 from crossply.schema.validation_leaves import identity
 
-
 MOST_NUMBERS = 100_000
 """A longer range is an attack: the evaluator stops after fewer steps."""
 

@@ -61,7 +61,8 @@ def _at_first_name(found: re.Match[str]) -> str:
     # Of an undeclared `a.b` Kubernetes blames `a`, the evaluator the whole, at its last dot.
     first = found["name"].partition(".")[0]
     column = int(found["column"]) - len(found["name"].rpartition(".")[0])
-    return f"{found['line']}{column}: undeclared reference to '{first}'{found['middle']}\n | {'.' * (column - 1)}^"
+    pointer = "." * (column - 1) + "^"
+    return f"{found['line']}{column}: undeclared reference to '{first}'{found['middle']}\n | {pointer}"
 
 
 def _unshifted(issue: str, shift: int) -> str:

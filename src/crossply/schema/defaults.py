@@ -35,7 +35,7 @@ def _fill(value: Any, schema: Object | None) -> None:
 
 def _fill_properties(value: Object, properties: Object) -> None:
     for name, schema in properties.items():
-        default = schema.get("default")
+        default = schema.get("default") if schema else None
         if default is not None and (name not in value or _is_unwanted_null(value[name], schema)):
             value[name] = deepcopy(default)
 

@@ -112,8 +112,9 @@ class _Reader:
             if name not in fields:
                 self.unknown.append(self.path)
                 continue
-            self.fields.append(name)
-            self.read(value[name], fields[name])
+            embedded, arrow, field_type = fields[name].rpartition(">")
+            self.fields.append(f"{embedded}.{name}" if arrow else name)
+            self.read(value[name], field_type)
             self.fields.pop()
         self.struct, self.path = outer_struct, outer_path
 

@@ -1,4 +1,4 @@
-"""What a schema may not contain if Kubernetes is to work with its structure."""
+"""Schemas as Kubernetes reads them, and what they may not contain if it is to work with their structure."""
 
 from __future__ import annotations
 
@@ -26,6 +26,20 @@ def structural_problem(schema: Object) -> str | None:
     if isinstance(schema.get("items"), list):
         return "OpenAPIV3Schema 'items' must be a schema, but is an array"
     return next((problem for below in _below(schema) if (problem := structural_problem(below))), None)
+
+
+def normalized(schema: Object) -> Object:
+    """Return a schema as Go reads it: a null keyword is absent, a null schema allows everything."""
+    kept = {key: value for key, value in schema.items() if value is not None}
+    for key in ("items", "additionalProperties", "not"):
+        if isinstance(kept.get(key), dict):
+            kept[key] = normalized(kept[key])
+    for key in ("allOf", "anyOf", "oneOf"):
+        if key in kept:
+            kept[key] = [normalized(each or {}) for each in kept[key]]
+    if "properties" in kept:
+        kept["properties"] = {name: normalized(each or {}) for name, each in kept["properties"].items()}
+    return kept
 
 
 def _below(schema: Object) -> list[Any]:
