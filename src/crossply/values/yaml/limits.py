@@ -12,6 +12,9 @@ MAX_BYTES = 32 * 1024 * 1024
 MAX_DEPTH = 256
 """The deepest nesting of one document, aliases expanded."""
 
+MAX_DOCUMENTS = 20_000
+"""The most documents in one stream: more take seconds to read, and no file of manifests has as many."""
+
 MAX_NODES = 2_000_000
 """The most nodes (keys and values) in one stream."""
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from yaml.error import YAMLError
 
 from crossply.values.yaml.build import Unusual, build
-from crossply.values.yaml.limits import MAX_BYTES, MAX_NODES
+from crossply.values.yaml.limits import MAX_BYTES, MAX_DOCUMENTS, MAX_NODES
 from crossply.values.yaml.problems import LimitError, SeparatorError, YamlError, from_libyaml, place
 
 
@@ -38,6 +38,8 @@ def read_stream(text: str | bytes, source: str = "", *, strict: bool = False) ->
     then each part is read by the rules of sigs.k8s.io/yaml. `source` names the file in errors.
     """
     data = _to_bytes(text, source).replace(b"\r\n", b"\n")
+    if data.count(b"\n---") > MAX_DOCUMENTS:
+        raise LimitError(f"yaml: stream of more than {MAX_DOCUMENTS} documents", place=place(source, 1))
     documents = []
     left = MAX_NODES
     for line, part in _split(data, source):

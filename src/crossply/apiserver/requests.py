@@ -1,0 +1,80 @@
+"""What a request asks for: the path and query of the Kubernetes API taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+_WRITES = {"POST": "create", "PUT": "update", "PATCH": "patch"}
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Who asks."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+    uid: str = ""
+    extra: Mapping[str, tuple[str, ...]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RequestInfo:
+    """One request in the words of the API. `resource` is empty for paths such as /healthz."""
+
+    verb: str
+    path: str
+    group: str = ""
+    version: str = ""
+    namespace: str = ""
+    resource: str = ""
+    name: str = ""
+    subresource: str = ""
+
+    @property
+    def is_resource(self) -> bool:
+        """Whether the request is about objects."""
+        return bool(self.resource)
+
+
+def parse_request(method: str, path: str, query: Mapping[str, str]) -> RequestInfo:
+    """Take a request line apart by the rules of Kubernetes' RequestInfo."""
+    parts = [part for part in path.split("/") if part]
+    plain = RequestInfo(method.lower(), path)
+    if len(parts) < 2 or parts[0] not in ("api", "apis"):
+        return plain
+    if parts[0] == "api":
+        group, version, rest = "", parts[1], parts[2:]
+    else:
+        if len(parts) < 3:
+            return plain
+        group, version, rest = parts[1], parts[2], parts[3:]
+    info = replace(plain, group=group, version=version)
+    if rest[:1] == ["watch"]:
+        return replace(info, verb="watch")  # the deprecated prefix is not served, but is told apart
+    return _with_resource(info, rest, method, query) if rest else info
+
+
+def _with_resource(info: RequestInfo, rest: list[str], method: str, query: Mapping[str, str]) -> RequestInfo:
+    namespace = ""
+    if rest[0] == "namespaces" and len(rest) > 1:
+        namespace = rest[1]
+        # /namespaces/x/status and /namespaces/x/finalize are subresources of the namespace itself.
+        if len(rest) > 2 and rest[2] not in ("status", "finalize"):
+            rest = rest[2:]
+    resource, name, subresource = (*rest, "", "", "")[:3]
+    info = replace(
+        info, namespace=namespace, resource=resource, name=name, subresource="/".join(rest[2:]) or subresource
+    )
+    return replace(info, verb=_verb(method, name, query))
+
+
+def _verb(method: str, name: str, query: Mapping[str, str]) -> str:
+    if method in _WRITES:
+        return _WRITES[method]
+    if method == "DELETE":
+        return "delete" if name else "deletecollection"
+    watching = query.get("watch", "") not in ("", "0", "false", "False", "FALSE", "f", "F")
+    if watching and not name:
+        return "watch"
+    return "get" if name else "list"

@@ -1,0 +1,172 @@
+"""Failures as Kubernetes tells them: a Status object with a reason, details and causes.
+
+Every error that a client may see is a `StatusError`. The constructors below are the kinds of failure that
+exist, with Kubernetes' own sentences; nothing else in the server writes a Status by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from crossply.errors import CrossplyError
+from crossply.values import Object
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One thing that is wrong, and where."""
+
+    reason: str
+    message: str
+    field: str = ""
+
+
+class StatusError(CrossplyError):
+    """A request that is answered with a failure."""
+
+    code = "CP-600"
+
+    def __init__(
+        self,
+        status: int,
+        reason: str,
+        message: str,
+        *,
+        kind: str = "",
+        group: str = "",
+        name: str = "",
+        uid: str = "",
+        causes: Sequence[Cause] = (),
+        retry_after: int = 0,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+        self.details = {
+            "name": name,
+            "group": group,
+            "kind": kind,
+            "uid": uid,
+            "causes": [_cause(cause) for cause in causes],
+            "retryAfterSeconds": retry_after,
+        }
+
+    def body(self) -> Object:
+        """The Status object."""
+        status: Object = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "message": str(self),
+            "reason": self.reason,
+        }
+        details = {key: value for key, value in self.details.items() if value}
+        if details:
+            status["details"] = details
+        status["code"] = self.status
+        if not self.reason:
+            del status["reason"]
+        return status
+
+
+def _cause(cause: Cause) -> Object:
+    told: dict[str, Any] = {"reason": cause.reason, "message": cause.message, "field": cause.field}
+    return {key: value for key, value in told.items() if value}
+
+
+def qualified(resource: str, group: str) -> str:
+    """A resource as messages name it: `widgets.example.org`, or `configmaps` of the core group."""
+    return f"{resource}.{group}" if group else resource
+
+
+def not_found(resource: str, group: str, name: str) -> StatusError:
+    """The named object does not exist."""
+    message = f'{qualified(resource, group)} "{name}" not found'
+    return StatusError(404, "NotFound", message, kind=resource, group=group, name=name)
+
+
+def no_such_path() -> StatusError:
+    """The URL names no resource that is served."""
+    return StatusError(404, "NotFound", "the server could not find the requested resource")
+
+
+def already_exists(resource: str, group: str, name: str) -> StatusError:
+    """An object of that name exists."""
+    message = f'{qualified(resource, group)} "{name}" already exists'
+    return StatusError(409, "AlreadyExists", message, kind=resource, group=group, name=name)
+
+
+def conflict(resource: str, group: str, name: str, why: str) -> StatusError:
+    """The object is not in the state that the request expects."""
+    message = f'Operation cannot be fulfilled on {qualified(resource, group)} "{name}": {why}'
+    return StatusError(409, "Conflict", message, kind=resource, group=group, name=name)
+
+
+MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
+
+
+def invalid(kind: str, group: str, name: str, causes: Sequence[Cause]) -> StatusError:
+    """The object breaks rules of its kind; `causes` are the broken rules."""
+    told = [f"{cause.field}: {cause.message}" if cause.field else cause.message for cause in causes]
+    listed = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
+    message = f'{qualified(kind, group)} "{name}" is invalid: {listed}'
+    return StatusError(422, "Invalid", message, kind=kind, group=group, name=name, causes=causes)
+
+
+def bad_request(message: str) -> StatusError:
+    """The request cannot be understood."""
+    return StatusError(400, "BadRequest", message)
+
+
+def unauthorized() -> StatusError:
+    """Nobody knows who asks."""
+    return StatusError(401, "Unauthorized", "Unauthorized")
+
+
+def forbidden(resource: str, group: str, name: str, why: str) -> StatusError:
+    """The user may not do this."""
+    named = f' "{name}"' if name else ""
+    message = f"{qualified(resource, group)}{named} is forbidden: {why}" if resource else f"forbidden: {why}"
+    return StatusError(403, "Forbidden", message, kind=resource, group=group, name=name)
+
+
+def method_not_supported(resource: str, group: str, action: str) -> StatusError:
+    """The resource exists, but not this verb on it."""
+    message = f"{action} is not supported on resources of kind {qualified(resource, group)!r}"
+    return StatusError(405, "MethodNotAllowed", message.replace("'", '"'), kind=resource, group=group)
+
+
+def not_acceptable(offers: Sequence[str]) -> StatusError:
+    """None of the forms the client accepts can be produced."""
+    message = f"only the following media types are accepted: {', '.join(offers)}"
+    return StatusError(406, "NotAcceptable", message)
+
+
+def unsupported_media_type(offers: Sequence[str]) -> StatusError:
+    """The body is of a form that cannot be read."""
+    message = "the body of the request was in an unknown format - accepted media types include: "
+    message += ", ".join(offers)
+    return StatusError(415, "UnsupportedMediaType", message)
+
+
+def too_large(limit: int) -> StatusError:
+    """The body is larger than the server reads."""
+    return StatusError(413, "RequestEntityTooLarge", f"Request entity too large: limit is {limit}")
+
+
+def expired(message: str) -> StatusError:
+    """The resource version asked for is gone."""
+    return StatusError(410, "Expired", message)
+
+
+def too_many_requests(message: str, retry_after: int = 1) -> StatusError:
+    """The server has enough to do."""
+    return StatusError(429, "TooManyRequests", message, retry_after=retry_after)
+
+
+def internal_error(message: str) -> StatusError:
+    """Something went wrong that is not the client's fault."""
+    return StatusError(500, "InternalError", f"Internal error occurred: {message}")
