@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 
 from crossply.cli.spec import Argument, Command, Flag, Invocation
@@ -39,9 +40,10 @@ def _serve(name: str, certificates: str | None, invocation: Invocation) -> None:
         max_request=invocation["max-recv-message-size"] << 20,
         log=_log(invocation) if invocation["debug"] else None,
     )
+    signals = _hold_back_signals()
     server = FunctionServer(name, builtin.load(name), settings)
     _log(invocation)(f"serving {name} at {settings.address}")
-    _wait_for_a_signal()
+    signal.sigwait(signals)
     server.stop()
 
 
@@ -53,14 +55,14 @@ def _log(invocation: Invocation) -> Callable[[str], None]:
     return log
 
 
-def _wait_for_a_signal() -> None:
-    import signal
-    import threading
+def _hold_back_signals() -> set[signal.Signals]:
+    """Keep the signals that end the server until they are waited for, in this thread and those it starts.
 
-    told = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: told.set())
-    told.wait()
+    A handler would run in the main thread only, which a signal that another thread takes does not wake.
+    """
+    signals = {signal.SIGTERM, signal.SIGINT}
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    return signals
 
 
 COMMAND = Command(

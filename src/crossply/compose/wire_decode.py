@@ -2,7 +2,7 @@
 
 `_gather` sorts the fields of one message by tag; fields that are not known here are dropped, as protobuf
 asks. What occurs several times where one is expected is joined if it is a message (that is how protobuf
-merges) and otherwise the last one counts. Nesting is bounded by the messages themselves and, inside an object, by
+merges) and otherwise the last one counts. Nesting is bounded by the messages and, inside an object, by
 `values.structs`; damaged bytes raise StructError, IndexError or UnicodeDecodeError, which `wire` translates.
 """
 

@@ -153,7 +153,8 @@ def _in_go_words(code: str, details: str) -> str:
     if code == "DEADLINE_EXCEEDED":
         return "context deadline exceeded"
     if "eceived message larger than max" in details:
-        return "grpc: received message larger than max" + details.partition("larger than max")[2]
+        sizes = details.partition("larger than max (")[2].partition(")")[0]
+        return f"grpc: received message larger than max ({sizes})"
     return details
 
 

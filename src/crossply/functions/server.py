@@ -82,8 +82,7 @@ class _Service:
         begin = time.perf_counter()
         allowed = min(context.time_remaining() or self._settings.call_limit, self._settings.call_limit)
         try:
-            with self._limit.of(allowed):
-                reply = encode_response(self._function(decode_request(data)))
+            reply = self._limit.run(allowed, lambda: encode_response(self._function(decode_request(data))))
         except TimeLimitReached:
             self._refuse(context, grpc.StatusCode.DEADLINE_EXCEEDED, f"still running after {allowed:.0f} s")
         except CrossplyError as problem:

@@ -1,8 +1,8 @@
 """A limit on how long a call may keep its thread.
 
 A served function runs in a worker thread, which Python cannot end from outside; but it can be made to raise.
-One watcher looks at the running calls twice a second and raises `TimeLimitReached` in those that are overdue,
-again and again until they give up. It reaches any Python code; a single long call into C ends first.
+One watcher looks at the running calls twice a second and raises `TimeLimitReached`, once, in each that is
+overdue. It reaches any Python code; a single long call into C ends first.
 """
 
 from __future__ import annotations
@@ -10,51 +10,73 @@ from __future__ import annotations
 import ctypes
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import TypeVar
 
 _TICK = 0.5
+
+Result = TypeVar("Result")
 
 
 class TimeLimitReached(BaseException):
     """Raised inside a call that took too long. Not an Exception: a function must not catch it by accident."""
 
 
+class _Call:
+    """One call that is running."""
+
+    __slots__ = ("deadline", "interrupted", "thread")
+
+    def __init__(self, seconds: float) -> None:
+        self.thread = ctypes.c_ulong(threading.get_ident())
+        self.deadline = time.monotonic() + seconds
+        self.interrupted = False
+
+
 class TimeLimit:
     """Watches the calls of one server."""
 
     def __init__(self) -> None:
-        self._deadlines: dict[int, float] = {}
+        self._running: set[_Call] = set()
         self._lock = threading.Lock()
         self._closed = threading.Event()
         threading.Thread(target=self._watch, daemon=True, name="time-limit").start()
 
-    @contextmanager
-    def of(self, seconds: float) -> Iterator[None]:
-        """Run the body for at most so many seconds."""
-        thread = threading.get_ident()
-        self._deadlines[thread] = time.monotonic() + seconds
+    def run(self, seconds: float, work: Callable[[], Result]) -> Result:
+        """Do the work for at most so many seconds, else raise TimeLimitReached."""
+        call = _Call(seconds)
+        # The interruption may arrive late, in the middle of the release; there is only one, so that the
+        # second release cannot be disturbed. After it nothing can arrive in code that does not expect it.
         try:
-            yield
-        finally:
-            self._release(thread)
+            try:
+                self._running.add(call)
+                return work()
+            finally:
+                self._release(call)
+        except TimeLimitReached:
+            self._release(call)
+            raise
+
+    def running(self) -> int:
+        """How many calls are running."""
+        return len(self._running)
 
     def close(self) -> None:
         """Stop watching."""
         self._closed.set()
 
-    def _release(self, thread: int) -> None:
-        # Under the lock nothing new is raised; what was raised but has not arrived yet is taken back.
+    def _release(self, call: _Call) -> None:
         with self._lock:
-            overdue = self._deadlines.pop(thread) <= time.monotonic()
-            if overdue:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), None)
+            self._running.discard(call)
+            if call.interrupted:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(call.thread, None)  # not arrived yet: take it back
 
     def _watch(self) -> None:
         while not self._closed.wait(_TICK):
+            now = time.monotonic()
             with self._lock:
-                now = time.monotonic()
-                for thread, deadline in list(self._deadlines.items()):
-                    if deadline <= now:
+                for call in self._running.copy():
+                    if call.deadline <= now and not call.interrupted:
+                        call.interrupted = True
                         reached = ctypes.py_object(TimeLimitReached)
-                        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), reached)
+                        ctypes.pythonapi.PyThreadState_SetAsyncExc(call.thread, reached)

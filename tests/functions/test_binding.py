@@ -1,0 +1,151 @@
+"""Which runner serves a Function: every rule of precedence, and every refusal."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.functions import builtin
+from crossply.functions.binding import bind, choose_runtime
+from crossply.functions.docker_settings import read_settings
+from crossply.functions.failures import ContainerEngineUnavailable, FunctionNotBound, RuntimeAnnotationError
+from crossply.functions.in_process import InProcess
+from crossply.functions.process import LocalProcess
+from crossply.functions.remote import Remote
+
+PUBLISHED = "xpkg.crossplane.io/crossplane-contrib/function-auto-ready:v0.5.0"
+OTHER = "registry.example.org/acme/function-secret-sauce:v1"
+THEIRS = "render.crossplane.io/runtime"
+OURS = "crossply.dev/runtime"
+
+
+def function(package=PUBLISHED, **annotations):
+    return {"metadata": {"name": "f", "annotations": annotations}, "spec": {"package": package}}
+
+
+@pytest.mark.parametrize(
+    ("package", "found", "reason"),
+    [
+        (PUBLISHED, "auto-ready", "the published name"),
+        ("function-auto-ready", "auto-ready", "no registry, no tag"),
+        ("localhost:5000/a/b/function-auto-ready", "auto-ready", "a port is not a tag"),
+        (f"{PUBLISHED}@sha256:{'0' * 64}", "auto-ready", "tag and digest"),
+        ("r.example.org/x/function-auto-ready@sha256:00", "auto-ready", "digest only"),
+        ("r.example.org/x/auto-ready", None, "packages of functions start with function-"),
+        ("r.example.org/function-auto-ready/other", None, "only the last segment counts"),
+        ("r.example.org/x/function-auto-ready-fork", None, "the whole segment counts"),
+        ("r.example.org/x/function-native", None, "the native engine is not a package"),
+        ("", None, "no package"),
+    ],
+)
+def test_a_package_is_served_by_the_built_in_function_of_its_name(package, found, reason):
+    assert builtin.for_package(package) == found, reason
+
+
+@pytest.mark.parametrize(
+    ("given", "preferred", "runtime", "reason"),
+    [
+        (function(), None, "builtin", "a published package needs no annotation"),
+        (function(OTHER), None, "docker", "anything else is an image"),
+        (function(), "docker", "docker", "the command's choice"),
+        (function(OTHER), "builtin", "builtin", "the command's choice, refused when bound"),
+        (function(**{THEIRS: "Docker"}), None, "docker", "Docker was asked for by name"),
+        (function(**{THEIRS: "Docker"}), "builtin", "builtin", "the command overrides Docker"),
+        (function(**{THEIRS: "Development"}), None, "remote", "it runs already"),
+        (
+            function(**{THEIRS: "Development"}),
+            "docker",
+            "remote",
+            "the command does not override Development",
+        ),
+        (function(OTHER, **{THEIRS: "InProcess"}), "docker", "builtin", "in this process"),
+        (function(**{OURS: "process"}), "docker", "process", "our annotation is the most specific"),
+        (function(**{OURS: "docker", THEIRS: "Development"}), None, "docker", "ours before theirs"),
+        (function(**{OURS: "builtin"}), "docker", "builtin", "ours before the command"),
+        (function(**{OURS: "remote"}), None, "remote", "ours"),
+        (function(**{OURS: "", THEIRS: ""}), None, "builtin", "an empty annotation says nothing"),
+        (
+            {"metadata": {"name": "f"}, "spec": {"package": PUBLISHED}},
+            None,
+            "builtin",
+            "no annotations at all",
+        ),
+    ],
+)
+def test_the_runtime_follows_the_annotations_and_the_command(given, preferred, runtime, reason):
+    assert choose_runtime(given, preferred) == runtime, reason
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        (function(), InProcess),
+        (function(**{THEIRS: "Development"}), Remote),
+        (function(**{OURS: "process", "crossply.dev/command": "true"}), LocalProcess),
+    ],
+)
+def test_binding_opens_nothing_yet(given, kind):
+    assert isinstance(bind(given), kind)
+
+
+@pytest.mark.parametrize("key", [THEIRS, OURS])
+def test_an_unknown_runtime_is_named(key):
+    with pytest.raises(RuntimeAnnotationError) as refused:
+        choose_runtime(function(**{key: "Podman"}))
+    assert str(refused.value) == f'unsupported "{key}" annotation value "Podman" (unknown runtime)'
+
+
+def test_a_package_that_is_not_built_in_is_refused_by_name():
+    with pytest.raises(FunctionNotBound) as refused:
+        bind(function(OTHER), "builtin")
+    assert '"f"' in str(refused.value)
+    assert OTHER in str(refused.value)
+    assert "auto-ready" in refused.value.hint
+
+
+def test_without_an_engine_a_container_says_what_to_do_instead(monkeypatch, tmp_path):
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nothing.sock")
+    runner = bind(function(OTHER))
+    with pytest.raises(ContainerEngineUnavailable) as refused:
+        runner(None, 1.0)
+    assert str(refused.value).startswith(f'cannot run Function "f": package "{OTHER}": no container engine')
+    assert "Development" in refused.value.hint
+    runner.close()
+
+
+def test_a_process_needs_its_command():
+    with pytest.raises(RuntimeAnnotationError, match=r"crossply\.dev/command"):
+        bind(function(**{OURS: "process"}))
+
+
+def docker(**annotations):
+    return read_settings(
+        "f", OTHER, {f"render.crossplane.io/runtime-docker-{k}": v for k, v in annotations.items()}
+    )
+
+
+def test_a_container_has_the_documented_defaults():
+    settings = docker()
+    assert settings.image == OTHER
+    assert (settings.cleanup, settings.pull_policy) == ("Remove", "IfNotPresent")
+    assert (settings.publish_address, settings.target, settings.network, settings.name) == (
+        "127.0.0.1",
+        "",
+        "",
+        "",
+    )
+
+
+def test_a_container_is_described_by_annotations():
+    settings = docker(image="i", cleanup="Stop", env="A=1, B=x=y", target="host", network="n", name="c")
+    assert settings.image == "i"
+    assert settings.cleanup == "Stop"
+    assert settings.environment == ("A=1", "B=x=y")
+    assert (settings.target, settings.network, settings.name) == ("host", "n", "c")
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value"), [("cleanup", "Burn"), ("pull-policy", "Sometimes"), ("env", "A=1,B")]
+)
+def test_an_unknown_container_setting_is_named(annotation, value):
+    with pytest.raises(RuntimeAnnotationError, match=annotation):
+        docker(**{annotation: value})

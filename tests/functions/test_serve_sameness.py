@@ -1,0 +1,86 @@
+"""In this process or over gRPC, a built-in function gives the same bytes for the same request."""
+
+from __future__ import annotations
+
+import grpc
+import pytest
+from function_messages import objects, requests, values
+from function_peers import V1
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crossply.compose.messages import Request
+from crossply.compose.wire import encode_request, encode_response
+from crossply.functions import builtin
+from crossply.functions.server import FunctionServer, ServerSettings
+
+MAX_EXAMPLES = 25
+
+
+def resources(base):
+    patch = st.fixed_dictionaries(
+        {"type": st.sampled_from(["FromCompositeFieldPath", "ToCompositeFieldPath", "PatchSet"])},
+        optional={
+            "fromFieldPath": st.sampled_from(["spec.a", "spec.list[0]", "metadata.name", "bad["]),
+            "toFieldPath": st.sampled_from(["spec.b", "status.c", "spec.l[1]"]),
+        },
+    )
+    return st.fixed_dictionaries(
+        {"name": st.sampled_from(["r", "s"]), "base": base}, optional={"patches": st.lists(patch, max_size=2)}
+    )
+
+
+bases = st.builds(lambda spec: {"apiVersion": "example.org/v1", "kind": "Thing", "spec": spec}, objects)
+selector = st.fixed_dictionaries(
+    {"into": st.sampled_from(["a", "b"]), "apiVersion": st.just("v1"), "kind": st.just("ConfigMap")},
+    optional={"ref": st.just({"name": "n"}), "type": st.sampled_from(["Reference", "Selector"])},
+)
+INPUTS = {
+    "patch-and-transform": st.fixed_dictionaries(
+        {"resources": st.lists(resources(bases), max_size=2, unique_by=lambda r: r["name"])}
+    ),
+    "auto-ready": st.fixed_dictionaries({}, optional={"ttl": st.sampled_from(["1m", "5s", "soon"])}),
+    "environment-configs": st.fixed_dictionaries(
+        {"spec": st.fixed_dictionaries({}, optional={"defaultData": objects, "environmentConfigs": values})}
+    ),
+    "extra-resources": st.fixed_dictionaries(
+        {"spec": st.fixed_dictionaries({}, optional={"extraResources": st.lists(selector, max_size=2)})}
+    ),
+}
+
+
+def with_input(request, given_input):
+    """The made request with an input that the function understands, mostly."""
+    return Request(
+        request.observed,
+        request.desired,
+        input=given_input,
+        context=request.context,
+        extra_resources=request.extra_resources,
+        credentials=request.credentials,
+        required_resources=request.required_resources,
+        required_schemas=request.required_schemas,
+        capabilities=request.capabilities,
+    )
+
+
+def test_every_built_in_function_is_compared():
+    assert sorted(INPUTS) == sorted(builtin.PUBLISHED)
+
+
+@pytest.mark.parametrize("name", builtin.PUBLISHED)
+def test_in_process_and_over_grpc_give_the_same_bytes(name):
+    function = builtin.load(name)
+    server = FunctionServer(name, function, ServerSettings("127.0.0.1:0"))
+    with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        run = channel.unary_unary(V1)
+
+        @settings(max_examples=MAX_EXAMPLES, deadline=None)
+        @given(requests, INPUTS[name] | objects)
+        def check(request, made_input):
+            asked = with_input(request, made_input)
+            here = encode_response(function(asked))
+            assert run(encode_request(asked), timeout=10) == here
+
+        check()
+    server.stop()
