@@ -8,13 +8,22 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from crossply.schema.cel_literals import literal_issues
+from crossply.schema.cel_overloads import rewritten
 from crossply.schema.cel_texts import compile_issues
 from crossply.schema.cel_types import Declared
 
 _OPTIONAL = "cel.bind(oldSelf, hasOldSelf ? optional.of({old}) : optional.none(), "
+
+
+class Checked(NamedTuple):
+    """An expression that was checked: the kind of its value, what is wrong with it, what to evaluate."""
+
+    kind: str
+    issues: list[str]
+    text: str
 
 
 class Environments:
@@ -23,16 +32,21 @@ class Environments:
     def __init__(self, declared: Declared) -> None:
         self._checking = _checking_environments(declared)
 
-    def check(self, text: str, optional: bool) -> tuple[str, list[str]]:
-        """Return the kind of value an expression has, and what is wrong with it."""
+    def check(self, text: str, optional: bool) -> Checked:
+        """Check an expression by the types it uses."""
         prefix = _OPTIONAL.format(old="previous") if optional else ""
         environment = self._checking["optional" if optional else "old"]
-        try:
-            wrapped = f"{prefix}{text})" if optional else text
-            return str(environment.compile(wrapped).return_type()), literal_issues(text)
-        except RuntimeError as problem:
+        wrapped = f"{prefix}{text})" if optional else text
+        kind, problem = _compiled(environment, wrapped)
+        if problem:
+            again = rewritten(wrapped, problem)
+            kind, still = _compiled(environment, again) if again != wrapped else ("", problem)
+            if not still:
+                inside = again[len(prefix) : -1] if optional else again
+                return Checked(kind, literal_issues(text), inside)
             # Without an issue that counts, only comparisons were wrong, and those are of type bool.
-            return "BOOL", compile_issues(str(problem), len(prefix))
+            return Checked("BOOL", compile_issues(problem, len(prefix)), text)
+        return Checked(kind, literal_issues(text), text)
 
     def mentions_old(self, text: str) -> bool:
         """Tell whether an expression uses `oldSelf` as a variable, not only as a word in a text."""
@@ -46,6 +60,14 @@ class Environments:
         """Compile a checked expression for evaluation."""
         prefix = _OPTIONAL.format(old="oldSelf") if optional else ""
         return _evaluating_environment().compile(f"{prefix}{text})" if optional else text)
+
+
+def _compiled(environment: Any, text: str) -> tuple[str, str]:
+    """Return the kind of value that an expression has, or the checker's complaint."""
+    try:
+        return str(environment.compile(text).return_type()), ""
+    except RuntimeError as problem:
+        return "", str(problem)
 
 
 @functools.cache

@@ -55,6 +55,11 @@ _OVERLOADS = (
     Overload("sum", "l", "a", cel_lists.total),
     Overload("min", "l", "a", cel_lists.smallest),
     Overload("max", "l", "a", cel_lists.largest),
+    # The evaluator finds no overload for an argument of any kind, so every kind has its own.
+    *(Overload("indexOfItem", f"l{kind}", "i", cel_lists.index_of) for kind in "sidbml"),
+    *(Overload("lastIndexOfItem", f"l{kind}", "i", cel_lists.last_index_of) for kind in "sidbml"),
+    Overload("reverseItems", "l", "l", lambda items: items[::-1]),
+    Overload("stringOfAddress", "m", "s", cel_network.text_of, False),
     Overload("distinct", "l", "l", cel_lists.distinct),
     Overload("flatten", "l", "l", cel_lists.flatten),
     Overload("flatten", "li", "l", cel_lists.flatten),

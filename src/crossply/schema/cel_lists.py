@@ -35,9 +35,21 @@ def largest(items: list[Any]) -> Any:
     return max(items)
 
 
+def index_of(items: list[Any], wanted: Any) -> int:
+    """Return where an item is first, or -1."""
+    keys = [_key(item) for item in items]
+    return keys.index(_key(wanted)) if _key(wanted) in keys else -1
+
+
+def last_index_of(items: list[Any], wanted: Any) -> int:
+    """Return where an item is last, or -1."""
+    at = index_of(items[::-1], wanted)
+    return len(items) - 1 - at if at >= 0 else -1
+
+
 def distinct(items: list[Any]) -> list[Any]:
     """Return a list with each item once, in the order of their first appearance."""
-    return list({identity(item): item for item in reversed(items)}.values())[::-1]
+    return list({_key(item): item for item in reversed(items)}.values())[::-1]
 
 
 def flatten(items: list[Any], depth: int = 1) -> list[Any]:
@@ -87,5 +99,9 @@ def intersects(one: list[Any], other: list[Any]) -> bool:
 
 
 def _set(items: list[Any]) -> set[Any]:
+    return {_key(item) for item in items}
+
+
+def _key(item: Any) -> Any:
     # Numbers of different types are equal in CEL when their values are.
-    return {identity(float(item) if type(item) is int else item) for item in items}
+    return identity(float(item) if type(item) is int else item)

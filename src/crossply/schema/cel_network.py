@@ -107,6 +107,13 @@ def contains_cidr(held: Held, other: Held | str) -> bool:
     return bool(inner.version == outer.version and inner.subnet_of(outer))
 
 
+def text_of(held: Held) -> str:
+    """Write an address or an address range."""
+    if "ip" not in held and "cidr" not in held:
+        raise ValueError("no such overload")
+    return held.get("ip") or held["cidr"]
+
+
 def cidr_ip(held: Held) -> Held:
     """Return the address of an address range."""
     return {"ip": str(_interface(held).ip)}

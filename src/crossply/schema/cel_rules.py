@@ -72,15 +72,15 @@ def _compile(source: Object, schema: Object, environments: Any) -> Rule:
         return Rule(source, problem=f"compilation failed: the rule is longer than {LONGEST_RULE} characters")
     optional = bool(source.get("optionalOldSelf"))
     uses_old = "oldSelf" in text and environments.mentions_old(text)
-    kind, issues = environments.check(text, optional)
-    if issues:
-        return Rule(source, uses_old=uses_old, problem="compilation failed: " + "\n".join(issues))
-    if kind != "BOOL":
+    checked = environments.check(text, optional)
+    if checked.issues:
+        return Rule(source, uses_old=uses_old, problem="compilation failed: " + "\n".join(checked.issues))
+    if checked.kind != "BOOL":
         return Rule(source, uses_old=uses_old, problem="cel expression must evaluate to a bool")
     message = source.get("messageExpression") or ""
     return Rule(
         source,
-        environments.program(text, optional),
+        environments.program(checked.text, optional),
         _compile_message(message, optional, environments),
         uses_old,
         rule_field(source.get("fieldPath") or "", schema),
@@ -90,8 +90,10 @@ def _compile(source: Object, schema: Object, environments: Any) -> Rule:
 def _compile_message(text: str, optional: bool, environments: Any) -> Any:
     if not text or len(text) > LONGEST_RULE:
         return None
-    kind, issues = environments.check(text, optional)
-    return environments.program(text, optional) if kind == "STRING" and not issues else None
+    checked = environments.check(text, optional)
+    if checked.kind != "STRING" or checked.issues:
+        return None
+    return environments.program(checked.text, optional)
 
 
 def rule_field(path: str, schema: Object) -> str:
