@@ -1,0 +1,165 @@
+"""The published Python SDK as an unmodified peer: its functions run under ours, its client calls ours.
+
+The SDK pins its own versions of gRPC and protobuf, so it lives in an environment of its own, which is made at
+the first run and kept in the project's cache.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+from function_peers import CROSSPLY, free_port, make_certificates, started
+
+from crossply.compose.messages import READY_TRUE, Request, Resource, State, respond
+from crossply.functions.failures import FunctionError
+from crossply.functions.process import LocalProcess
+from crossply.functions.remote import Remote
+from crossply.values.structs import from_wire
+
+HERE = Path(__file__).parent
+ENVIRONMENT = HERE.parents[1] / ".cache" / "venv-sdk"
+PACKAGE = "crossplane-function-sdk-python"
+
+XR = {"apiVersion": "example.org/v1", "kind": "XGreeting", "spec": {"name": "you", "times": 5, "price": 2.5}}
+REQUEST = Request(
+    State(Resource(XR)), State(None, {"before": Resource({"kind": "Kept"})}), context={"k": 1.0}
+)
+
+
+@pytest.fixture(scope="session")
+def sdk_python():
+    """The interpreter of an environment that has the SDK."""
+    python = ENVIRONMENT / "bin" / "python"
+    if not has_the_sdk(python):
+        venv.create(ENVIRONMENT, with_pip=True, clear=True)
+        install = [str(python), "-m", "pip", "install", "--quiet", PACKAGE]
+        done = subprocess.run(install, capture_output=True, text=True)
+        if done.returncode != 0:
+            pytest.skip(
+                f"NOT TESTED AGAINST THE PUBLISHED SDK: {PACKAGE} cannot be installed: {done.stderr[-300:]}"
+            )
+    return str(python)
+
+
+def has_the_sdk(python):
+    probe = [str(python), "-c", "import crossplane.function.runtime"]
+    return python.exists() and subprocess.run(probe, capture_output=True).returncode == 0
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("certificates")
+    make_certificates(directory)
+    return directory
+
+
+def check_greeting(response):
+    assert response.tag == REQUEST.tag
+    assert response.context == {"k": 1.0}
+    assert response.results[0].message == "hello you"
+    assert response.ttl == respond(REQUEST).ttl
+    greeting = response.desired.resources["greeting"]
+    assert greeting.ready == READY_TRUE
+    # Through doubles and back: a whole number is an integer again.
+    spec = from_wire(greeting.object)["spec"]
+    assert spec == {"text": "hello you", "times": 6, "kept": XR["spec"]}
+    assert type(spec["times"]) is int
+    assert response.desired.resources["before"].object == {"kind": "Kept"}
+
+
+@pytest.mark.parametrize("place", ["{address}", "unix:{socket}"])
+def test_an_sdk_function_runs_as_a_local_process(sdk_python, place):
+    runner = LocalProcess("greeter", f"{sdk_python} {HERE}/sdk/greeter.py {place}")
+    try:
+        check_greeting(runner(REQUEST, 30.0))
+    finally:
+        runner.close()
+
+
+def test_an_sdk_function_runs_where_it_already_serves(sdk_python):
+    address = f"127.0.0.1:{free_port()}"
+    with started([sdk_python, f"{HERE}/sdk/greeter.py", address], address):
+        remote = Remote("greeter", address)
+        check_greeting(remote(REQUEST, 10.0))
+        exploding = Request(State(Resource({"spec": {"explode": True}})))
+        with pytest.raises(
+            FunctionError, match="code = Unknown desc = Unexpected <class 'RuntimeError'>: as asked"
+        ):
+            remote(exploding, 10.0)
+        check_greeting(remote(REQUEST, 10.0))
+        remote.close()
+
+
+def test_an_sdk_function_is_called_over_mutual_tls(sdk_python, certificates):
+    address = f"localhost:{free_port()}"
+    with started([sdk_python, f"{HERE}/sdk/greeter.py", address, str(certificates / "server")], address):
+        remote = Remote("greeter", address, str(certificates / "client"))
+        check_greeting(remote(REQUEST, 10.0))
+        remote.close()
+
+
+ASKED = {
+    "meta": {"tag": "t"},
+    "observed": {"composite": {"resource": XR}},
+    "desired": {"resources": {"r": {"resource": {"kind": "Thing", "spec": {"n": 5}}}}},
+    "context": {"k": 1},
+}
+
+
+def call_with_the_sdk(python, *arguments):
+    command = [python, f"{HERE}/sdk/caller.py", *arguments]
+    done = subprocess.run(command, input=json.dumps(ASKED), capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def serve(address, *arguments):
+    return [CROSSPLY, "function", "serve", "auto-ready", "--address", address, *arguments]
+
+
+def check_answer(answer):
+    assert answer["meta"] == {"tag": "t", "ttl": "60s"}
+    assert answer["desired"]["resources"]["r"]["resource"] == {"kind": "Thing", "spec": {"n": 5}}
+    assert answer["context"] == {"k": 1}
+
+
+def test_the_sdks_client_calls_a_served_function(sdk_python):
+    address = f"127.0.0.1:{free_port()}"
+    with started(serve(address, "--insecure"), address):
+        check_answer(call_with_the_sdk(sdk_python, address))
+
+
+def test_the_sdks_client_calls_a_served_function_over_mutual_tls(sdk_python, certificates):
+    address = f"localhost:{free_port()}"
+    with started(serve(address, "--tls-certs-dir", str(certificates / "server")), address):
+        check_answer(call_with_the_sdk(sdk_python, address, str(certificates / "client")))
+
+
+def test_the_sdk_describes_the_same_messages(sdk_python):
+    """Field by field: names, numbers, types and presence of every message in both versions."""
+    program = (
+        "import json, sys\n"
+        "from importlib import import_module\n"
+        "module = import_module(sys.argv[1])\n"
+        "def field(f): return f.name, f.number, f.type, f.has_presence, f.is_repeated\n"
+        "def fields(m): return sorted(map(field, m.fields))\n"
+        "found = {m.full_name: fields(m) for m in module.DESCRIPTOR.message_types_by_name.values()}\n"
+        "found |= {e.full_name: sorted((v.name, v.number) for v in e.values)\n"
+        "          for e in module.DESCRIPTOR.enum_types_by_name.values()}\n"
+        "print(json.dumps(found, sort_keys=True))\n"
+    )
+    for version in ("v1", "v1beta1"):
+        pairs = ((sdk_python, "crossplane.function.proto"), (sys.executable, "crossply.functions.proto"))
+        described = [
+            subprocess.run(
+                [python, "-c", program, f"{room}.{version}.run_function_pb2"], capture_output=True, text=True
+            )
+            for python, room in pairs
+        ]
+        assert described[0].returncode == 0, described[0].stderr
+        assert json.loads(described[0].stdout) == json.loads(described[1].stdout)
