@@ -204,10 +204,35 @@ def test_sources_that_cannot_be_read(shell, extensions, wanted):
     assert shell.validate(extensions, "-")[2] == f"crossply: error: {wanted}"
 
 
-def test_an_object_without_a_kind_is_refused(shell):
+@pytest.mark.parametrize(
+    ("sources", "wanted"),
+    [
+        (
+            "r.yaml",
+            "cannot parse YAML manifest: error unmarshaling JSON: while decoding JSON: Object 'Kind' is ",
+        ),
+        ("bad.yaml", "cannot parse YAML manifest: error converting YAML to JSON: yaml: line 1: "),
+        ("crd.yaml,no", 'cannot create loader for "no": cannot stat input source: stat no: no such file'),
+        ("crd.yaml,r.yaml", "cannot load source at position 1: cannot parse YAML manifest: "),
+    ],
+)
+def test_sources_that_do_not_hold_objects_are_refused(shell, sources, wanted):
+    shell.write("crd.yaml", CRD)
     (shell.directory / "r.yaml").write_text("a: b\n")
-    _, _, err = shell.validate("r.yaml", "r.yaml")
-    assert err.endswith("Object 'Kind' is missing in '{\"a\":\"b\"}'")
+    (shell.directory / "bad.yaml").write_text("{a: [\n")
+    _, _, err = shell.validate(sources, "crd.yaml")
+    assert err.startswith(f'crossply: error: cannot load extensions from "{sources}": {wanted}')
+
+
+def test_an_input_without_a_kind_has_no_schema(shell):
+    step = {"step": "a", "functionRef": {"name": "f"}, "input": {"text": "x"}}
+    composition = {
+        "apiVersion": "apiextensions.crossplane.io/v1",
+        "kind": "Composition",
+        "spec": {"pipeline": [step]},
+    }
+    _, out, _ = shell.validate(shell.write("e.yaml", CRD), shell.write("r.yaml", composition))
+    assert out.splitlines()[0] == "[!] could not find CRD/XRD for: , Kind="
 
 
 PACKAGE = "registry.acme.test/acme/lamps:v1"

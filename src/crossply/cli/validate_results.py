@@ -80,14 +80,13 @@ class Schemas:
 
     def validate(self, manifest: Manifest) -> Outcome:
         """Validate one resource."""
-        api_version = _text(manifest.value.get("apiVersion"))
-        group, _, version = api_version.rpartition("/")
-        found = self._kinds.get((group, version, manifest.value["kind"]))
+        group, _, version = manifest.api_version.rpartition("/")
+        found = self._kinds.get((group, version, manifest.kind))
         if found is not None:
             return _outcome(manifest, self._findings(manifest.value, found, (group, version)))
         from crossply.schema.builtin_kinds import type_of_kind
 
-        go_type = type_of_kind(api_version, manifest.value["kind"])
+        go_type = type_of_kind(manifest.api_version, manifest.kind)
         return _outcome(manifest, None if go_type is None else _strict_findings(manifest.value, go_type))
 
     def _findings(self, value: Object, kind: _Kind, version: tuple[str, str]) -> list[Finding]:
@@ -132,14 +131,13 @@ def _strict_findings(value: Object, go_type: str) -> list[Finding]:
 
 
 def _outcome(manifest: Manifest, findings: list[Finding] | None) -> Outcome:
-    value = manifest.value
-    metadata = value.get("metadata")
+    metadata = manifest.value.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     annotations = metadata.get("annotations")
     annotations = annotations if isinstance(annotations, dict) else {}
     return Outcome(
-        _text(value.get("apiVersion")),
-        value["kind"],
+        manifest.api_version,
+        manifest.kind,
         _text(metadata.get("name")) or _text(annotations.get(_NAME_ANNOTATION)),
         _text(metadata.get("namespace")),
         _status(findings),

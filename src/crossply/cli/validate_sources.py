@@ -10,7 +10,7 @@ from crossply.values import Object
 from crossply.values.yaml import Document, YamlError, read_stream
 
 _ENDINGS = (".yaml", ".yml")
-_MANIFEST = "cannot unmarshal YAML manifest"
+_MANIFEST = "cannot parse YAML manifest"
 
 
 class Manifest(NamedTuple):
@@ -21,18 +21,30 @@ class Manifest(NamedTuple):
     inside: tuple[str | int, ...] = ()
 
     @property
+    def api_version(self) -> str:
+        """The API version, or nothing where it is not a text."""
+        version = self.value.get("apiVersion")
+        return version if isinstance(version, str) else ""
+
+    @property
+    def kind(self) -> str:
+        """The kind; only the input of a pipeline may lack it."""
+        kind = self.value.get("kind")
+        return kind if isinstance(kind, str) else ""
+
+    @property
     def group_kind(self) -> tuple[str, str]:
         """The API group and the kind."""
-        version = self.value.get("apiVersion")
-        group = version.rpartition("/")[0] if isinstance(version, str) else ""
-        return group, self.value["kind"]
+        return self.api_version.rpartition("/")[0], self.kind
 
 
 def load_manifests(sources: str, what: str, stdin: TextIO) -> list[Manifest]:
     """Read the objects of a comma-separated list of sources; `what` names them in errors."""
     try:
-        documents = [document for source in sources.split(",") for document in _read(source, stdin)]
-        return [manifest for document in documents for manifest in _manifests(document)]
+        names = sources.split(",")
+        for name in names:
+            _check(name, f'cannot create loader for "{name}": ' if len(names) > 1 else "")
+        return [manifest for index in range(len(names)) for manifest in _load(names, index, stdin)]
     except (SourceError, YamlError) as problem:
         sentence = f'cannot load {what} from "{sources}": {problem}'
         raise SourceError(sentence, place=problem.place, hint=problem.hint) from None
@@ -40,20 +52,33 @@ def load_manifests(sources: str, what: str, stdin: TextIO) -> list[Manifest]:
 
 def read_directory(path: str) -> list[Manifest]:
     """Read the objects of all YAML files in a directory and below it."""
-    documents = [document for file in _files_below(path) for document in _documents(file)]
+    files = _files_below(path)
+    documents = [document for file in files for document in _documents(file, "cannot read folder")]
     return [manifest for document in documents for manifest in _manifests(document)]
 
 
-def _read(source: str, stdin: TextIO) -> list[Document]:
-    if source == "-":
-        return _parse(stdin.buffer.read(), "<stdin>")
+def _check(source: str, purpose: str) -> None:
     try:
-        os.stat(source)
+        if source != "-":
+            os.stat(source)
     except OSError as problem:
-        sentence = f"cannot stat input source: stat {source}: {reason(problem)}"
+        sentence = f"{purpose}cannot stat input source: stat {source}: {reason(problem)}"
         raise SourceError(sentence, hint="check the path") from None
-    files = _files_below(source) if os.path.isdir(source) else [source]
-    return [document for file in files for document in _documents(file)]
+
+
+def _load(sources: list[str], index: int, stdin: TextIO) -> list[Manifest]:
+    source = sources[index]
+    try:
+        if os.path.isdir(source):
+            return read_directory(source)
+        from_stdin = source == "-"
+        documents = (
+            _parse(stdin.buffer.read(), "<stdin>") if from_stdin else _documents(source, "cannot read file")
+        )
+        return [manifest for document in documents for manifest in _manifests(document)]
+    except (SourceError, YamlError) as problem:
+        position = f"cannot load source at position {index}: " if len(sources) > 1 else ""
+        raise SourceError(f"{position}{problem}", place=problem.place, hint=problem.hint) from None
 
 
 def _files_below(path: str) -> list[str]:
@@ -61,13 +86,13 @@ def _files_below(path: str) -> list[str]:
     return sorted(file for file in found if file.endswith(_ENDINGS))
 
 
-def _documents(path: str) -> list[Document]:
-    return _parse(read_bytes(path, "cannot read file"), path)
+def _documents(path: str, purpose: str) -> list[Document]:
+    return _parse(read_bytes(path, f"{purpose}: cannot open file"), path)
 
 
 def _parse(data: bytes, source: str) -> list[Document]:
     try:
-        return [document for document in read_stream(data, source) if document.value is not None]
+        return [document for document in read_stream(data, source) if document.text.strip()]
     except YamlError as problem:
         raise problem.within(f"{_MANIFEST}: error converting YAML to JSON") from None
 
@@ -88,5 +113,5 @@ def _pipeline_inputs(value: Object, document: Document) -> list[Manifest]:
     return [
         Manifest(step["input"], document, ("spec", "pipeline", index, "input"))
         for index, step in enumerate(steps)
-        if isinstance(step, dict) and isinstance(step.get("input"), dict) and "kind" in step["input"]
+        if isinstance(step, dict) and isinstance(step.get("input"), dict)
     ]
