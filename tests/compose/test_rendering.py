@@ -260,8 +260,8 @@ def test_an_observed_resource_of_another_owner_is_refused(platform: Platform) ->
     with pytest.raises(RenderInputError) as failure:
         platform.render([], observed=[alien])
     assert str(failure.value) == (
-        "invalid observed resources: observed resource a has a controller ref but is not controlled by the "
-        "XR\nobserved resource a is not in the same namespace as the XR"
+        "invalid observed resources: [observed resource a has a controller ref but is not controlled by the "
+        "XR, observed resource a is not in the same namespace as the XR]"
     )
 
 

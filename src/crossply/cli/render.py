@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from time import monotonic
 
 from crossply.cli import render_inputs as inputs
 from crossply.cli.render_context import build_context
+from crossply.cli.render_functions import caller, check_runtimes, functions_for
 from crossply.cli.render_output import documents, write_json, write_yaml
 from crossply.cli.spec import Argument, Command, Flag, Invocation
 from crossply.compose.errors import ComposeError, RenderInputError, StepFailed
-from crossply.compose.machinery import Machinery
-from crossply.compose.messages import Request, Response
 from crossply.compose.recipe import prepare
-from crossply.compose.rendering import CallFunction, Rendered, Rendering
+from crossply.compose.rendering import Rendered, Rendering
 from crossply.compose.world import World
 from crossply.errors import CrossplyError
 from crossply.functions.runners import Runners
-from crossply.kinds.composition import Step
 from crossply.values import Object
 
 
@@ -34,13 +31,12 @@ def render(invocation: Invocation) -> int:
     """Load, render, write."""
     xr = inputs.load_composite(invocation["composite-resource"])
     file = inputs.load_composition(invocation["composition"])
+    inputs.check_fit(xr, file)
+    functions = functions_for(invocation, file)
     definition = inputs.load_definition(invocation["xrd"]) if invocation["xrd"] else None
-    machinery = inputs.machinery_for(xr, definition)
-    inputs.check_fit(xr, file, machinery)
-    functions = _load_functions(invocation, file)
     if definition is not None:
         xr = _with_defaults(xr, definition)
-    rendered = _render(invocation, xr, machinery, file, functions)
+    rendered = _render(invocation, xr, definition, file, functions)
     shown = documents(
         rendered,
         xr if invocation["include-full-xr"] else None,
@@ -55,7 +51,7 @@ def render(invocation: Invocation) -> int:
 def _render(
     invocation: Invocation,
     xr: Object,
-    machinery: Machinery,
+    definition: Object | None,
     file: inputs.CompositionFile,
     functions: list[Object],
 ) -> Rendered:
@@ -66,63 +62,16 @@ def _render(
     schemas = _load_schemas(invocation["required-schemas"])
     context = build_context(invocation["context-files"], invocation["context-values"])
     world = World([*observed, *required], secrets, schemas)
+    check_runtimes(functions, invocation["function-runtime"])
+    machinery = inputs.machinery_for(xr, definition)
     with Runners(functions, invocation["function-runtime"]) as runners:
-        rendering = Rendering(machinery, world, _caller(runners, invocation["timeout"]))
+        rendering = Rendering(machinery, world, caller(runners, invocation["timeout"]))
         try:
             return rendering.run(xr, prepare(file.composition), observed, context)
         except (StepFailed, RenderInputError) as problem:
             raise problem.within("cannot render composite resource") from None
         except ComposeError as problem:
             raise problem.within("cannot render composite resource: reconcile failed") from None
-
-
-def _caller(runners: Runners, timeout: float) -> CallFunction:
-    """Call functions by name until the time of the whole command is up."""
-    deadline = monotonic() + timeout
-
-    def call(step: Step, request: Request) -> Response:
-        if step.container is not None:
-            raise inputs.RenderRefused(
-                f'function "{step.name}" of spec.functions is a container, which render cannot run yet',
-                hint="move it to a pipeline step whose Function is running already",
-            )
-        return runners.call(step.function, request, max(deadline - monotonic(), 0.001))
-
-    return call
-
-
-def _load_functions(invocation: Invocation, file: inputs.CompositionFile) -> list[Object]:
-    path = invocation["functions"]
-    if path:
-        return _annotated(inputs.load_functions(path), invocation["function-annotations"] or ())
-    if all(inputs.is_older_step(step) for step in file.composition.steps):
-        return []
-    raise inputs.RenderRefused(
-        "functions argument is required when not in a project",
-        hint="name a file of Function packages, for example: crossply render xr.yaml composition.yaml "
-        "functions.yaml",
-    )
-
-
-def _annotated(functions: list[Object], overrides: Iterable[str]) -> list[Object]:
-    """The functions with annotations of the command line over their own."""
-    given = {}
-    for override in overrides:
-        key, separator, value = override.partition("=")
-        if not separator:
-            raise inputs.RenderRefused(
-                "cannot apply function annotation overrides: invalid function annotation format "
-                f'"{override}", expected key=value'
-            )
-        given[key] = value
-    if not given:
-        return functions
-    annotated = []
-    for function in functions:
-        metadata = function.get("metadata") or {}
-        annotations = {**(metadata.get("annotations") or {}), **given}
-        annotated.append({**function, "metadata": {**metadata, "annotations": annotations}})
-    return annotated
 
 
 def _load_observed(path: str | None) -> list[Object]:

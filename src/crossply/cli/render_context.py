@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from crossply.cli.sources import SourceError, reason
+from crossply.cli.sources import read_bytes
 from crossply.values import Object
 from crossply.values.structs import to_wire
 from crossply.values.yaml import YamlError, load
@@ -14,14 +14,7 @@ def build_context(files: Mapping[str, str] | None, values: Mapping[str, str] | N
     """The context from files, and over it from values of the command line."""
     texts: dict[str, str | bytes] = {}
     for key, path in (files or {}).items():
-        try:
-            with open(path, "rb") as file:
-                texts[key] = file.read()
-        except OSError as problem:
-            raise SourceError(
-                f'cannot build context data: cannot read context value for key "{key}": '
-                f"open {path}: {reason(problem)}"
-            ) from None
+        texts[key] = read_bytes(path, f'cannot build context data: cannot read context value for key "{key}"')
     texts.update(values or {})
     return {key: to_wire(_parse(key, text)) for key, text in texts.items()}
 

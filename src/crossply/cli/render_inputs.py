@@ -15,7 +15,6 @@ from crossply.values import Object
 from crossply.values.yaml import Document
 
 _COMPOSITIONS = ("apiextensions.crossplane.io/v1", "apiextensions.crossplane.io/v1alpha1")
-_V2 = "apiextensions.crossplane.io/v2"
 _FUNCTIONS = ("pkg.crossplane.io/v1", "pkg.crossplane.io/v1beta1")
 
 
@@ -45,8 +44,12 @@ def load_composition(path: str) -> CompositionFile:
     story = f'cannot load Composition from "{path}"'
     purpose = f"{story}: cannot unmarshal composition resource YAML"
     document = first_document(path, purpose, f"{story}: cannot read composition file")
-    value = document.value if isinstance(document.value, dict) else {}
-    if text_in(value, "kind") != "Composition" or text_in(value, "apiVersion") not in _COMPOSITIONS:
+    value = document.value
+    if not _is_composition(value):
+        from crossply.cli.render_types import check_composition
+
+        check_composition(document, purpose)
+        value = value or {}
         raise SourceError(
             f"{story}: not a composition: {text_in(value, 'kind')}/{name_of(value)}",
             place=f"{path}:{document.line}",
@@ -55,8 +58,48 @@ def load_composition(path: str) -> CompositionFile:
     try:
         return CompositionFile(document, parse_composition(value))
     except KindError as problem:
-        problem.place = problem.place or _place_of(document, str(problem))
-        raise problem.within(purpose) from None
+        raise _misshapen(document, problem, purpose) from None
+
+
+def _is_composition(value: Any) -> bool:
+    return isinstance(value, dict) and (
+        text_in(value, "kind") == "Composition" and text_in(value, "apiVersion") in _COMPOSITIONS
+    )
+
+
+def _misshapen(document: Document, problem: KindError, purpose: str) -> CrossplyError:
+    """What to say of a Composition that we cannot read: what Crossplane says, if it cannot either."""
+    from crossply.cli.render_types import check_composition
+
+    place = _place_of(document, str(problem))
+    try:
+        check_composition(document, purpose, ours=str(problem))
+    except SourceError as refusal:
+        refusal.place = place
+        return refusal
+    problem.place = problem.place or place
+    field = str(problem).partition(": ")[0]
+    if field == "spec.mode":
+        return _not_a_pipeline(name_of(document.value), place, str(problem))
+    if field.endswith(".input"):
+        return _input_of_wrong_type(document, place, str(problem))
+    return problem.within(purpose)
+
+
+def _input_of_wrong_type(document: Document, place: str, hint: str) -> RenderRefused:
+    """Any JSON passes for an input until the step runs, so Crossplane finds out late."""
+    from crossply.values.gojson import dumps
+
+    pipeline = document.value["spec"]["pipeline"]
+    given = next(step for step in pipeline if not isinstance(step.get("input") or {}, dict))
+    token = "[" if isinstance(given["input"], list) else dumps(given["input"])
+    return RenderRefused(
+        "cannot render composite resource: reconcile failed: cannot compose resources: cannot unmarshal "
+        f'input for Composition pipeline step "{given.get("step", "")}": proto: syntax error (line 1:1): '
+        f"unexpected token {token}",
+        place=place,
+        hint=hint,
+    )
 
 
 def _place_of(document: Document, message: str) -> str:
@@ -70,11 +113,21 @@ def _place_of(document: Document, message: str) -> str:
     return f"{document.source}:{line or document.line}"
 
 
-def check_fit(xr: Object, file: CompositionFile, machinery: Machinery) -> None:
+def _not_a_pipeline(name: str, place: str, hint: str) -> RenderRefused:
+    return RenderRefused(
+        "render only supports Composition Function pipelines: "
+        f'Composition "{name}" must use spec.mode: Pipeline',
+        place=place,
+        hint=hint,
+    )
+
+
+def check_fit(xr: Object, file: CompositionFile) -> None:
     """Refuse a Composition for another kind, with other labels, or without anything to render."""
     composition = file.composition
     _check_type(xr, composition)
-    wanted = match_labels(machinery.read(xr, "compositionSelector"))
+    # The definition is not known yet, so a selector is looked for where modern resources have it.
+    wanted = match_labels(MODERN.read(xr, "compositionSelector"))
     for key, value in wanted.items():
         if key not in composition.labels:
             raise RenderRefused(f'composition "{composition.name}" is missing required label "{key}"')
@@ -84,11 +137,11 @@ def check_fit(xr: Object, file: CompositionFile, machinery: Machinery) -> None:
                 f'want "{value}", got "{composition.labels[key]}"'
             )
     if composition.mode != "Pipeline" and not any(map(is_older_step, composition.steps)):
-        raise RenderRefused(
-            "render only supports Composition Function pipelines: "
-            f'Composition "{composition.name}" must use spec.mode: Pipeline',
-            place=f"{file.document.source}:{file.document.locate(('spec',)) or file.document.line}",
-            hint="set spec.mode: Pipeline, or give spec.resources for mode: Resources",
+        document = file.document
+        raise _not_a_pipeline(
+            composition.name,
+            f"{document.source}:{document.locate(('spec',)) or document.line}",
+            "set spec.mode: Pipeline, or give spec.resources for mode: Resources",
         )
 
 
@@ -114,18 +167,36 @@ def _check_type(xr: Object, composition: Composition) -> None:
 def load_functions(path: str) -> list[Object]:
     """The Function packages that the pipeline names."""
     story = f'cannot load functions from "{path}"'
-    documents = _within(story, path, "cannot parse YAML Function manifest")
+    purpose = "cannot parse YAML Function manifest"
     functions = []
-    for document in documents:
-        value = document.value if isinstance(document.value, dict) else {}
-        if text_in(value, "kind") != "Function" or text_in(value, "apiVersion") not in _FUNCTIONS:
+    for document in _within(story, path, purpose):
+        function = document.value
+        if not _is_ordinary_function(function):
+            from crossply.cli.render_types import as_function
+
+            function = as_function(document, f"{story}: {purpose}")
+        if text_in(function, "kind") != "Function" or text_in(function, "apiVersion") not in _FUNCTIONS:
             raise SourceError(
-                f"{story}: not a function: {text_in(value, 'kind')}/{name_of(value)}",
+                f"{story}: not a function: {text_in(function, 'kind')}/{name_of(function)}",
                 place=f"{document.source}:{document.line}",
                 hint=f"expected kind Function of {_FUNCTIONS[0]}",
             )
-        functions.append(value)
+        functions.append(function)
     return functions
+
+
+def _is_ordinary_function(value: Any) -> bool:
+    """Whether all that we read of a Function has its right type."""
+    metadata = value.get("metadata") if isinstance(value, dict) else None
+    if not isinstance(metadata, dict) or not isinstance(value.get("spec"), dict):
+        return False
+    annotations = metadata.get("annotations", {})
+    return (
+        isinstance(metadata.get("name"), str)
+        and isinstance(value["spec"].get("package"), str)
+        and isinstance(annotations, dict)
+        and all(isinstance(text, str) for text in annotations.values())
+    )
 
 
 def _within(story: str, path: str, purpose: str) -> list[Document]:
@@ -144,50 +215,38 @@ def load_objects(path: str, what: str, purpose: str) -> list[Object]:
 
 def load_secrets(path: str) -> list[Object]:
     """Secrets for functions' credentials; their kind may be left out, their data must be base64."""
+    from crossply.cli.render_types import as_secret
+
     story = f'cannot load secrets from "{path}"'
     purpose = "cannot parse YAML secret manifest"
-    secrets = []
-    for document in _within(story, path, purpose):
-        secret = document.value if isinstance(document.value, dict) else {}
-        _check_data(secret.get("data"), f"{story}: {purpose}", document)
-        secrets.append(secret)
-    return secrets
-
-
-def _check_data(data: Any, story: str, document: Document) -> None:
-    from crossply.values.gobase64 import Base64Error, decode
-
-    for key, value in (data if isinstance(data, dict) else {}).items():
-        try:
-            decode(value if isinstance(value, str) else "?")
-        except Base64Error as problem:
-            problem.place = f"{document.source}:{document.locate(('data', key)) or document.line}"
-            raise problem.within(f"{story}: error unmarshaling JSON: while decoding JSON") from None
+    return [as_secret(document, f"{story}: {purpose}") for document in _within(story, path, purpose)]
 
 
 def load_definition(path: str) -> Object:
     """The definition of the composite resource's kind."""
+    from crossply.cli.render_types import check_definition
+
     story = f'cannot load XRD from "{path}"'
-    document = first_document(path, f"{story}: cannot unmarshal XRD YAML", f"{story}: cannot read XRD file")
-    return document.value if isinstance(document.value, dict) else {}
+    purpose = f"{story}: cannot unmarshal XRD YAML"
+    document = first_document(path, purpose, f"{story}: cannot read XRD file")
+    check_definition(document, purpose)
+    return document.value or {}
 
 
 def machinery_for(xr: Object, definition: Object | None) -> Machinery:
-    """Legacy or modern, as the definition says; modern without one."""
+    """Where the definition keeps the engine's fields; where modern ones do, without a definition."""
     if definition is None:
         return MODERN
-    spec = definition.get("spec")
-    spec = spec if isinstance(spec, dict) else {}
-    names = spec.get("names")
-    kind = text_in(names, "kind") if isinstance(names, dict) else ""
-    group = text_in(spec, "group")
-    xr_group = text_in(xr, "apiVersion").rpartition("/")[0]
-    if (group, kind) != (xr_group, text_in(xr, "kind")):
+    from crossply.kinds.definition import parse_definition
+
+    defined = parse_definition(definition)
+    group = text_in(xr, "apiVersion").rpartition("/")[0]
+    if (defined.group, defined.names.kind) != (group, text_in(xr, "kind")):
         raise RenderRefused(
             "cannot render composite resource: cannot select composite resource schema: "
-            f'CompositeResourceDefinition "{name_of(definition)}" (composite Group={group} Kind={kind}) '
-            f"does not match the input XR's Group={xr_group} Kind={text_in(xr, 'kind')}"
+            f'CompositeResourceDefinition "{defined.name}" (composite Group={defined.group} '
+            f"Kind={defined.names.kind}) does not match the input XR's Group={group} "
+            f"Kind={text_in(xr, 'kind')}",
+            hint="give --xrd the definition of the composite resource's own kind",
         )
-    scope = text_in(spec, "scope")
-    legacy = scope == "LegacyCluster" or (not scope and definition.get("apiVersion") != _V2)
-    return LEGACY if legacy else MODERN
+    return LEGACY if defined.is_legacy else Machinery(("spec", defined.machinery), legacy=False)

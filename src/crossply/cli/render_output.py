@@ -37,14 +37,13 @@ def _result(event: Event) -> Object:
 
 
 def merge_over(base: Object, over: Object) -> Object:
-    """The base with every non-empty value of `over` written over it, map by map."""
+    """The base with the values of `over` written over it, map by map; lists are replaced, not joined."""
     merged = dict(base)
     for key, value in over.items():
         existing = merged.get(key)
         if isinstance(existing, dict) and isinstance(value, dict):
-            merged[key] = merge_over(existing, value)
-        elif value not in (None, "", 0, [], {}) or existing in (None, "", 0, [], {}):
-            merged[key] = value
+            value = merge_over(existing, value)
+        merged[key] = value
     return merged
 
 

@@ -3,37 +3,45 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
-from crossply.cli.sources import SourceError, read_bytes, reason
+from crossply.cli.sources import SourceError, read_bytes
 from crossply.compose.metadata import text_in
 from crossply.schema.crd import composite_crd
 from crossply.schema.defaults import apply_defaults
 from crossply.values import Object
+from crossply.values.gojson import JsonError, loads
+
+_HOW_TO_SAVE = "save one with: kubectl get --raw /openapi/v3/apis/GROUP/VERSION"
 
 
 def load_schemas(path: str) -> list[Object]:
-    """The OpenAPI v3 documents of a directory."""
-    import json
-
+    """The OpenAPI v3 documents of a directory and of all directories in it."""
     story = f'cannot load required schemas from "{path}"'
+    if not os.path.exists(path):
+        raise SourceError(f"{story}: cannot walk directory: stat {path}: no such file or directory")
+    found = sorted(_json_files(path), key=lambda file: file.split(os.sep))
+    if not found:
+        raise SourceError(f'{story}: no JSON files found in "{path}"', hint=_HOW_TO_SAVE)
+    return [_openapi(file, story) for file in found]
+
+
+def _json_files(path: str) -> Iterator[str]:
+    if not os.path.isdir(path):
+        yield from [path] if path.endswith(".json") else []
+    for folder, _, names in os.walk(path):
+        yield from (os.path.join(folder, name) for name in names if name.endswith(".json"))
+
+
+def _openapi(file: str, story: str) -> Object:
+    data = read_bytes(file, f'{story}: cannot read file "{file}"')
     try:
-        names = sorted(name for name in os.listdir(path) if name.endswith(".json"))
-    except OSError as problem:
-        raise SourceError(f"{story}: open {path}: {reason(problem)}") from None
-    documents = []
-    for name in names:
-        file = os.path.join(path, name)
-        try:
-            document = json.loads(read_bytes(file, story))
-        except (ValueError, RecursionError) as problem:
-            raise SourceError(
-                f"{story}: cannot parse OpenAPI document: {problem}",
-                place=file,
-                hint="save one with: kubectl get --raw /openapi/v3/apis/GROUP/VERSION",
-            ) from None
-        if isinstance(document, dict):
-            documents.append(document)
-    return documents
+        document = loads(data.decode("utf-8", "replace"))
+    except JsonError as problem:
+        problem.place, problem.hint = file, _HOW_TO_SAVE
+        raise problem.within(f'{story}: cannot parse OpenAPI JSON from "{file}"') from None
+    # Whatever else it holds, no kind is described in it.
+    return document if isinstance(document, dict) else {}
 
 
 def apply_definition_defaults(xr: Object, definition: Object) -> Object:

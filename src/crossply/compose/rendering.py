@@ -88,9 +88,8 @@ class Rendering:
         return self._compose(xr, recipe, observed, context)
 
     def _compose(self, xr: Object, recipe: Recipe, observed: Sequence[Object], context: Object) -> Rendered:
-        found = [Observed(Snapshot(obj), self._connection_details(obj)) for obj in observed]
-        job = Job(Snapshot(xr), recipe, observe(found, uid_of(xr)), self._connection_details(xr), context)
         try:
+            job = self._job(xr, recipe, observed, context)
             outcome = drive(compose(job, self.told), self._answer)
         except ComposeError as problem:
             raise problem.within("cannot compose resources") from None
@@ -105,6 +104,14 @@ class Rendering:
             required_resources=tuple(self.required_resources),
             required_schemas=tuple(self.required_schemas),
         )
+
+    def _job(self, xr: Object, recipe: Recipe, observed: Sequence[Object], context: Object) -> Job:
+        found = [Observed(Snapshot(obj), self._connection_details(obj)) for obj in observed]
+        try:
+            known = observe(found, uid_of(xr))
+        except ComposeError as problem:
+            raise problem.within("cannot get existing composed resources") from None
+        return Job(Snapshot(xr), recipe, known, self._connection_details(xr), context)
 
     def _composite(self, xr: Object, outcome: Outcome, conditions: Any) -> Object:
         """The composite resource as the engine writes it: identity, references, status."""
@@ -217,8 +224,9 @@ def check_observed(xr: Object, observed: Sequence[Object]) -> None:
         if namespace_of(xr) and namespace_of(obj) != namespace_of(xr):
             problems.append(f"observed resource {name_of(obj)} is not in the same namespace as the XR")
     if problems:
+        told = ", ".join(dict.fromkeys(problems))
         raise RenderInputError(
-            "invalid observed resources: " + "\n".join(problems),
+            "invalid observed resources: " + (f"[{told}]" if ", " in told else told),
             hint="observed resources are what the composite resource owns, in its own namespace",
         )
 

@@ -39,8 +39,8 @@ class Runners:
             return bind_builtin(builtin.NATIVE, name)
         if name not in self._functions:
             raise FunctionNotBound(
-                f'unknown Function "{name}" - does it exist in your Functions file?',
-                hint=f"known are {', '.join(sorted(self._functions)) or 'none'}",
+                f'unknown function "{name}" - is it listed in the render input?',
+                hint=f"the functions file has {', '.join(sorted(self._functions)) or 'none'}",
             )
         return bind(self._functions[name], self._preferred)
 

@@ -1,0 +1,86 @@
+"""The functions of `render`: loaded, annotated, checked, and called until the command's time is up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from time import monotonic
+
+from crossply.cli import render_inputs as inputs
+from crossply.cli.spec import Invocation
+from crossply.compose.messages import Request, Response
+from crossply.compose.metadata import annotations_of, metadata_of, name_of
+from crossply.compose.rendering import CallFunction
+from crossply.errors import CrossplyError
+from crossply.functions.binding import BUILTIN, DOCKER, choose_runtime
+from crossply.functions.runners import Runners
+from crossply.kinds.composition import Step
+from crossply.values import Object
+
+
+def functions_for(invocation: Invocation, file: inputs.CompositionFile) -> list[Object]:
+    """The functions to render with; a Composition from before pipelines needs none."""
+    path = invocation["functions"]
+    if path:
+        return _annotated(inputs.load_functions(path), invocation["function-annotations"] or ())
+    if all(inputs.is_older_step(step) for step in file.composition.steps):
+        return []
+    raise inputs.RenderRefused(
+        "functions argument is required when not in a project",
+        hint="name a file of Function packages, for example: crossply render xr.yaml composition.yaml "
+        "functions.yaml",
+    )
+
+
+def _annotated(functions: list[Object], overrides: Iterable[str]) -> list[Object]:
+    """The functions with annotations of the command line over their own."""
+    given = {}
+    for override in overrides:
+        key, separator, value = override.partition("=")
+        if not separator:
+            raise inputs.RenderRefused(
+                "cannot apply function annotation overrides: invalid function annotation format "
+                f'"{override}", expected key=value'
+            )
+        given[key] = value
+    if not given:
+        return functions
+    return [_with_annotations(function, given) for function in functions]
+
+
+def _with_annotations(function: Object, given: dict[str, str]) -> Object:
+    annotations = {**annotations_of(function), **given}
+    return {**function, "metadata": {**metadata_of(function), "annotations": annotations}}
+
+
+def check_runtimes(functions: Iterable[Object], preferred: str | None) -> None:
+    """Refuse annotations that say nothing, also on functions that no step uses."""
+    for function in functions:
+        try:
+            _check_annotations(function, choose_runtime(function, preferred))
+        except CrossplyError as problem:
+            story = f'cannot start function runtimes: cannot get runtime for Function "{name_of(function)}"'
+            raise problem.within(story) from None
+
+
+def _check_annotations(function: Object, runtime: str) -> None:
+    annotations = annotations_of(function)
+    # A mistake in them is one also where the function runs built in: elsewhere it would be met.
+    if runtime in (DOCKER, BUILTIN) and any("/runtime-docker-" in key for key in annotations):
+        from crossply.functions.docker_settings import read_settings
+
+        read_settings(name_of(function), "", annotations)
+
+
+def caller(runners: Runners, timeout: float) -> CallFunction:
+    """Call functions by name until the time of the whole command is up."""
+    deadline = monotonic() + timeout
+
+    def call(step: Step, request: Request) -> Response:
+        if step.container is not None:
+            raise inputs.RenderRefused(
+                f'function "{step.name}" of spec.functions is a container, which render cannot run yet',
+                hint="move it to a pipeline step whose Function is running already",
+            )
+        return runners.call(step.function, request, max(deadline - monotonic(), 0.001))
+
+    return call
