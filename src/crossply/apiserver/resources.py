@@ -78,7 +78,7 @@ class Resource:
     storage_version: str
     custom: bool = False
     conversion: Object | None = None
-    """`spec.conversion` of the CustomResourceDefinition; None means that versions differ in apiVersion only."""
+    """`spec.conversion` of the CustomResourceDefinition; None: versions differ in apiVersion only."""
     preserve_unknown: bool = False
 
     @property
