@@ -33,7 +33,7 @@ from crossply.compose.wire import (
 from crossply.functions.proto.v1 import run_function_pb2 as v1
 from crossply.functions.proto.v1beta1 import run_function_pb2 as v1beta1
 
-INTACT = settings(max_examples=60, deadline=None)
+INTACT = settings(max_examples=30, deadline=None)
 
 
 def through_protobuf(message, data):
@@ -161,7 +161,7 @@ def test_unknown_fields_are_skipped():
     assert decode_response(unknown + encode_response(Response(tag="t"))).tag == "t"
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_or_refused(data):
     for decode in (decode_request, decode_response):
@@ -169,7 +169,7 @@ def test_any_bytes_are_read_or_refused(data):
             decode(data)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(requests, st.data())
 def test_damaged_bytes_are_read_or_refused(request, data):
     encoded = bytearray(encode_request(request))

@@ -30,6 +30,10 @@ _Fields = dict[int, list[Any]]
 
 _LARGEST_TAG = (1 << 32) - 1
 
+_MOST_INPUTS = 64
+_LARGEST_INPUT = 1 << 18
+_inputs: dict[bytes, Object] = {}
+
 
 def request(data: bytes) -> Request:
     """A whole RunFunctionRequest."""
@@ -38,7 +42,7 @@ def request(data: bytes) -> Request:
     return Request(
         _state(_message(fields, 0x12) or b""),
         _state(_message(fields, 0x1A) or b""),
-        input=_struct(fields, 0x22),
+        input=_input(_message(fields, 0x22)),
         context=_struct(fields, 0x2A),
         extra_resources=_resource_lists(fields, 0x32),
         credentials={name: _credentials(value) for name, value in _entries(fields, 0x3A)},
@@ -65,6 +69,20 @@ def response(data: bytes) -> Response:
         tag=_text(meta, 0x0A),
         output=_struct(fields, 0x3A),
     )
+
+
+def _input(data: bytes | None) -> Object | None:
+    """A step's input is the same in every call, so it is read once; like every object it is never changed."""
+    if data is None:
+        return None
+    known = _inputs.get(data)
+    if known is None:
+        known = decode_struct(data)
+        if len(data) <= _LARGEST_INPUT:
+            while len(_inputs) >= _MOST_INPUTS:
+                _inputs.pop(next(iter(_inputs), b""), None)
+            _inputs[data] = known
+    return known
 
 
 def _capabilities(meta: _Fields) -> tuple[int, ...]:
