@@ -1,0 +1,186 @@
+"""Functions that crash, hang, lie or ask for too much: render says which step failed and why, in time."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import threading
+import time
+
+import grpc
+import pytest
+from render_workbench import (
+    CONFIG_MAP,
+    FILES,
+    Bench,
+    composition,
+    config_map_step,
+    function,
+    remote,
+    serving,
+    step,
+    table,
+)
+
+from crossply.functions.proto.v1.run_function_pb2 import RunFunctionResponse
+
+
+@pytest.fixture
+def bench(tmp_path):
+    return Bench(tmp_path)
+
+
+def asking_for_ever():
+    asked = iter(range(1000))
+
+    def answer(data: bytes, context: grpc.ServicerContext) -> bytes:
+        reply = RunFunctionResponse()
+        wanted = reply.requirements.resources["more"]
+        wanted.api_version, wanted.kind, wanted.match_name = "v1", "ConfigMap", str(next(asked))
+        return reply.SerializeToString()
+
+    return answer
+
+
+def aborting(data: bytes, context: grpc.ServicerContext) -> bytes:
+    context.abort(grpc.StatusCode.INTERNAL, "out of paint")
+
+
+def of_size(size: int):
+    def answer(data: bytes, context: grpc.ServicerContext) -> bytes:
+        reply = RunFunctionResponse()
+        reply.desired.resources["cm"].resource.update({**CONFIG_MAP, "data": {"x": "x" * size}})
+        return reply.SerializeToString()
+
+    return answer
+
+
+@table(
+    "answer sentence",
+    ("garbage", lambda *_: b"\xff\xff\xff garbage", "cannot decode RunFunctionResponse"),
+    ("half a reply", lambda *_: b"\x12\x7f\x0a", "cannot decode RunFunctionResponse"),
+    ("an error", aborting, "rpc error: code = Internal desc = out of paint"),
+    (
+        "5 MiB",
+        of_size(5 << 20),
+        "rpc error: code = ResourceExhausted desc = grpc: received message larger than max (",
+    ),
+    (
+        "new requirements every time",
+        asking_for_ever(),
+        "requirements didn't stabilize after the maximum number of iterations (5)",
+    ),
+)
+def test_a_function_that_answers_badly(bench, answer, sentence) -> None:
+    with serving(answer) as address:
+        bench.write("functions.yaml", remote(address))
+        said = bench.refusal(within=15).splitlines()[-1]
+    assert 'cannot run Composition pipeline step "pt": ' in said
+    assert sentence in said
+
+
+def test_a_function_that_answers_with_almost_4_mib_is_heard(bench) -> None:
+    with serving(of_size((4 << 20) - 1000)) as address:
+        bench.write("functions.yaml", remote(address))
+        done = bench.run(*FILES, "--output=json")
+    assert len(json.loads(done.stdout)["items"][1]["data"]["x"]) == (4 << 20) - 1000
+
+
+def test_a_function_that_drops_what_is_desired_deletes_it(bench) -> None:
+    """That is the protocol: the last function's word counts, and render shows what it would lead to."""
+    with serving(lambda *_: b"") as address:
+        bench.write("functions.yaml", function(), remote(address, "dropper"))
+        bench.write("composition.yaml", composition(config_map_step(), step("drop", "dropper")))
+        (xr,) = bench.render()
+    assert xr["spec"]["crossplane"]["resourceRefs"] == []
+
+
+def test_a_function_that_hangs_is_given_up_when_the_time_is_over(bench) -> None:
+    over = threading.Event()
+    with serving(lambda *_: over.wait(20) and b"") as address:
+        bench.write("functions.yaml", remote(address))
+        begin = time.monotonic()
+        said = bench.refusal(*FILES, "--timeout=1s", within=15)
+        took = time.monotonic() - begin
+        over.set()
+    assert "rpc error: code = DeadlineExceeded desc = context deadline exceeded" in said
+    assert "raise --timeout" in said
+    assert took < 10
+
+
+@pytest.mark.parametrize("reason", ["nothing listens", "it accepts and is silent", "it speaks HTTP"])
+def test_an_address_without_a_function_is_given_up_when_the_time_is_over(bench, reason) -> None:
+    with socket.socket() as place:
+        place.bind(("127.0.0.1", 0))
+        if reason != "nothing listens":
+            place.listen()
+        if reason == "it speaks HTTP":
+            threading.Thread(target=speak_http, args=(place,), daemon=True).start()
+        bench.write("functions.yaml", remote(f"127.0.0.1:{place.getsockname()[1]}"))
+        said = bench.refusal(*FILES, "--timeout=700ms", within=15)
+    assert "rpc error: code = " in said
+    assert "does the function serve at 127.0.0.1:" in said
+
+
+def speak_http(place: socket.socket) -> None:
+    for _ in range(50):
+        try:
+            line, _ = place.accept()
+            with line:
+                line.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+        except OSError:
+            return
+
+
+CRASHING = """
+import os, sys, grpc
+from concurrent import futures
+
+class Handler(grpc.GenericRpcHandler):
+    def service(self, details):
+        return grpc.unary_unary_rpc_method_handler(self.crash)
+
+    def crash(self, data, context):
+        print("out of paint", flush=True)
+        os._exit(7)
+
+server = grpc.server(futures.ThreadPoolExecutor(2), handlers=[Handler()])
+server.add_insecure_port(sys.argv[1])
+server.start()
+server.wait_for_termination()
+"""
+
+
+@table(
+    "command sentence",
+    (
+        "it crashes when it is called",
+        "{python} crash.py {address}",
+        "ended with exit status 7: out of paint",
+    ),
+    ("it crashes at its start", "{python} -c 'exit(3)' {address}", "its process ended with exit status 3"),
+    ("there is no such program", "./nope {address}", "No such file or directory"),
+    ("it never listens", "{python} -c 'import time; time.sleep(60)' {address}", "does not listen on"),
+)
+def test_a_function_of_ones_own_that_does_not_work(bench, command, sentence) -> None:
+    bench.write("crash.py", CRASHING)
+    command = command.replace("{python}", sys.executable)
+    bench.write("functions.yaml", function(crossply__runtime="process", crossply__command=command))
+    said = bench.refusal(*FILES, f"--timeout={1 if 'sleep' in command else 15}s", within=20)
+    assert sentence in said
+    assert 'cannot run Function "pt": ' in said
+    assert not left_over(bench.folder)
+
+
+def left_over(folder) -> list[str]:
+    """Processes that still work in the folder."""
+    found = []
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.readlink(f"/proc/{process}/cwd") == str(folder):
+                found.append(process)
+        except OSError:
+            continue
+    return found
