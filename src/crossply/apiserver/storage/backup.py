@@ -1,0 +1,46 @@
+"""Backups: a snapshot in a file of its own, and a store made from it.
+
+A restored store must never hand out a revision twice: the lineage that the backup was taken from may have
+gone far beyond it, and the same backup may be restored more than once. So it goes on from the number of
+microseconds since 1970: no lineage can have come as far, unless it made more than a million writes a second
+since it began. Should the clock be wrong, it goes on at least a thousand million above the backup. All older
+revisions count as compacted there, so that a client that watched before reads everything anew.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterable
+
+from crossply.apiserver.storage.database import create_database, open_database
+from crossply.apiserver.storage.directory import DATABASE, prepare
+from crossply.apiserver.storage.entries import Entry
+from crossply.apiserver.storage.errors import StorageFailed, WouldOverwrite
+
+_LEAST_JUMP = 1_000_000_000
+
+
+def new_lineage() -> str:
+    """The name of a history of revisions: a new one begins with every new and every restored store."""
+    return str(uuid.uuid4())
+
+
+def write_backup(path: str, lineage: str, revision: int, entries: Iterable[Entry]) -> None:
+    """Write a snapshot into a new file, whole or not at all."""
+    create_database(os.path.abspath(path), lineage, revision, entries)
+
+
+def restore(backup: str, directory: str, clock: Callable[[], float] = time.time) -> int:
+    """Make a store in an empty directory from a backup; the result is the revision at which it begins."""
+    if not os.path.isfile(backup):
+        raise StorageFailed(f"there is no backup {backup}")
+    if os.path.isdir(directory) and os.listdir(directory):
+        raise WouldOverwrite(f"{directory} is not empty")
+    journal, state = open_database(backup)
+    journal.close()
+    prepare(directory)
+    revision = max(int(clock() * 1_000_000), state.revision + _LEAST_JUMP)
+    create_database(os.path.join(directory, DATABASE), new_lineage(), revision, state.entries.values())
+    return revision

@@ -1,0 +1,60 @@
+"""The directory that holds a store: private to its user, and open in one process at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+
+from crossply.apiserver.storage.errors import StorageDamaged, StorageFailed, StorageInUse
+
+DATABASE = "crossply.db"
+_LOCK = "lock"
+
+
+def prepare(path: str) -> None:
+    """Make the directory unless it is there."""
+    try:
+        os.makedirs(path, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise StorageFailed(f"the data directory {path} cannot be made: {error}") from error
+
+
+def has_database(path: str) -> bool:
+    """Whether a store was made here before."""
+    database = os.path.join(path, DATABASE)
+    if os.path.exists(database):
+        return True
+    if os.path.exists(f"{database}-wal"):
+        raise StorageDamaged(f"{database} is missing, but its write-ahead log is there")
+    return False
+
+
+class DirectoryLock:
+    """Keeps other processes out. The system lets go of it however the process ends."""
+
+    __slots__ = ("_descriptor",)
+
+    def __init__(self, path: str) -> None:
+        try:
+            self._descriptor = os.open(
+                os.path.join(path, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
+            )
+        except OSError as error:
+            raise StorageFailed(f"the data directory cannot be locked: {error}") from error
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = os.read(self._descriptor, 32).decode(errors="replace").strip()
+            os.close(self._descriptor)
+            raise StorageInUse(
+                f"{path} is in use by another process{f' ({holder})' if holder else ''}"
+            ) from error
+        # Only a help for the reader of the message above: a full disk must not keep a store from opening.
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._descriptor, 0)
+            os.write(self._descriptor, f"process {os.getpid()}\n".encode())
+
+    def release(self) -> None:
+        """Let others in."""
+        os.close(self._descriptor)

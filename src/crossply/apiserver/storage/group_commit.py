@@ -1,0 +1,172 @@
+"""Group commit: one thread makes writes durable, and all that wait while it does go out together next.
+
+A commit costs one sync of the disk however many writes it carries, so the more writers there are the cheaper
+each write becomes, and a lone writer waits for nothing but the disk.
+
+When a commit fails the thread stops until the event loop has withdrawn what failed: writes that were queued
+in the meantime may build on it, and must fail too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+from crossply.apiserver.storage.entries import Entry, Event, Key
+from crossply.apiserver.storage.journal import Journal
+
+
+class Change(NamedTuple):
+    """One write under way, and who waits for it."""
+
+    event: Event
+    entry: Entry
+    done: asyncio.Future[Entry]
+
+
+Batch = list[Change]
+
+
+class Purge(NamedTuple):
+    """Rows that nobody needs any more, few enough to remove them between two commits."""
+
+    revisions: list[int]
+    compacted: int
+    done: asyncio.Future[None] | None = None
+
+
+class GroupCommit:
+    """The writer thread, seen from the event loop. Its callbacks are called in the event loop."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        committed: Callable[[Batch], None],
+        failed: Callable[[Batch, Exception], None],
+    ) -> None:
+        self.commits = 0
+        self._journal = journal
+        self._committed = committed
+        self._failed = failed
+        self._loop = asyncio.get_running_loop()
+        self._ready = threading.Condition()
+        self._queue: list[Change] = []
+        self._purges: deque[Purge] = deque()
+        self._purge_failed = False
+        self._halted = False
+        self._closing = False
+        self._notice_due = False
+        self._thread = threading.Thread(target=self._run, name="crossply-storage", daemon=True)
+        self._thread.start()
+
+    def submit(self, change: Change) -> None:
+        """Queue a write. All that are queued in one turn of the event loop wake the thread once."""
+        with self._ready:
+            self._queue.append(change)
+        self._notify_soon()
+
+    def purge(self, purges: list[Purge]) -> None:
+        """Queue removals; they are made between commits, one at a time."""
+        with self._ready:
+            self._purges.extend(purges)
+            self._purge_failed = False
+        self._notify_soon()
+
+    def withdraw(self, keys: set[Key]) -> list[Change]:
+        """Take the queued writes of these keys back, because what they build on has failed."""
+        with self._ready:
+            withdrawn = [change for change in self._queue if change.event.key in keys]
+            self._queue = [change for change in self._queue if change.event.key not in keys]
+        return withdrawn
+
+    def resume(self) -> None:
+        """Go on after a failure has been dealt with."""
+        with self._ready:
+            self._halted = False
+            self._ready.notify()
+
+    async def close(self) -> None:
+        """Finish what is queued, then close the journal."""
+        with self._ready:
+            self._closing = True
+            self._ready.notify()
+        await asyncio.to_thread(self._thread.join)
+
+    def _notify_soon(self) -> None:
+        if not self._notice_due:
+            self._notice_due = True
+            self._loop.call_soon(self._notify)
+
+    def _notify(self) -> None:
+        self._notice_due = False
+        with self._ready:
+            self._ready.notify()
+
+    # From here on, everything runs in the thread.
+
+    def _run(self) -> None:
+        while self._await_work():
+            if batch := self._take():
+                self._commit(batch)
+            self._purge_some()
+            self._journal.tidy()
+        self._journal.close()
+
+    def _await_work(self) -> bool:
+        """Sleep until there is something to do; false when there is nothing left to do ever."""
+        with self._ready:
+            while True:
+                writes = self._queue and not self._halted
+                if writes or (self._purges and not self._purge_failed):
+                    return True
+                if self._closing and not self._halted:
+                    return False
+                self._ready.wait()
+
+    def _take(self) -> list[Change]:
+        with self._ready:
+            if self._halted:
+                return []
+            batch, self._queue = self._queue, []
+            return batch
+
+    def _commit(self, batch: list[Change]) -> None:
+        try:
+            self._journal.commit([change.event for change in batch])
+        except Exception as error:  # noqa: BLE001 - whatever it is, the writers have to be told
+            self._halted = True
+            self._loop.call_soon_threadsafe(self._failed, batch, error)
+        else:
+            self.commits += 1
+            self._loop.call_soon_threadsafe(self._committed, batch)
+
+    def _purge_some(self) -> None:
+        if not self._purges or self._purge_failed:
+            return
+        purge = self._purges[0]
+        try:
+            self._journal.purge(purge.revisions, purge.compacted)
+        except Exception as error:  # noqa: BLE001 - it stays queued, and whoever waits has to be told
+            self._purge_failed = True
+            self._tell_purgers(error)
+        else:
+            self._purges.popleft()
+            if purge.done is not None:
+                self._loop.call_soon_threadsafe(_finish, purge.done, None)
+
+    def _tell_purgers(self, error: Exception) -> None:
+        for purge in list(self._purges):
+            if purge.done is not None:
+                self._loop.call_soon_threadsafe(_finish, purge.done, error)
+
+
+def _finish(future: asyncio.Future[None], error: Exception | None) -> None:
+    if future.done():
+        return
+    if error is None:
+        future.set_result(None)
+    else:
+        future.set_exception(error)

@@ -1,0 +1,124 @@
+"""What happened lately: the events behind watches that resume and lists at an older revision.
+
+Events are kept for some minutes, but never more than a bounded number of them or of the bytes that only they
+hold on to. Age is told by a clock that cannot be set, so a jump of the wall clock drops nothing.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterable
+from itertools import takewhile
+from operator import attrgetter
+from typing import NamedTuple
+
+from crossply.apiserver.storage.entries import Entry, Event, Key, sort_key
+from crossply.apiserver.storage.errors import Compacted
+
+_EVENT_OVERHEAD = 128
+_revision_of = attrgetter("revision")
+
+
+class HistoryLimits(NamedTuple):
+    """How much history is kept: by age, unless the events or their bytes become too many."""
+
+    seconds: float = 300.0
+    events: int = 100_000
+    superseded_bytes: int = 32 << 20
+
+
+DEFAULT_LIMITS = HistoryLimits()
+
+
+class History:
+    """The events after `compacted`, in order of revision, for all resources and for each."""
+
+    __slots__ = ("_by_resource", "_bytes", "_events", "_limits", "_marks", "compacted")
+
+    def __init__(self, limits: HistoryLimits, compacted: int, events: Iterable[Event] = ()) -> None:
+        self.compacted = compacted
+        self._limits = limits
+        self._events: deque[Event] = deque()
+        self._by_resource: dict[str, list[Event]] = {}
+        self._bytes = 0
+        self._marks: deque[tuple[float, int]] = deque()
+        for event in events:
+            self.append(event)
+
+    def append(self, event: Event) -> None:
+        """Remember the newest event."""
+        self._events.append(event)
+        self._by_resource.setdefault(event.key[0], []).append(event)
+        self._bytes += _held_by(event)
+
+    def since(self, resource: str, revision: int) -> list[Event]:
+        """The events of a resource after a revision."""
+        if revision < self.compacted:
+            raise Compacted(revision, self.compacted)
+        events = self._by_resource.get(resource, [])
+        return events[bisect_right(events, revision, key=_revision_of) :]
+
+    def undo(self, entries: list[Entry], resource: str, namespace: str, revision: int) -> list[Entry]:
+        """The sorted entries of a resource as they were at an older revision."""
+        before: dict[Key, Entry | None] = {}
+        for event in self.since(resource, revision):
+            if not namespace or event.key[1] == namespace:
+                before.setdefault(event.key, event.before())
+        if not before:
+            return entries
+        undone = [entry for entry in entries if entry.key not in before]
+        undone += [entry for entry in before.values() if entry is not None]
+        undone.sort(key=lambda entry: sort_key(entry.key))
+        return undone
+
+    def mark(self, now: float, revision: int) -> None:
+        """Note what the newest revision is now, so that its age is known later."""
+        self._marks.append((now, revision))
+
+    def outlived(self, now: float) -> int:
+        """The revision up to which events are older than they need to be."""
+        cutoff = self.compacted
+        while self._marks and now - self._marks[0][0] >= self._limits.seconds:
+            cutoff = self._marks.popleft()[1]
+        return cutoff
+
+    def excess(self) -> int:
+        """The revision up to which events must go because they are too many or hold too much.
+
+        A tenth more than needed goes, so that this is rare work and not a part of every write.
+        """
+        limits = self._limits
+        if len(self._events) <= limits.events and self._bytes <= limits.superseded_bytes:
+            return self.compacted
+        count, held, cutoff = len(self._events), self._bytes, self.compacted
+        for event in self._events:
+            if count <= limits.events * 0.9 and held <= limits.superseded_bytes * 0.9:
+                break
+            count, held, cutoff = count - 1, held - _held_by(event), event.revision
+        return cutoff
+
+    def drop(self, cutoff: int) -> list[Event]:
+        """Forget the events up to a revision, and give them back."""
+        if cutoff <= self.compacted:
+            return []
+        dropped = list(takewhile(lambda event: event.revision <= cutoff, self._events))
+        for event in dropped:
+            self._events.popleft()
+            self._bytes -= _held_by(event)
+        for resource in {event.key[0] for event in dropped}:
+            self._drop_of(resource, cutoff)
+        self.compacted = cutoff
+        return dropped
+
+    def _drop_of(self, resource: str, cutoff: int) -> None:
+        events = self._by_resource[resource]
+        del events[: bisect_right(events, cutoff, key=_revision_of)]
+        if not events:
+            del self._by_resource[resource]
+
+
+def _held_by(event: Event) -> int:
+    """The bytes that would be free if it were not for this event."""
+    last_state = len(event.data) if event.type == "DELETED" else 0
+    return _EVENT_OVERHEAD + last_state + len(event.previous or b"")

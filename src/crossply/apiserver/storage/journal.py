@@ -1,0 +1,40 @@
+"""Where changes are made durable. The writer thread is its only user, once it is open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from crossply.apiserver.storage.entries import Event
+
+
+class Journal(Protocol):
+    """The durable side of the store."""
+
+    def commit(self, events: Sequence[Event]) -> None:
+        """Make events durable, all of them or (with an exception) none."""
+
+    def purge(self, revisions: Sequence[int], compacted: int) -> None:
+        """Forget superseded rows; from now on, history begins after `compacted`."""
+
+    def tidy(self) -> None:
+        """Do housekeeping that nobody waits for, if some is due."""
+
+    def close(self) -> None:
+        """Leave everything in order for the next start."""
+
+
+class MemoryJournal:
+    """The journal of a store that keeps nothing: it lives as long as the process."""
+
+    def commit(self, events: Sequence[Event]) -> None:
+        """Nothing is kept."""
+
+    def purge(self, revisions: Sequence[int], compacted: int) -> None:
+        """Nothing was kept."""
+
+    def tidy(self) -> None:
+        """There is nothing to do."""
+
+    def close(self) -> None:
+        """There is nothing to close."""

@@ -1,0 +1,256 @@
+"""The store: every object of the server, its recent history, and the way a change becomes durable.
+
+There are two views. Readers, lists and watches see the *durable* one. A writer builds on the *latest* one,
+which includes the writes under way: the check of what it expects, its new revision and its place in the queue
+are one step without an await. When its group commit is synced, the change joins the durable view, listeners
+hear of it, and only then does the writer get its answer. When the commit fails, the latest view goes back.
+
+Everything here runs in the event loop; `group_commit` has the only other thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+from crossply.apiserver.storage.backup import new_lineage, write_backup
+from crossply.apiserver.storage.database import create_database, open_database
+from crossply.apiserver.storage.directory import DATABASE, DirectoryLock, has_database, prepare
+from crossply.apiserver.storage.entries import Entries, Entry, Event, Events, EventType, Key
+from crossply.apiserver.storage.errors import Changed, Exists, StorageClosed, StorageError, StorageFailed
+from crossply.apiserver.storage.group_commit import Batch, Change, GroupCommit, Purge
+from crossply.apiserver.storage.heads import Heads
+from crossply.apiserver.storage.history import DEFAULT_LIMITS, History, HistoryLimits
+from crossply.apiserver.storage.journal import Journal, MemoryJournal
+from crossply.apiserver.storage.loading import FIRST_REVISION, State
+from crossply.apiserver.storage.subscribers import Subscribers
+
+_PURGE_EVENTS = 250
+_TICK_SECONDS = 10.0
+
+
+class Store:
+    """All objects of the server. Made by `Store.open`, and bound to the event loop it was opened in."""
+
+    def __init__(
+        self, state: State, journal: Journal, lock: DirectoryLock | None, limits: HistoryLimits
+    ) -> None:
+        self.lineage = state.lineage
+        self.revision = state.revision
+        """The newest durable revision."""
+        self._assigned = state.revision
+        self._heads = Heads(state.entries.values())
+        self._history = History(limits, state.compacted, state.events)
+        self._pending: dict[Key, Change] = {}
+        self._subscribers = Subscribers()
+        self._lock = lock
+        self._closed = False
+        self._group = GroupCommit(journal, self._publish, self._roll_back)
+        self._trimming = asyncio.create_task(self._trim_by_age())
+
+    @classmethod
+    async def open(cls, path: str | None, *, limits: HistoryLimits = DEFAULT_LIMITS) -> Store:
+        """Open the store in a directory (made if needed), or one in memory only with None."""
+        if path is None:
+            state = State(new_lineage(), FIRST_REVISION, 0, {}, [])
+            return cls(state, MemoryJournal(), None, limits)
+        prepare(path)
+        lock = DirectoryLock(path)
+        try:
+            journal, state = await asyncio.to_thread(_open_or_create, path)
+        except BaseException:
+            lock.release()
+            raise
+        return cls(state, journal, lock, limits)
+
+    @property
+    def compacted(self) -> int:
+        """Events up to this revision are gone."""
+        return self._history.compacted
+
+    @property
+    def commits(self) -> int:
+        """How many group commits were made since the store was opened."""
+        return self._group.commits
+
+    def get(self, key: Key) -> Entry | None:
+        """An object as readers may see it."""
+        return self._heads.get(key)
+
+    def latest(self, key: Key) -> Entry | None:
+        """An object as writers must build on it: including writes under way."""
+        change = self._pending.get(key)
+        if change is None:
+            return self._heads.get(key)
+        return None if change.event.type == "DELETED" else change.entry
+
+    def list(self, resource: str, namespace: str = "") -> Entries:
+        """The objects of a resource, sorted by `sort_key`; of one namespace, or of all with ""."""
+        return self._heads.list(resource, namespace)
+
+    def list_at(self, resource: str, namespace: str, revision: int) -> Entries:
+        """The objects of a resource as they were at an older revision; raises Compacted."""
+        return self._history.undo(self._heads.list(resource, namespace), resource, namespace, revision)
+
+    def count(self, resource: str) -> int:
+        """How many objects of a resource there are."""
+        return self._heads.count(resource)
+
+    def resources(self) -> set[str]:
+        """The resources that have objects."""
+        return self._heads.resources()
+
+    def events(self, resource: str, since: int) -> Events:
+        """The events of a resource after a revision; raises Compacted when some of them are gone."""
+        return self._history.since(resource, since)
+
+    def subscribe(self, resource: str, callback: Callable[[Event], None]) -> Callable[[], None]:
+        """Call back in the event loop for each durable event of a resource ("": of all), in order.
+
+        Without an await between reading (`list`, `events`) and this call, no event is missed or seen twice.
+        """
+        return self._subscribers.add(resource, callback)
+
+    async def write(self, key: Key, expected: int | None, encode: Callable[[int], bytes]) -> Entry:
+        """Create an object (`expected` is None) or replace the one that is at a revision.
+
+        `encode` is given the new revision and returns the object. Raises Exists or Changed.
+        """
+        current = self.latest(key)
+        if expected is None:
+            if current is not None:
+                raise Exists(key, current)
+            return await self._enqueue("ADDED", _interned(key), None, encode)
+        if current is None or current.revision != expected:
+            raise Changed(key, expected, current)
+        return await self._enqueue("MODIFIED", current.key, current, encode)
+
+    async def delete(self, key: Key, expected: int, encode: Callable[[int], bytes]) -> Entry:
+        """Remove the object that is at a revision; `encode` returns its last state with the new revision."""
+        current = self.latest(key)
+        if current is None or current.revision != expected:
+            raise Changed(key, expected, current)
+        return await self._enqueue("DELETED", current.key, current, encode)
+
+    async def compact(self, revision: int | None = None) -> None:
+        """Forget the events up to a revision (by default: all), in memory at once and then on disk."""
+        cutoff = self.revision if revision is None else min(revision, self.revision)
+        if cutoff <= self.compacted:
+            return
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._forget(cutoff, done)
+        await done
+
+    async def backup(self, path: str) -> int:
+        """Write all objects as they are now into a new file, while writes go on; gives their revision."""
+        revision, entries = self.revision, list(self._heads)
+        await asyncio.to_thread(write_backup, path, self.lineage, revision, entries)
+        return revision
+
+    async def close(self) -> None:
+        """Finish the writes under way and let go of the directory."""
+        if self._closed:
+            return
+        self._closed = True
+        self._trimming.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._trimming
+        await self._group.close()
+        if self._lock is not None:
+            self._lock.release()
+
+    def _enqueue(
+        self, kind: EventType, key: Key, current: Entry | None, encode: Callable[[int], bytes]
+    ) -> asyncio.Future[Entry]:
+        if self._closed:
+            raise StorageClosed("the store is closed")
+        revision = self._assigned + 1
+        data = encode(revision)
+        # Only now is the revision spent; should the commit fail, it is left out and never given again.
+        self._assigned = revision
+        if current is None:
+            event = Event(revision, kind, key, data)
+        else:
+            event = Event(revision, kind, key, data, current.data, current.revision)
+        change = Change(event, Entry(key, revision, data), self._trimming.get_loop().create_future())
+        self._pending[key] = change
+        self._group.submit(change)
+        return change.done
+
+    def _publish(self, batch: Batch) -> None:
+        """A commit is durable: show it to readers, tell listeners, answer the writers."""
+        for change in batch:
+            key = change.event.key
+            if change.event.type == "DELETED":
+                self._heads.remove(key)
+            else:
+                self._heads.put(change.entry)
+            self._history.append(change.event)
+            if self._pending.get(key) is change:
+                del self._pending[key]
+        self.revision = batch[-1].event.revision
+        self._subscribers.tell([change.event for change in batch])
+        for change in batch:
+            if not change.done.done():
+                change.done.set_result(change.entry)
+        self._forget(self._history.excess())
+
+    def _roll_back(self, batch: Batch, error: Exception) -> None:
+        """A commit failed: take back its writes and all that were built on them, and tell the writers."""
+        keys = {change.event.key for change in batch}
+        failed = batch + self._group.withdraw(keys)
+        for key in keys:
+            del self._pending[key]
+        for change in failed:
+            if not change.done.done():
+                change.done.set_exception(_told(error))
+        self._group.resume()
+
+    def _forget(self, cutoff: int, done: asyncio.Future[None] | None = None) -> None:
+        """Drop history in memory, and queue the removal of what it alone held on to on disk."""
+        dropped = self._history.drop(cutoff)
+        if dropped or done:
+            self._group.purge(list(_purges(dropped, self.compacted, done)))
+
+    async def _trim_by_age(self) -> None:
+        while True:
+            now = time.monotonic()
+            self._history.mark(now, self.revision)
+            self._forget(self._history.outlived(now))
+            await asyncio.sleep(_TICK_SECONDS)
+
+
+def _open_or_create(path: str) -> tuple[Journal, State]:
+    database = os.path.join(path, DATABASE)
+    if not has_database(path):
+        create_database(database, new_lineage(), 0)
+    return open_database(database)
+
+
+def _purges(dropped: list[Event], compacted: int, done: asyncio.Future[None] | None) -> Iterator[Purge]:
+    """What dropped events leave to be removed from the log, in portions; the last one sets the cutoff."""
+    for start in range(0, len(dropped), _PURGE_EVENTS):
+        portion = dropped[start : start + _PURGE_EVENTS]
+        superseded = [event.previous_revision for event in portion if event.previous_revision]
+        deletions = [event.revision for event in portion if event.type == "DELETED"]
+        yield Purge(superseded + deletions, portion[-1].revision)
+    yield Purge([], compacted, done)
+
+
+def _interned(key: Key) -> Key:
+    """A key whose resource and namespace are shared with all others of the same."""
+    return (sys.intern(key[0]), sys.intern(key[1]), key[2])
+
+
+def _told(error: Exception) -> StorageError:
+    """An error of its own for each writer: raised exceptions collect tracebacks."""
+    if isinstance(error, StorageError):
+        told = type(error)(str(error))
+    else:
+        told = StorageFailed(f"the write could not be made durable: {error}")
+    told.__cause__ = error
+    return told
