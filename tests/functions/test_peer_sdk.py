@@ -13,6 +13,7 @@ import venv
 from pathlib import Path
 
 import pytest
+import yaml
 from function_peers import CROSSPLY, free_port, make_certificates, started
 
 from crossply.compose.messages import READY_TRUE, Request, Resource, State, respond
@@ -163,3 +164,85 @@ def test_the_sdk_describes_the_same_messages(sdk_python):
         ]
         assert described[0].returncode == 0, described[0].stderr
         assert json.loads(described[0].stdout) == json.loads(described[1].stdout)
+
+
+COMPOSITION = """
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: greetings}
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: XGreeting}
+  mode: Pipeline
+  pipeline:
+  - step: greet
+    functionRef: {name: greeter}
+  - step: ready
+    functionRef: {name: auto-ready}
+"""
+COMPOSITE = """
+apiVersion: example.org/v1
+kind: XGreeting
+metadata: {name: you}
+spec: {name: you, times: 5, price: 2.5}
+"""
+FUNCTIONS = """
+apiVersion: pkg.crossplane.io/v1
+kind: Function
+metadata:
+  name: greeter
+  annotations: %s
+spec: {package: registry.example.org/acme/function-greeter:v1}
+---
+apiVersion: pkg.crossplane.io/v1
+kind: Function
+metadata: {name: auto-ready}
+spec: {package: registry.example.org/acme/function-auto-ready:v1}
+"""
+
+
+def render(directory, annotations):
+    files = {
+        "xr.yaml": COMPOSITE,
+        "composition.yaml": COMPOSITION,
+        "functions.yaml": FUNCTIONS % json.dumps(annotations),
+    }
+    for name, text in files.items():
+        (directory / name).write_text(text)
+    command = [CROSSPLY, "render", *files, "--include-function-results"]
+    return subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=60)
+
+
+def check_rendered(done):
+    assert done.returncode == 0, done.stderr
+    documents = list(yaml.safe_load_all(done.stdout))
+    greeting = next(document for document in documents if document["kind"] == "Greeting")
+    assert (greeting["spec"]["text"], greeting["spec"]["times"]) == ("hello you", 6)
+    # 5 stays 5, though it travelled as a double.
+    assert type(greeting["spec"]["kept"]["times"]) is int
+    assert any(document.get("message", "").endswith("hello you") for document in documents)
+
+
+def test_render_runs_an_sdk_function_as_a_process(sdk_python, tmp_path):
+    command = f"{sdk_python} {HERE}/sdk/greeter.py unix:{{socket}}"
+    check_rendered(render(tmp_path, {"crossply.dev/runtime": "process", "crossply.dev/command": command}))
+
+
+def test_render_calls_an_sdk_function_that_is_running(sdk_python, tmp_path):
+    address = f"127.0.0.1:{free_port()}"
+    development = {
+        "render.crossplane.io/runtime": "Development",
+        "render.crossplane.io/runtime-development-target": address,
+    }
+    with started([sdk_python, f"{HERE}/sdk/greeter.py", address], address):
+        check_rendered(render(tmp_path, development))
+
+
+def test_render_reports_a_process_that_crashes(tmp_path):
+    annotations = {
+        "crossply.dev/runtime": "process",
+        "crossply.dev/command": "sh -c 'echo no license; exit 3'",
+    }
+    done = render(tmp_path, annotations)
+    assert done.returncode == 1
+    assert 'cannot run Function "greeter": its process ended with exit status 3: no license' in done.stderr
+    assert "Traceback" not in done.stderr
