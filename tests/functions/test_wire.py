@@ -161,6 +161,25 @@ def test_unknown_fields_are_skipped():
     assert decode_response(unknown + encode_response(Response(tag="t"))).tag == "t"
 
 
+def test_a_flood_of_small_fields_is_refused():
+    with pytest.raises(WireError, match="more than 100000 fields"):
+        decode_response(b"\x1a\x00" * (2 << 20))
+
+
+def test_an_input_is_written_and_read_once_however_often_it_is_sent():
+    step_input = {"resources": [{"name": "r", "base": {"kind": "Thing", "n": 5}}]}
+    requests = [Request(State(Resource({"kind": kind})), input=step_input) for kind in "AB"]
+    read = [decode_request(encode_request(request)).input for request in requests]
+    assert read[0] == {"resources": [{"name": "r", "base": {"kind": "Thing", "n": 5.0}}]}
+    assert read[0] is read[1]
+
+
+def test_many_different_inputs_keep_their_own_bytes():
+    for number in range(200):
+        request = Request(State(), input={"n": number})
+        assert decode_request(encode_request(request)).input == {"n": float(number)}
+
+
 @settings(max_examples=150, deadline=None)
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_or_refused(data):

@@ -30,6 +30,9 @@ _Fields = dict[int, list[Any]]
 
 _LARGEST_TAG = (1 << 32) - 1
 
+_MOST_FIELDS = 100_000
+"""How many fields one message may have: a few bytes on the wire are a hundred times as many in memory."""
+
 _MOST_INPUTS = 64
 _LARGEST_INPUT = 1 << 18
 _inputs: dict[bytes, Object] = {}
@@ -193,6 +196,8 @@ def _scan(data: bytes) -> list[tuple[int, Any]]:
         wire_type = tag & 7
         if tag < 8 or tag > _LARGEST_TAG:
             raise StructError("a field has a damaged number")
+        if len(found) >= _MOST_FIELDS:
+            raise StructError(f"a message has more than {_MOST_FIELDS} fields")
         if wire_type == 2:
             start, at = read_chunk(data, at, end)
             found.append((tag, data[start:at]))

@@ -30,6 +30,10 @@ _UINT64 = (1 << 64) - 1
 _MAX_SECONDS = 315_576_000_000
 """The longest google.protobuf.Duration, ten thousand years."""
 
+_MOST_INPUTS = 64
+_LARGEST_INPUT = 1 << 18
+_inputs: dict[int, tuple[Object, bytes]] = {}
+
 
 def request_meta(tag: str, capabilities: tuple[int, ...]) -> bytes:
     """The field `meta` of a request."""
@@ -47,7 +51,7 @@ def request_body(request: Request) -> bytes:
         (
             _non_empty(b"\x12", _state(request.observed)),
             _non_empty(b"\x1a", _state(request.desired)),
-            _struct(b"\x22", request.input),
+            _input(request.input),
             _struct(b"\x2a", request.context),
             _resource_lists(b"\x32", request.extra_resources),
             _credentials(b"\x3a", request.credentials),
@@ -55,6 +59,24 @@ def request_body(request: Request) -> bytes:
             _schemas(b"\x4a", request.required_schemas),
         )
     )
+
+
+def _input(given: Object | None) -> bytes:
+    """A step's input is the same object in every call, and never changed, so it is written once.
+
+    The object is kept with its bytes: its identity cannot come to mean another object.
+    """
+    if given is None:
+        return b""
+    known = _inputs.get(id(given))
+    if known is not None:
+        return known[1]
+    written = _struct(b"\x22", given)
+    if len(written) <= _LARGEST_INPUT:
+        while len(_inputs) >= _MOST_INPUTS:
+            _inputs.pop(next(iter(_inputs), 0), None)
+        _inputs[id(given)] = given, written
+    return written
 
 
 def response(answer: Response) -> bytes:
