@@ -31,7 +31,7 @@ from crossply.compose.metadata import (
 from crossply.compose.observed import Observed, observe
 from crossply.compose.pipeline import Told
 from crossply.compose.recipe import Recipe
-from crossply.compose.verdict import DELETING, RESPONSIVE, SYNCED, conclude
+from crossply.compose.verdict import DELETING, RESPONSIVE, SYNCED, conclude, conclude_failure
 from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
 from crossply.compose.world import World
 from crossply.kinds.composition import Step
@@ -60,12 +60,23 @@ class Rendered(NamedTuple):
 class Rendering:
     """One rendering under way. What was told and asked for stays readable when `run` fails."""
 
-    __slots__ = ("_call", "_machinery", "_world", "events", "required_resources", "required_schemas", "told")
+    __slots__ = (
+        "_call",
+        "_composing",
+        "_machinery",
+        "_world",
+        "events",
+        "required_resources",
+        "required_schemas",
+        "told",
+    )
 
     def __init__(self, machinery: Machinery, world: World, call: CallFunction) -> None:
         self._machinery = machinery
         self._world = world
         self._call = call
+        self._composing: Object = {}
+        """The composite resource as it was when its pipeline started."""
         self.told = Told()
         self.events: list[Event] = []
         self.required_resources: list[ResourceSelector] = []
@@ -87,7 +98,23 @@ class Rendering:
         xr = configure(xr, self._machinery, recipe.composition)
         return self._compose(xr, recipe, observed, context)
 
+    def given_up(self, problem: str) -> Rendered:
+        """What is known of a run whose pipeline failed: the status says so, and nothing is composed."""
+        before = _conditions(self._composing)
+        verdict = conclude_failure(problem, self.told.conditions, before)
+        conditions = set_conditions(before, verdict.conditions, NOW, _generation(self._composing))
+        return Rendered(
+            composite=_with_status(self._composing, conditions),
+            composed=(),
+            deleted=(),
+            events=(*self.events, *verdict.events, *self.told.events),
+            context=None,
+            required_resources=tuple(self.required_resources),
+            required_schemas=tuple(self.required_schemas),
+        )
+
     def _compose(self, xr: Object, recipe: Recipe, observed: Sequence[Object], context: Object) -> Rendered:
+        self._composing = xr
         try:
             job = self._job(xr, recipe, observed, context)
             outcome = drive(compose(job, self.told), self._answer)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from crossply.compose.metadata import labels_of, name_of, namespace_of, text_in
 from crossply.compose.selection import labels_match
 from crossply.kinds.composition import ObjectRef
 from crossply.values import Object
+from crossply.values.gobase64 import decode
 
 _GVK = "x-kubernetes-group-version-kind"
 
@@ -80,7 +80,7 @@ def decode_data(secret: Object) -> dict[str, bytes]:
     data = secret.get("data")
     if not isinstance(data, dict):
         return {}
-    return {key: b64decode(value) for key, value in data.items() if isinstance(value, str)}
+    return {key: decode(value) for key, value in data.items() if isinstance(value, str)}
 
 
 def _identity(obj: Object) -> tuple[str, str, str, str]:
