@@ -1,0 +1,57 @@
+"""The users and groups that Kubernetes gives a meaning to, and the user names of service accounts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from crossply.apiserver.names import dns_label_problems, subdomain_problems
+from crossply.apiserver.requests import User
+
+MASTERS = "system:masters"
+AUTHENTICATED = "system:authenticated"
+UNAUTHENTICATED = "system:unauthenticated"
+SERVICE_ACCOUNTS = "system:serviceaccounts"
+NODES = "system:nodes"
+ANONYMOUS = User("system:anonymous", (UNAUTHENTICATED,))
+
+CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
+POD_NAME = "authentication.kubernetes.io/pod-name"
+POD_UID = "authentication.kubernetes.io/pod-uid"
+NODE_NAME = "authentication.kubernetes.io/node-name"
+NODE_UID = "authentication.kubernetes.io/node-uid"
+
+_ACCOUNT_PREFIX = "system:serviceaccount:"
+_NODE_PREFIX = "system:node:"
+
+
+def authenticated(user: User) -> User:
+    """The user as one that has proven who they are."""
+    if AUTHENTICATED in user.groups:
+        return user
+    return replace(user, groups=(*user.groups, AUTHENTICATED))
+
+
+def account_username(namespace: str, name: str) -> str:
+    """The user name of a service account."""
+    return f"{_ACCOUNT_PREFIX}{namespace}:{name}"
+
+
+def account_groups(namespace: str) -> tuple[str, str]:
+    """The groups that every service account of a namespace is in."""
+    return SERVICE_ACCOUNTS, f"{SERVICE_ACCOUNTS}:{namespace}"
+
+
+def split_account(username: str) -> tuple[str, str] | None:
+    """The namespace and name of the service account that a user name stands for, if it is one."""
+    if not username.startswith(_ACCOUNT_PREFIX):
+        return None
+    parts = username.removeprefix(_ACCOUNT_PREFIX).split(":")
+    if len(parts) != 2 or dns_label_problems(parts[0]) or subdomain_problems(parts[1]):
+        return None
+    return parts[0], parts[1]
+
+
+def split_node(username: str) -> str | None:
+    """The name of the node that a user name stands for, if it is one."""
+    name = username.removeprefix(_NODE_PREFIX)
+    return name if name != username and not subdomain_problems(name) else None

@@ -1,0 +1,208 @@
+"""Acting as somebody else: the Impersonate-* headers.
+
+Kubernetes knows two ways to allow it. The constrained ones ask for the verb `impersonate-on:<mode>:<verb>`
+on what is requested and for `impersonate:<mode>` on the user; they are tried first, and the first refusal is
+what the client is told. The legacy way asks for the verb `impersonate` on the user, each group, the uid and
+each extra value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+from urllib.parse import unquote
+
+from crossply.apiserver.auth.identities import (
+    ANONYMOUS,
+    AUTHENTICATED,
+    MASTERS,
+    NODE_NAME,
+    NODES,
+    UNAUTHENTICATED,
+    account_groups,
+    split_account,
+    split_node,
+)
+from crossply.apiserver.auth.rbac import Authorizer
+from crossply.apiserver.auth.rbac.denials import denied
+from crossply.apiserver.requests import RequestInfo, User
+from crossply.apiserver.status import StatusError, bad_request
+from crossply.values.goquote import quote
+
+_EXTRA_PREFIX = "impersonate-extra-"
+_EXTRA_KEY = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
+_AUTHENTICATION = "authentication.k8s.io"
+
+
+class Headers(Protocol):
+    """The headers of a request, in order; a name may come several times."""
+
+    def items(self) -> Iterable[tuple[str, str]]:
+        """Names and values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Impersonation:
+    """Who acts, and by which constrained verb it was allowed (empty: by the legacy one)."""
+
+    user: User
+    constraint: str = ""
+
+
+def impersonate(
+    authorizer: Authorizer, requestor: User, info: RequestInfo, headers: Headers
+) -> Impersonation | None:
+    """Whom the requestor may act as for this request; None when the headers do not ask for it."""
+    wanted = _wanted(headers)
+    if wanted is None:
+        return None
+    refusal: StatusError | None = None
+    for mode in _constrained_modes(requestor, wanted):
+        try:
+            return _constrained(authorizer, requestor, info, wanted, mode)
+        except StatusError as problem:
+            refusal = refusal or problem
+    try:
+        return _legacy(authorizer, requestor, wanted)
+    except StatusError as problem:
+        raise refusal or problem from None
+
+
+def _wanted(headers: Headers) -> User | None:
+    name = uid = ""
+    groups: list[str] = []
+    extra: dict[str, tuple[str, ...]] = {}
+    for header, value in headers.items():
+        key = header.lower()
+        if key == "impersonate-user":
+            name = name or value
+        elif key == "impersonate-uid":
+            uid = uid or value
+        elif key == "impersonate-group":
+            groups.append(value)
+        elif key.startswith(_EXTRA_PREFIX):
+            field = _extra_key(key.removeprefix(_EXTRA_PREFIX))
+            extra[field] = (*extra.get(field, ()), value)
+    wanted = User(name, tuple(groups), uid, extra or None)
+    if name:
+        return wanted
+    if groups or uid or extra:
+        raise bad_request(f"requested {_go_syntax(wanted)} without impersonating a user name")
+    return None
+
+
+def _extra_key(encoded: str) -> str:
+    """The key with its %-signs undone; a key with a malformed one is taken as it is."""
+    try:
+        return unquote(encoded, errors="strict") if _percent_signs_are_good(encoded) else encoded
+    except UnicodeDecodeError:
+        return encoded
+
+
+def _percent_signs_are_good(encoded: str) -> bool:
+    hexadecimal = set("0123456789abcdefABCDEF")
+    return all(len(part) >= 2 and set(part[:2]) <= hexadecimal for part in encoded.split("%")[1:])
+
+
+def _go_syntax(user: User) -> str:
+    """The user as Go's `%#v` prints it."""
+    groups = f"[]string{_go_list(user.groups)}" if user.groups else "[]string(nil)"
+    fields = (
+        f"{quote(key)}:[]string{_go_list(values)}" for key, values in sorted((user.extra or {}).items())
+    )
+    extra = f"map[string][]string{{{', '.join(fields)}}}" if user.extra else "map[string][]string(nil)"
+    return (
+        f"&user.DefaultInfo{{Name:{quote(user.name)}, UID:{quote(user.uid)}, Groups:{groups}, Extra:{extra}}}"
+    )
+
+
+def _go_list(values: Iterable[str]) -> str:
+    return "{" + ", ".join(quote(value) for value in values) + "}"
+
+
+def _constrained_modes(requestor: User, wanted: User) -> list[str]:
+    """The constrained modes that can lead to this user. Nodes and service accounts come with their groups."""
+    node, account = split_node(wanted.name), split_account(wanted.name)
+    if node is None and account is None:
+        return ["user-info"]
+    if wanted.groups or wanted.uid or wanted.extra:
+        return []
+    if account is not None:
+        return ["serviceaccount"]
+    associated = split_account(requestor.name) and (requestor.extra or {}).get(NODE_NAME) == (node,)
+    return ["associated-node", "arbitrary-node"] if associated else ["arbitrary-node"]
+
+
+def _constrained(
+    authorizer: Authorizer, requestor: User, info: RequestInfo, wanted: User, mode: str
+) -> Impersonation:
+    authorizer.require(requestor, replace(info, verb=f"impersonate-on:{mode}:{info.verb}"))
+    verb = f"impersonate:{mode}"
+    for ask in _questions(wanted, verb, _AUTHENTICATION):
+        if mode == "associated-node":
+            # Allowed or not for every node alike: the association itself has been checked.
+            ask = replace(ask, name="*")
+        _refuse_special(requestor, ask)
+        authorizer.require(requestor, ask)
+    groups = (NODES,) if split_node(wanted.name) else wanted.groups
+    return Impersonation(_acting(replace(wanted, groups=groups)), verb)
+
+
+def _refuse_special(requestor: User, ask: RequestInfo) -> None:
+    """Constrained impersonation makes no administrator, and takes no group or extra value without a name."""
+    why = ""
+    if ask.resource == "groups":
+        why = {"": "the empty string group", MASTERS: "the system:masters group"}.get(ask.name, "")
+    elif ask.resource == "userextras" and not ask.subresource:
+        why = "the empty string key in extra"
+    elif ask.resource == "userextras" and not _EXTRA_KEY.fullmatch(ask.subresource):
+        why = "an invalid key in extra"
+    elif ask.resource == "userextras" and not ask.name:
+        why = "the empty string value in extra"
+    if why:
+        raise denied(requestor, ask, f"impersonating {why} is not allowed")
+
+
+def _legacy(authorizer: Authorizer, requestor: User, wanted: User) -> Impersonation:
+    for ask in _questions(wanted, "impersonate", ""):
+        authorizer.require(requestor, ask)
+    return Impersonation(_acting(wanted))
+
+
+def _questions(wanted: User, verb: str, group: str) -> Iterator[RequestInfo]:
+    """What must be allowed for each thing that is impersonated. `group` is where users and groups live."""
+
+    def ask(api_group: str, resource: str, name: str, **more: Any) -> RequestInfo:
+        return RequestInfo(verb, "", group=api_group, version="v1", resource=resource, name=name, **more)
+
+    account, node = split_account(wanted.name), split_node(wanted.name) if group else None
+    if account is not None:
+        yield ask(group, "serviceaccounts", account[1], namespace=account[0])
+    elif node is not None:
+        yield ask(group, "nodes", node)
+    else:
+        yield ask(group, "users", wanted.name)
+    if wanted.uid:
+        yield ask(_AUTHENTICATION, "uids", wanted.uid)
+    for name in wanted.groups:
+        yield ask(group, "groups", name)
+    for key, values in (wanted.extra or {}).items():
+        for value in values:
+            yield ask(_AUTHENTICATION, "userextras", value, subresource=key)
+
+
+def _acting(wanted: User) -> User:
+    """The user with the groups that come with being who they are."""
+    groups = wanted.groups
+    account = split_account(wanted.name)
+    if account is not None and not groups:
+        groups = account_groups(account[0])
+    if wanted.name == ANONYMOUS.name:
+        implied = UNAUTHENTICATED
+    elif UNAUTHENTICATED in groups:
+        return replace(wanted, groups=groups)
+    else:
+        implied = AUTHENTICATED
+    return replace(wanted, groups=groups if implied in groups else (*groups, implied))

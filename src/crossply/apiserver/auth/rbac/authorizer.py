@@ -1,0 +1,114 @@
+"""The decision about one request, and the rules that a user has.
+
+Permissions only ever add up, so the first rule that allows ends the search. What a user may do to a
+resource whatever the object's name is remembered until a role or binding changes: most requests of a
+running system are answered by one look-up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from crossply.apiserver.auth.identities import MASTERS
+from crossply.apiserver.auth.rbac.denials import denied, resolution_problems
+from crossply.apiserver.auth.rbac.roles import CompiledRole, Grant, RoleIndex, RoleStore, role_key
+from crossply.apiserver.auth.rbac.rules import ALL, Rule, allows, spellings
+from crossply.apiserver.requests import RequestInfo, User
+
+_REMEMBERED = 4096
+_Question = tuple[str, tuple[str, ...], str, str, str, str, str]
+"""User, groups, namespace, verb, API group, resource and subresource."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether a request may go on, and why."""
+
+    allowed: bool
+    reason: str = ""
+
+
+_PRIVILEGED = Decision(True)
+
+
+class Authorizer:
+    """Answers whether a user may do something, by the roles and bindings that exist now."""
+
+    def __init__(self, index: RoleIndex | None = None) -> None:
+        self._index = index or RoleIndex()
+        self._remembered: dict[_Question, Decision] = {}
+        self._remembered_at = -1
+
+    @classmethod
+    def following(cls, store: RoleStore) -> Authorizer:
+        """An authorizer by the roles and bindings of a store, current for as long as the store lives."""
+        authorizer = cls()
+        authorizer.stop = authorizer._index.follow(store)
+        return authorizer
+
+    stop: Callable[[], None] = staticmethod(lambda: None)
+    """Follow the store no longer."""
+
+    @property
+    def generation(self) -> int:
+        """Grows with every change of a role or binding; a watch that sees it grow asks again."""
+        return self._index.generation
+
+    def require(self, user: User, info: RequestInfo) -> None:
+        """Raise the Forbidden error unless the user may do this."""
+        decision = self.authorize(user, info)
+        if not decision.allowed:
+            raise denied(user, info, decision.reason)
+
+    def authorize(self, user: User, info: RequestInfo) -> Decision:
+        """Decide about a request."""
+        if MASTERS in user.groups:
+            return _PRIVILEGED
+        key = (user.name, user.groups, info.namespace, info.verb, info.group, info.resource, info.subresource)
+        if info.resource and self._remembered_at == self._index.generation:
+            known = self._remembered.get(key)
+            if known is not None:
+                return known
+        for grant, rule in self._candidates(user, info):
+            if allows(rule, info):
+                decision = Decision(True, f"RBAC: allowed by {grant}")
+                if info.resource and not rule.resource_names:
+                    self._remember(key, decision)
+                return decision
+        problems = resolution_problems(self.missing_roles(user, info.namespace))
+        return Decision(False, f"RBAC: {problems}" if problems else "")
+
+    def rules_for(self, user: User, namespace: str) -> list[Rule]:
+        """Every rule that applies to a user in a namespace ("" = in the whole cluster)."""
+        return [rule for _, role in self._roles(user, namespace) for rule in role.rules]
+
+    def role_rules(self, kind: str, namespace: str, name: str) -> tuple[Rule, ...] | None:
+        """The rules of the role that a binding in `namespace` refers to; None when there is none."""
+        role = self._index.role(role_key(kind, namespace, name))
+        return None if role is None else role.rules
+
+    def missing_roles(self, user: User, namespace: str) -> list[Grant]:
+        """The bindings of a user to roles that do not exist: what keeps `rules_for` from being complete."""
+        grants = self._index.grants(user, namespace)
+        return [grant for grant in grants if self._index.role(grant.role) is None]
+
+    def _candidates(self, user: User, info: RequestInfo) -> Iterator[tuple[Grant, Rule]]:
+        resources = spellings(info.resource, info.subresource)
+        groups = (info.group, ALL)
+        for grant, role in self._roles(user, info.namespace):
+            rules = role.rules_about(groups, resources) if info.resource else role.url_rules
+            for rule in rules:
+                yield grant, rule
+
+    def _roles(self, user: User, namespace: str) -> Iterator[tuple[Grant, CompiledRole]]:
+        for grant in self._index.grants(user, namespace):
+            role = self._index.role(grant.role)
+            if role is not None:
+                yield grant, role
+
+    def _remember(self, key: _Question, decision: Decision) -> None:
+        if self._remembered_at != self._index.generation or len(self._remembered) >= _REMEMBERED:
+            self._remembered.clear()
+            self._remembered_at = self._index.generation
+        self._remembered[key] = decision

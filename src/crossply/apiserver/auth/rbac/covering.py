@@ -1,0 +1,60 @@
+"""Whether rules that somebody has cover rules that they want to hand out, and what is missing if not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+
+from crossply.apiserver.auth.rbac.rules import ALL, Rule, url_matches
+
+FULL_AUTHORITY = (Rule((ALL,), (ALL,), (ALL,)), Rule((ALL,), urls=(ALL,)))
+
+
+def uncovered(owned: Sequence[Rule], wanted: Iterable[Rule]) -> list[Rule]:
+    """The parts of `wanted` that no rule of `owned` includes, each with one verb, resource and name."""
+    return [part for rule in wanted for part in _parts(rule) if not any(_covers(own, part) for own in owned)]
+
+
+def compact(rules: Iterable[Rule]) -> list[Rule]:
+    """Join the verbs of parts that speak of the same resource and name, for a message one can read."""
+    joined: dict[Rule, list[str]] = {}
+    for rule in rules:
+        # A path is told on its own for every verb.
+        subject = rule if rule.urls else replace(rule, verbs=())
+        joined.setdefault(subject, []).extend(rule.verbs)
+    return [replace(subject, verbs=tuple(verbs)) for subject, verbs in joined.items()]
+
+
+def _parts(rule: Rule) -> Iterator[Rule]:
+    for group, resource, verb in product(rule.api_groups, rule.resources, rule.verbs):
+        whole = Rule((verb,), (group,), (resource,))
+        if not rule.resource_names:
+            yield whole
+        for name in rule.resource_names:
+            yield replace(whole, resource_names=(name,))
+    for url, verb in product(rule.urls, rule.verbs):
+        yield Rule((verb,), urls=(url,))
+
+
+def _covers(own: Rule, part: Rule) -> bool:
+    """Whether a rule includes a part. A part of a path asks nothing of groups and resources."""
+    return (
+        (ALL in own.verbs or part.verbs[0] in own.verbs)
+        and all(ALL in own.api_groups or group in own.api_groups for group in part.api_groups)
+        and all(_covers_resource(own, resource) for resource in part.resources)
+        and (not own.resource_names or _names_are_among(part.resource_names, own.resource_names))
+        and all(any(url_matches(mine, url) for mine in own.urls) for url in part.urls)
+    )
+
+
+def _covers_resource(own: Rule, resource: str) -> bool:
+    if ALL in own.resources or resource in own.resources:
+        return True
+    _, slash, subresource = resource.partition("/")
+    return bool(slash) and f"*/{subresource}" in own.resources
+
+
+def _names_are_among(names: tuple[str, ...], owned: tuple[str, ...]) -> bool:
+    """Whether every name is owned; no name at all stands for all names, which a list cannot include."""
+    return bool(names) and all(name in owned for name in names)

@@ -1,0 +1,182 @@
+"""Questions about rights and identities, asked by creating an object that is answered and never stored.
+
+`Reviews.create` takes the object as the client sent it and returns it with its status filled in. Rights to
+ask are the authorizer's business, as for any other resource.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+
+from crossply.apiserver.auth.authentication import Authenticator
+from crossply.apiserver.auth.rbac import Authorizer
+from crossply.apiserver.auth.rbac.denials import resolution_problems
+from crossply.apiserver.auth.review_rules import access_review_causes
+from crossply.apiserver.auth.review_types import check_types
+from crossply.apiserver.auth.tokens import TokenRefused
+from crossply.apiserver.requests import RequestInfo, User
+from crossply.apiserver.status import bad_request, invalid
+from crossply.values import Object
+
+_AUTHENTICATION = "authentication.k8s.io"
+_AUTHORIZATION = "authorization.k8s.io"
+RESOURCES = {
+    f"tokenreviews.{_AUTHENTICATION}": "TokenReview",
+    f"selfsubjectreviews.{_AUTHENTICATION}": "SelfSubjectReview",
+    f"subjectaccessreviews.{_AUTHORIZATION}": "SubjectAccessReview",
+    f"localsubjectaccessreviews.{_AUTHORIZATION}": "LocalSubjectAccessReview",
+    f"selfsubjectaccessreviews.{_AUTHORIZATION}": "SelfSubjectAccessReview",
+    f"selfsubjectrulesreviews.{_AUTHORIZATION}": "SelfSubjectRulesReview",
+}
+"""The resources that are answered here, and their kinds."""
+_Handler = Callable[[User, str, Object], Awaitable[Object]]
+
+
+class Reviews:
+    """Answers reviews."""
+
+    def __init__(
+        self, authenticator: Authenticator, authorizer: Authorizer, clock: Callable[[], datetime]
+    ) -> None:
+        self._authenticator = authenticator
+        self._authorizer = authorizer
+        self._clock = clock
+        self._handlers: dict[str, _Handler] = {
+            "TokenReview": self._token_review,
+            "SelfSubjectReview": self._self_subject_review,
+            "SubjectAccessReview": self._subject_access_review,
+            "LocalSubjectAccessReview": self._local_subject_access_review,
+            "SelfSubjectAccessReview": self._self_subject_access_review,
+            "SelfSubjectRulesReview": self._self_subject_rules_review,
+        }
+
+    async def create(self, resource: str, user: User, namespace: str, body: Object) -> Object:
+        """Answer a review of a resource in `RESOURCES` that a user asks in a namespace, if any."""
+        kind = RESOURCES[resource]
+        check_types(kind, body)
+        return await self._handlers[kind](user, namespace, body)
+
+    async def _token_review(self, user: User, namespace: str, body: Object) -> Object:
+        spec = _spec(body)
+        if not spec.get("token"):
+            raise bad_request("token is required for TokenReview in authentication")
+        audiences = spec.get("audiences") or ()
+        try:
+            identity = self._authenticator.authenticate_token(spec["token"], audiences)
+        except TokenRefused as problem:
+            return _answer(body, "TokenReview", {"user": {}, "error": str(problem)})
+        status = {
+            "authenticated": True,
+            "user": user_info(identity.user),
+            "audiences": list(identity.audiences),
+        }
+        return _answer(body, "TokenReview", status)
+
+    async def _self_subject_review(self, user: User, namespace: str, body: Object) -> Object:
+        stamp = self._clock().strftime("%Y-%m-%dT%H:%M:%SZ")
+        return {
+            "kind": "SelfSubjectReview",
+            "apiVersion": f"{_AUTHENTICATION}/v1",
+            "metadata": {"creationTimestamp": stamp},
+            "status": {"userInfo": user_info(user)},
+        }
+
+    async def _subject_access_review(self, user: User, namespace: str, body: Object) -> Object:
+        _check_access_review("SubjectAccessReview", body)
+        return self._access(body, "SubjectAccessReview", _subject(_spec(body)))
+
+    async def _local_subject_access_review(self, user: User, namespace: str, body: Object) -> Object:
+        metadata = body.get("metadata") or {}
+        body = {**body, "metadata": {**metadata, "namespace": metadata.get("namespace") or namespace}}
+        _check_access_review("LocalSubjectAccessReview", body)
+        return self._access(body, "LocalSubjectAccessReview", _subject(_spec(body)))
+
+    async def _self_subject_access_review(self, user: User, namespace: str, body: Object) -> Object:
+        _check_access_review("SelfSubjectAccessReview", body)
+        return self._access(body, "SelfSubjectAccessReview", user)
+
+    async def _self_subject_rules_review(self, user: User, namespace: str, body: Object) -> Object:
+        asked = _spec(body).get("namespace")
+        if not asked:
+            raise bad_request("no namespace on request")
+        return {
+            "kind": "SelfSubjectRulesReview",
+            "apiVersion": f"{_AUTHORIZATION}/v1",
+            "metadata": {},
+            "spec": {},
+            "status": self._rules_status(user, asked),
+        }
+
+    def _rules_status(self, user: User, namespace: str) -> Object:
+        rules = [rule.body() for rule in self._authorizer.rules_for(user, namespace)]
+        status: Object = {
+            "resourceRules": [
+                _picked(rule, "verbs", "apiGroups", "resources", "resourceNames")
+                for rule in rules
+                if "resources" in rule
+            ],
+            "nonResourceRules": [
+                _picked(rule, "verbs", "nonResourceURLs") for rule in rules if "nonResourceURLs" in rule
+            ],
+            "incomplete": False,
+        }
+        problems = resolution_problems(self._authorizer.missing_roles(user, namespace))
+        return {**status, "evaluationError": problems} if problems else status
+
+    def _access(self, body: Object, kind: str, subject: User) -> Object:
+        decision = self._authorizer.authorize(subject, _question(_spec(body)))
+        status: Object = {"allowed": decision.allowed}
+        if decision.reason:
+            status["reason"] = decision.reason
+        return _answer(body, kind, status)
+
+
+def user_info(user: User) -> Object:
+    """A user as reviews and the audit log show it."""
+    extra = {key: list(values) for key, values in (user.extra or {}).items()}
+    told: Object = {"username": user.name, "uid": user.uid, "groups": list(user.groups), "extra": extra}
+    return {field: value for field, value in told.items() if value}
+
+
+def _answer(body: Object, kind: str, status: Object) -> Object:
+    group = _AUTHENTICATION if kind == "TokenReview" else _AUTHORIZATION
+    metadata = body.get("metadata") or {}
+    return {**body, "kind": kind, "apiVersion": f"{group}/v1", "metadata": metadata, "status": status}
+
+
+def _check_access_review(kind: str, body: Object) -> None:
+    causes = access_review_causes(kind, body)
+    if causes:
+        # Kubernetes has no kind to name here: by then the review is a value of a type that does not tell it.
+        raise invalid("", _AUTHORIZATION, "", causes)
+
+
+def _subject(spec: Object) -> User:
+    extra = {key: tuple(values) for key, values in (spec.get("extra") or {}).items()}
+    return User(spec.get("user", ""), tuple(spec.get("groups") or ()), spec.get("uid", ""), extra or None)
+
+
+def _question(spec: Object) -> RequestInfo:
+    attributes = spec.get("resourceAttributes")
+    if attributes is None:
+        plain = spec["nonResourceAttributes"]
+        return RequestInfo(plain.get("verb", ""), plain.get("path", ""))
+    return RequestInfo(
+        attributes.get("verb", ""),
+        "",
+        group=attributes.get("group", ""),
+        version=attributes.get("version") or "*",
+        namespace=attributes.get("namespace", ""),
+        resource=attributes.get("resource", ""),
+        name=attributes.get("name", ""),
+        subresource=attributes.get("subresource", ""),
+    )
+
+
+def _spec(body: Object) -> Object:
+    return body.get("spec") or {}
+
+
+def _picked(rule: Object, *fields: str) -> Object:
+    return {field: rule[field] for field in fields if field in rule}

@@ -1,0 +1,146 @@
+"""The `token` subresource of service accounts: a TokenRequest is answered with a token."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import orjson
+
+from crossply.apiserver.auth.account_tokens import AccountTokens
+from crossply.apiserver.auth.review_types import check_types
+from crossply.apiserver.auth.stored import ReadableStore
+from crossply.apiserver.status import Cause, bad_request, conflict, invalid, not_found
+from crossply.values import Object
+from crossply.values.goquote import quote
+
+_GROUP = "authentication.k8s.io"
+_KIND = "TokenRequest"
+_HOUR = 3600
+_SHORTEST, _LONGEST = 600, 1 << 32
+_BINDABLE = {"Pod": "pods", "Node": "nodes", "Secret": "secrets"}
+
+
+class TokenRequests:
+    """Answers requests for tokens."""
+
+    def __init__(self, store: ReadableStore, accounts: AccountTokens, clock: Callable[[], datetime]) -> None:
+        self._store = store
+        self._accounts = accounts
+        self._clock = clock
+
+    async def create(self, namespace: str, name: str, body: Object) -> Object:
+        """The TokenRequest with the token in its status."""
+        check_types(_KIND, body)
+        metadata, spec = body.get("metadata") or {}, body.get("spec") or {}
+        _check_names(namespace, name, metadata)
+        account = self._load("serviceaccounts", namespace, name)
+        _check_uid(name, metadata, account["metadata"]["uid"])
+        audiences = spec.get("audiences") or list(self._accounts.audiences)
+        seconds = _seconds(spec)
+        bound = self._bound(namespace, name, spec.get("boundObjectRef"))
+        now = self._clock()
+        token = self._accounts.issue(account, seconds, audiences, bound)
+        return {
+            "kind": _KIND,
+            "apiVersion": f"{_GROUP}/v1",
+            "metadata": {
+                **metadata,
+                "name": name,
+                "namespace": namespace,
+                "uid": account["metadata"]["uid"],
+                "creationTimestamp": _stamp(now),
+            },
+            "spec": {
+                "audiences": audiences,
+                "expirationSeconds": seconds,
+                "boundObjectRef": spec.get("boundObjectRef"),
+            },
+            "status": {"token": token, "expirationTimestamp": _stamp(now + timedelta(seconds=seconds))},
+        }
+
+    def _load(self, resource: str, namespace: str, name: str) -> Object:
+        entry = self._store.get((resource, namespace, name))
+        if entry is None:
+            raise not_found(resource, "", name)
+        body: Object = orjson.loads(entry.data)
+        return body
+
+    def _bound(self, namespace: str, account: str, reference: Object | None) -> Object:
+        """The claims that tie the token to an object; it dies with the object."""
+        if not reference:
+            return {}
+        api_version, kind = reference.get("apiVersion", ""), reference.get("kind", "")
+        group, _, version = api_version.rpartition("/")
+        if group or kind not in _BINDABLE:
+            raise bad_request(f"cannot bind token to object of type {group}/{version}, Kind={kind}")
+        home = "" if kind == "Node" else namespace
+        found = self._load(_BINDABLE[kind], home, reference.get("name", ""))
+        node = _node_of_pod(account, found) if kind == "Pod" else ""
+        _check_reference(kind, reference, found["metadata"]["uid"])
+        return {kind.lower(): _claim(found), **self._node_claim(node)}
+
+    def _node_claim(self, name: str) -> Object:
+        if not name:
+            return {}
+        entry = self._store.get(("nodes", "", name))
+        return {"node": _claim(orjson.loads(entry.data)) if entry is not None else {"name": name}}
+
+
+def _check_names(namespace: str, name: str, metadata: Object) -> None:
+    for field, expected in (("name", name), ("namespace", namespace)):
+        given = metadata.get(field)
+        if given and given != expected:
+            why = f"Invalid value: {quote(given)}: must match the service account {field} if specified"
+            raise invalid(_KIND, _GROUP, name, [Cause("FieldValueInvalid", why, f"metadata.{field}")])
+
+
+def _check_uid(name: str, metadata: Object, uid: str) -> None:
+    given = metadata.get("uid")
+    if given and given != uid:
+        why = f"the UID in the token request ({given}) does not match the UID of the service account ({uid})"
+        raise conflict(_KIND, _GROUP, name, why)
+
+
+def _seconds(spec: Object) -> int:
+    seconds: int | None = spec.get("expirationSeconds")
+    if seconds is None:
+        return _HOUR
+    why = ""
+    if seconds < _SHORTEST:
+        why = "may not specify a duration less than 10 minutes"
+    elif seconds > _LONGEST:
+        why = "may not specify a duration larger than 2^32 seconds"
+    if why:
+        cause = Cause("FieldValueInvalid", f"Invalid value: {seconds}: {why}", "spec.expirationSeconds")
+        raise invalid(_KIND, _GROUP, "", [cause])
+    return seconds
+
+
+def _node_of_pod(account: str, pod: Object) -> str:
+    spec = pod.get("spec") or {}
+    if spec.get("serviceAccountName", "") != account:
+        raise bad_request(
+            f"cannot bind token for serviceaccount {quote(account)} to pod running with different "
+            "serviceaccount name."
+        )
+    node: str = spec.get("nodeName", "")
+    return node
+
+
+def _check_reference(kind: str, reference: Object, uid: str) -> None:
+    given = reference.get("uid")
+    if given and given != uid:
+        why = (
+            f"the UID in the bound object reference ({given}) does not match the UID in record. "
+            "The object might have been deleted and then recreated"
+        )
+        raise conflict(kind, "", reference.get("name", ""), why)
+
+
+def _claim(body: Object) -> Object:
+    return {"name": body["metadata"]["name"], "uid": body["metadata"]["uid"]}
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
