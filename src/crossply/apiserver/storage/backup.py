@@ -10,6 +10,7 @@ revisions count as compacted there, so that a client that watched before reads e
 from __future__ import annotations
 
 import os
+import shutil
 import time
 import uuid
 from collections.abc import Callable, Iterable
@@ -18,6 +19,7 @@ from crossply.apiserver.storage.database import create_database, open_database
 from crossply.apiserver.storage.directory import DATABASE, prepare
 from crossply.apiserver.storage.entries import Entry
 from crossply.apiserver.storage.errors import StorageFailed, WouldOverwrite
+from crossply.apiserver.storage.loading import State
 
 _LEAST_JUMP = 1_000_000_000
 
@@ -29,7 +31,7 @@ def new_lineage() -> str:
 
 def write_backup(path: str, lineage: str, revision: int, entries: Iterable[Entry]) -> None:
     """Write a snapshot into a new file, whole or not at all."""
-    create_database(os.path.abspath(path), lineage, revision, entries)
+    create_database(os.path.abspath(path), lineage, revision, by_revision(entries))
 
 
 def restore(backup: str, directory: str, clock: Callable[[], float] = time.time) -> int:
@@ -38,9 +40,32 @@ def restore(backup: str, directory: str, clock: Callable[[], float] = time.time)
         raise StorageFailed(f"there is no backup {backup}")
     if os.path.isdir(directory) and os.listdir(directory):
         raise WouldOverwrite(f"{directory} is not empty")
-    journal, state = open_database(backup)
-    journal.close()
+    if os.path.exists(f"{backup}-wal"):
+        raise StorageFailed(f"{backup} is not a backup: it is a database in use, or a bare copy of one")
     prepare(directory)
+    state = _read(backup, os.path.join(directory, "restoring"))
     revision = max(int(clock() * 1_000_000), state.revision + _LEAST_JUMP)
-    create_database(os.path.join(directory, DATABASE), new_lineage(), revision, state.entries.values())
+    create_database(
+        os.path.join(directory, DATABASE), new_lineage(), revision, by_revision(state.entries.values())
+    )
     return revision
+
+
+def by_revision(entries: Iterable[Entry]) -> list[Entry]:
+    """Entries in the order in which a database takes them best."""
+    return sorted(entries, key=lambda entry: entry.revision)
+
+
+def _read(backup: str, copy: str) -> State:
+    """Check and read a backup by a copy: a backup of an older version is brought up to date on the way."""
+    try:
+        os.close(os.open(copy, os.O_CREAT | os.O_WRONLY, 0o600))
+        shutil.copyfile(backup, copy)
+        journal, state = open_database(copy)
+        journal.close()
+    except OSError as error:
+        raise StorageFailed(f"the backup cannot be read: {error}") from error
+    finally:
+        if os.path.exists(copy):
+            os.unlink(copy)
+    return state

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -13,9 +14,9 @@ from crossply.apiserver.storage import rows
 from crossply.apiserver.storage.entries import Entry, Event
 from crossply.apiserver.storage.errors import (
     StorageDamaged,
-    StorageError,
     StorageFailed,
     StorageFull,
+    StorageInUse,
     WouldOverwrite,
 )
 from crossply.apiserver.storage.loading import State, check_structure, load
@@ -111,10 +112,10 @@ def create_database(path: str, lineage: str, revision: int, entries: Iterable[En
         os.close(os.open(partial, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600))
         try:
             _fill(partial, lineage, revision, entries)
-            # A link, unlike a renaming, never replaces what has come there in the meantime.
-            os.link(partial, path)
-        finally:
+            os.rename(partial, path)
+        except BaseException:
             os.unlink(partial)
+            raise
         sync_directory(os.path.dirname(path))
 
 
@@ -152,9 +153,9 @@ def _told_as_failure() -> Iterator[None]:
     """What SQLite and the system say about a write, in our words."""
     try:
         yield
-    except apsw.FullError as error:
-        raise StorageFull("the disk is full: the write was not kept") from error
     except (apsw.Error, OSError) as error:
+        if isinstance(error, apsw.FullError) or getattr(error, "errno", 0) in (errno.ENOSPC, errno.EDQUOT):
+            raise StorageFull("the disk is full: the write was not kept") from error
         raise StorageFailed(f"the write could not be made durable: {error}") from error
 
 
@@ -163,10 +164,9 @@ def _told_as_damage() -> Iterator[None]:
     """What SQLite says while a database is opened and read, in our words."""
     try:
         yield
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise StorageInUse("another program has the database open") from error
     except (apsw.CantOpenError, apsw.IOError, apsw.FullError, apsw.PermissionsError, OSError) as error:
         raise StorageFailed(f"the database cannot be opened: {error}") from error
     except (apsw.Error, ValueError, TypeError) as error:
         raise StorageDamaged(f"the database is damaged: {error}") from error
-
-
-__all__ = ["SqliteJournal", "StorageError", "create_database", "open_database", "sync_directory"]

@@ -18,6 +18,8 @@ from typing import NamedTuple
 from crossply.apiserver.storage.entries import Entry, Event, Key
 from crossply.apiserver.storage.journal import Journal
 
+_BATCH_BYTES = 32 << 20
+
 
 class Change(NamedTuple):
     """One write under way, and who waits for it."""
@@ -52,7 +54,8 @@ class GroupCommit:
         self._committed = committed
         self._failed = failed
         self._loop = asyncio.get_running_loop()
-        self._ready = threading.Condition()
+        self._lock = threading.Lock()
+        self._ready = threading.Condition(self._lock)
         self._queue: list[Change] = []
         self._purges: deque[Purge] = deque()
         self._purge_failed = False
@@ -64,20 +67,20 @@ class GroupCommit:
 
     def submit(self, change: Change) -> None:
         """Queue a write. All that are queued in one turn of the event loop wake the thread once."""
-        with self._ready:
+        with self._lock:
             self._queue.append(change)
         self._notify_soon()
 
     def purge(self, purges: list[Purge]) -> None:
         """Queue removals; they are made between commits, one at a time."""
-        with self._ready:
+        with self._lock:
             self._purges.extend(purges)
             self._purge_failed = False
         self._notify_soon()
 
     def withdraw(self, keys: set[Key]) -> list[Change]:
         """Take the queued writes of these keys back, because what they build on has failed."""
-        with self._ready:
+        with self._lock:
             withdrawn = [change for change in self._queue if change.event.key in keys]
             self._queue = [change for change in self._queue if change.event.key not in keys]
         return withdrawn
@@ -127,10 +130,11 @@ class GroupCommit:
                 self._ready.wait()
 
     def _take(self) -> list[Change]:
-        with self._ready:
+        with self._lock:
             if self._halted:
                 return []
-            batch, self._queue = self._queue, []
+            count = _fitting(self._queue)
+            batch, self._queue = self._queue[:count], self._queue[count:]
             return batch
 
     def _commit(self, batch: list[Change]) -> None:
@@ -138,10 +142,10 @@ class GroupCommit:
             self._journal.commit([change.event for change in batch])
         except Exception as error:  # noqa: BLE001 - whatever it is, the writers have to be told
             self._halted = True
-            self._loop.call_soon_threadsafe(self._failed, batch, error)
+            self._tell(self._failed, batch, error)
         else:
             self.commits += 1
-            self._loop.call_soon_threadsafe(self._committed, batch)
+            self._tell(self._committed, batch)
 
     def _purge_some(self) -> None:
         if not self._purges or self._purge_failed:
@@ -155,12 +159,29 @@ class GroupCommit:
         else:
             self._purges.popleft()
             if purge.done is not None:
-                self._loop.call_soon_threadsafe(_finish, purge.done, None)
+                self._tell(_finish, purge.done, None)
 
     def _tell_purgers(self, error: Exception) -> None:
         for purge in list(self._purges):
             if purge.done is not None:
-                self._loop.call_soon_threadsafe(_finish, purge.done, error)
+                self._tell(_finish, purge.done, error)
+
+    def _tell(self, callback: Callable[..., None], *news: object) -> None:
+        try:
+            self._loop.call_soon_threadsafe(callback, *news)
+        except RuntimeError:
+            # The event loop ended without closing the store: there is nobody left to work for.
+            self._halted, self._closing = False, True
+
+
+def _fitting(queue: Batch) -> int:
+    """How many of the queued writes go into one commit: all, unless they are very large."""
+    size = 0
+    for count, change in enumerate(queue):
+        size += len(change.event.data)
+        if size > _BATCH_BYTES and count:
+            return count
+    return len(queue)
 
 
 def _finish(future: asyncio.Future[None], error: Exception | None) -> None:

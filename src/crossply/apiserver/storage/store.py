@@ -11,7 +11,6 @@ Everything here runs in the event loop; `group_commit` has the only other thread
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import sys
 import time
@@ -50,7 +49,8 @@ class Store:
         self._lock = lock
         self._closed = False
         self._group = GroupCommit(journal, self._publish, self._roll_back)
-        self._trimming = asyncio.create_task(self._trim_by_age())
+        self._loop = asyncio.get_running_loop()
+        self._tick()
 
     @classmethod
     async def open(cls, path: str | None, *, limits: HistoryLimits = DEFAULT_LIMITS) -> Store:
@@ -141,7 +141,7 @@ class Store:
         cutoff = self.revision if revision is None else min(revision, self.revision)
         if cutoff <= self.compacted:
             return
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        done: asyncio.Future[None] = self._loop.create_future()
         self._forget(cutoff, done)
         await done
 
@@ -156,9 +156,7 @@ class Store:
         if self._closed:
             return
         self._closed = True
-        self._trimming.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._trimming
+        self._timer.cancel()
         await self._group.close()
         if self._lock is not None:
             self._lock.release()
@@ -176,7 +174,7 @@ class Store:
             event = Event(revision, kind, key, data)
         else:
             event = Event(revision, kind, key, data, current.data, current.revision)
-        change = Change(event, Entry(key, revision, data), self._trimming.get_loop().create_future())
+        change = Change(event, Entry(key, revision, data), self._loop.create_future())
         self._pending[key] = change
         self._group.submit(change)
         return change.done
@@ -216,12 +214,12 @@ class Store:
         if dropped or done:
             self._group.purge(list(_purges(dropped, self.compacted, done)))
 
-    async def _trim_by_age(self) -> None:
-        while True:
-            now = time.monotonic()
-            self._history.mark(now, self.revision)
-            self._forget(self._history.outlived(now))
-            await asyncio.sleep(_TICK_SECONDS)
+    def _tick(self) -> None:
+        """Let history that is old enough go."""
+        now = time.monotonic()
+        self._history.mark(now, self.revision)
+        self._forget(self._history.outlived(now))
+        self._timer = self._loop.call_later(_TICK_SECONDS, self._tick)
 
 
 def _open_or_create(path: str) -> tuple[Journal, State]:

@@ -1,0 +1,168 @@
+"""Many writers share one sync of the disk; a failed commit takes back exactly what depends on it."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import subprocess
+import sys
+import textwrap
+
+import apsw
+import pytest
+from tests.apiserver.storage.faults import FaultySystem
+from tests.apiserver.storage.objects import WIDGETS, content_of, create, delete, names, update, widget
+
+from crossply.apiserver.storage import StorageFailed, StorageFull, Store
+
+
+async def test_writers_of_one_moment_share_one_commit(directory: str) -> None:
+    store = await Store.open(directory)
+    await asyncio.gather(*[create(store, widget(f"w{number}")) for number in range(64)])
+    assert (store.commits, store.count(WIDGETS)) == (1, 64)
+    await store.close()
+
+
+async def test_writes_that_come_during_a_sync_go_out_together_after_it(
+    directory: str, disk: FaultySystem
+) -> None:
+    store = await Store.open(directory)
+    disk.may_sync.clear()
+    writes = [asyncio.ensure_future(create(store, widget("first")))]
+    await asyncio.sleep(0.05)
+    for number in range(30):  # in many turns of the event loop
+        writes.append(asyncio.ensure_future(create(store, widget(f"w{number}"))))
+        await asyncio.sleep(0)
+    assert store.list(WIDGETS) == []
+    disk.may_sync.set()
+    await asyncio.gather(*writes)
+    assert store.commits == 2
+    await store.close()
+
+
+async def test_very_large_writes_are_spread_over_several_commits() -> None:
+    store = await Store.open(None)
+    large = "x" * (12 << 20)
+    await asyncio.gather(*[create(store, widget(f"w{number}"), large) for number in range(5)])
+    assert (store.commits, store.count(WIDGETS)) == (3, 5)
+    await store.close()
+
+
+@pytest.mark.parametrize(
+    ("operation", "error", "told"),
+    [
+        ("fail_write", apsw.FullError, StorageFull),  # no space for the write-ahead log
+        ("fail_write", apsw.IOError, StorageFailed),  # the disk is broken
+        ("fail_sync", apsw.IOError, StorageFailed),  # written, but the sync failed: nobody knows
+        ("fail_sync", apsw.FullError, StorageFull),  # file systems that find out late
+    ],
+)
+async def test_a_failed_commit_fails_its_writes_keeps_reads_and_recovers(
+    directory: str, disk: FaultySystem, operation: str, error: type[apsw.Error], told: type[Exception]
+) -> None:
+    store = await Store.open(directory)
+    await create(store, widget("old"), 1)
+    await create(store, widget("doomed"), 1)
+    heard: list[int] = []
+    store.subscribe(WIDGETS, lambda event: heard.append(event.revision))
+    setattr(disk, operation, error)
+    results = await asyncio.gather(
+        update(store, widget("old"), 2), delete(store, widget("doomed")), create(store, widget("new")),
+        return_exceptions=True,
+    )  # fmt: skip
+    assert [type(result) for result in results] == [told] * 3
+    assert names(store.list(WIDGETS)) == ["doomed", "old"]
+    assert store.latest(widget("new")) is None
+    assert content_of(store.latest(widget("old"))) == 1  # type: ignore[arg-type]
+    setattr(disk, operation, None)
+    entry = await update(store, widget("old"), 3)
+    assert heard == [entry.revision]
+    assert entry.revision > 6  # the revisions of failed writes are not given again
+    await store.close()
+    store = await Store.open(directory)
+    assert [content_of(found) for found in store.list(WIDGETS)] == [1, 3]
+    await store.close()
+
+
+async def test_what_was_built_on_a_failed_write_fails_and_nothing_else(
+    directory: str, disk: FaultySystem
+) -> None:
+    store = await Store.open(directory)
+    disk.may_sync.clear()
+    first = asyncio.ensure_future(create(store, widget("failing"), 1))
+    await asyncio.sleep(0.05)  # its commit is under way, the following ones wait
+    built_on_it = [
+        asyncio.ensure_future(update(store, widget("failing"), 2)),
+        asyncio.ensure_future(delete(store, widget("failing"))),
+        asyncio.ensure_future(create(store, widget("failing"), "again")),
+    ]
+    independent = asyncio.ensure_future(create(store, widget("independent")))
+    await asyncio.sleep(0)
+    disk.fail_sync = apsw.IOError
+    disk.may_sync.set()
+    with pytest.raises(StorageFailed):
+        await first
+    disk.fail_sync = None
+    assert [type(error) for error in await asyncio.gather(*built_on_it, return_exceptions=True)] == [
+        StorageFailed
+    ] * 3
+    # It was queued behind the failure; whether its own commit met the broken disk is a matter of timing.
+    await asyncio.gather(independent, return_exceptions=True)
+    assert store.latest(widget("failing")) is None
+    assert (await create(store, widget("failing"), 5)).revision > 6
+    await store.close()
+
+
+async def test_compaction_on_a_full_disk_is_made_up_for_later(directory: str, disk: FaultySystem) -> None:
+    store = await Store.open(directory)
+    await create(store, widget("a"), 1)
+    await update(store, widget("a"), 2)
+    disk.fail_write = apsw.FullError
+    with pytest.raises(StorageFull):
+        await store.compact()
+    disk.fail_write = None
+    await update(store, widget("a"), 3)
+    await store.compact()
+    await store.close()
+    assert _rows(directory) == 1
+
+
+def _rows(directory: str) -> int:
+    connection = apsw.Connection(f"{directory}/crossply.db")
+    try:
+        return int(connection.execute("SELECT count(*) FROM log").get)
+    finally:
+        connection.close()
+
+
+FILL_THE_DISK = """
+    import asyncio, resource, sys
+    from crossply.apiserver.storage import StorageError, Store
+
+    async def main():
+        store = await Store.open(sys.argv[1])
+        _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, hard))
+        kept, failed = [], 0
+        for number in range(400):
+            try:
+                await store.write(("widgets", "", f"w{number}"), None, lambda revision: bytes(8000))
+                kept.append(number)
+            except StorageError:
+                failed += 1
+        resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+        await store.write(("widgets", "", "after"), None, lambda revision: bytes(8000))
+        assert store.count("widgets") == len(kept) + 1, (store.count("widgets"), len(kept))
+        await store.close()
+        store = await Store.open(sys.argv[1])
+        assert store.count("widgets") == len(kept) + 1
+        assert kept and failed, (kept, failed)
+        await store.close()
+
+    asyncio.run(main())
+"""
+
+
+def test_a_limit_of_the_system_on_file_sizes_is_survived(directory: str) -> None:
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[1] == resource.RLIM_INFINITY
+    subprocess.run([sys.executable, "-c", textwrap.dedent(FILL_THE_DISK), directory], check=True, timeout=30)
