@@ -86,8 +86,10 @@ def accepts(address):
 
 
 def make_certificates(directory):
-    """Certificates for mutual TLS: server/ and client/ of one authority, stranger/ of another."""
-    for authority, names in (("ca", ("server", "client")), ("other-ca", ("stranger",))):
+    """Certificates for mutual TLS: server/, client/ and one for another host, misnamed/, of one authority;
+    stranger/ of another.
+    """
+    for authority, names in (("ca", ("server", "client", "misnamed")), ("other-ca", ("stranger",))):
         openssl(
             directory,
             "req",
@@ -114,9 +116,8 @@ def issue(directory, authority, name):
     place = directory / name
     place.mkdir()
     extensions = directory / f"{name}.ext"
-    extensions.write_text(
-        "subjectAltName=DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n"
-    )
+    host = "DNS:elsewhere.example.org" if name == "misnamed" else "DNS:localhost,IP:127.0.0.1"
+    extensions.write_text(f"subjectAltName={host}\nextendedKeyUsage=serverAuth,clientAuth\n")
     openssl(
         directory,
         "req",

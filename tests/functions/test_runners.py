@@ -187,6 +187,13 @@ def test_mutual_tls_works_and_a_stranger_is_refused(certificates):
             call(address, timeout=0.5)
 
 
+def test_a_server_with_the_certificate_of_another_host_is_refused(certificates):
+    address = f"localhost:{free_port()}"
+    command = [CROSSPLY, "function", "serve", "auto-ready", "--tls-certs-dir", str(certificates / "misnamed")]
+    with started([*command, "--address", address], address), pytest.raises(FunctionError):
+        call(address, timeout=1.0, certificates=str(certificates / "client"))
+
+
 def test_certificates_that_are_missing_are_named(tmp_path):
     with pytest.raises(FunctionUnavailable, match=r"ca\.crt: no such file or directory"):
         call("127.0.0.1:1", certificates=str(tmp_path))

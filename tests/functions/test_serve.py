@@ -158,6 +158,21 @@ def test_a_running_call_finishes_when_the_server_is_stopped():
         stopping.join()
 
 
+def test_a_call_that_hangs_does_not_keep_the_server_from_stopping(monkeypatch):
+    monkeypatch.setattr("crossply.functions.server.GRACE", 0.1)
+    server = FunctionServer("test", behave, ServerSettings("127.0.0.1:0"))
+    with grpc.insecure_channel(f"127.0.0.1:{server.port}") as channel:
+        call = channel.unary_unary(V1).future(asking("hang"), timeout=30)
+        time.sleep(0.3)
+        assert server._limit.running() == 1
+        server.stop()
+        assert call.exception() is not None
+    deadline = time.monotonic() + 10
+    while server._limit.running() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert server._limit.running() == 0
+
+
 def serve(*arguments, environment=None):
     command = [CROSSPLY, "function", "serve", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=20, env=environment)
@@ -179,9 +194,10 @@ def serve(*arguments, environment=None):
         ),
         (["auto-ready", "--insecure", "--address", "300.0.0.1:1"], 1, 'at address "300.0.0.1:1"'),
         (["auto-ready", "--insecure", "--network", "carrier-pigeon"], 80, "carrier-pigeon"),
+        (["auto-ready", "--insecure", "--max-recv-message-size", "0"], 1, "must be at least 1, not 0"),
         ([], 80, "<name>"),
     ],
-    ids=["no credentials", "unknown", "no certificates", "bad address", "bad network", "no name"],
+    ids=["no credentials", "unknown", "no certificates", "bad address", "bad network", "no size", "no name"],
 )
 def test_what_cannot_be_served_is_said_at_start(arguments, status, said):
     done = serve(*arguments)

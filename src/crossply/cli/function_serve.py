@@ -37,7 +37,7 @@ def _serve(name: str, certificates: str | None, invocation: Invocation) -> None:
         address=invocation["address"],
         network=invocation["network"],
         certificates=certificates,
-        max_request=invocation["max-recv-message-size"] << 20,
+        max_request=_mebibytes(invocation["max-recv-message-size"]),
         log=_log(invocation) if invocation["debug"] else None,
     )
     signals = _hold_back_signals()
@@ -45,6 +45,12 @@ def _serve(name: str, certificates: str | None, invocation: Invocation) -> None:
     _log(invocation)(f"serving {name} at {settings.address}")
     signal.sigwait(signals)
     server.stop()
+
+
+def _mebibytes(number: int) -> int:
+    if number < 1:
+        raise ServeError(f"--max-recv-message-size must be at least 1, not {number}")
+    return number << 20
 
 
 def _log(invocation: Invocation) -> Callable[[str], None]:

@@ -54,7 +54,7 @@ class FunctionServer:
         self._server.start()
 
     def stop(self) -> None:
-        """Refuse new calls, let the running ones finish, and return when all is closed."""
+        """Refuse new calls, let the running ones finish or end them after a while, and close."""
         self._server.stop(GRACE).wait()
         self._limit.close()
 

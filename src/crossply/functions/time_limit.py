@@ -8,6 +8,7 @@ overdue. It reaches any Python code; a single long call into C ends first.
 from __future__ import annotations
 
 import ctypes
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -62,8 +63,9 @@ class TimeLimit:
         return len(self._running)
 
     def close(self) -> None:
-        """Stop watching."""
+        """Interrupt what is still running, and stop watching."""
         self._closed.set()
+        self._interrupt(math.inf)
 
     def _release(self, call: _Call) -> None:
         with self._lock:
@@ -73,10 +75,12 @@ class TimeLimit:
 
     def _watch(self) -> None:
         while not self._closed.wait(_TICK):
-            now = time.monotonic()
-            with self._lock:
-                for call in self._running.copy():
-                    if call.deadline <= now and not call.interrupted:
-                        call.interrupted = True
-                        reached = ctypes.py_object(TimeLimitReached)
-                        ctypes.pythonapi.PyThreadState_SetAsyncExc(call.thread, reached)
+            self._interrupt(time.monotonic())
+
+    def _interrupt(self, until: float) -> None:
+        with self._lock:
+            for call in self._running.copy():
+                if call.deadline <= until and not call.interrupted:
+                    call.interrupted = True
+                    reached = ctypes.py_object(TimeLimitReached)
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(call.thread, reached)
