@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from crossply.apiserver.names import dns_label_problems, subdomain_problems
 from crossply.apiserver.requests import User
+from crossply.values import Object
 
 MASTERS = "system:masters"
 AUTHENTICATED = "system:authenticated"
@@ -55,3 +56,10 @@ def split_node(username: str) -> str | None:
     """The name of the node that a user name stands for, if it is one."""
     name = username.removeprefix(_NODE_PREFIX)
     return name if name != username and not subdomain_problems(name) else None
+
+
+def user_info(user: User) -> Object:
+    """A user as reviews and the audit log show it."""
+    extra = {key: list(values) for key, values in (user.extra or {}).items()}
+    told: Object = {"username": user.name, "uid": user.uid, "groups": list(user.groups), "extra": extra}
+    return {field: value for field, value in told.items() if value}

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 
 from crossply.apiserver.auth.authentication import Authenticator
+from crossply.apiserver.auth.identities import user_info
 from crossply.apiserver.auth.rbac import Authorizer
 from crossply.apiserver.auth.rbac.denials import resolution_problems
 from crossply.apiserver.auth.review_rules import access_review_causes
@@ -30,6 +31,8 @@ RESOURCES = {
     f"selfsubjectrulesreviews.{_AUTHORIZATION}": "SelfSubjectRulesReview",
 }
 """The resources that are answered here, and their kinds."""
+_NO_RESOURCE = "\0"
+"""A resource that is not told: it is not a path, and only rules about all resources include it."""
 _Handler = Callable[[User, str, Object], Awaitable[Object]]
 
 
@@ -132,13 +135,6 @@ class Reviews:
         return _answer(body, kind, status)
 
 
-def user_info(user: User) -> Object:
-    """A user as reviews and the audit log show it."""
-    extra = {key: list(values) for key, values in (user.extra or {}).items()}
-    told: Object = {"username": user.name, "uid": user.uid, "groups": list(user.groups), "extra": extra}
-    return {field: value for field, value in told.items() if value}
-
-
 def _answer(body: Object, kind: str, status: Object) -> Object:
     group = _AUTHENTICATION if kind == "TokenReview" else _AUTHORIZATION
     metadata = body.get("metadata") or {}
@@ -168,7 +164,7 @@ def _question(spec: Object) -> RequestInfo:
         group=attributes.get("group", ""),
         version=attributes.get("version") or "*",
         namespace=attributes.get("namespace", ""),
-        resource=attributes.get("resource", ""),
+        resource=attributes.get("resource") or _NO_RESOURCE,
         name=attributes.get("name", ""),
         subresource=attributes.get("subresource", ""),
     )

@@ -1,0 +1,6 @@
+"""The audit log: who did what, and how it ended."""
+
+from crossply.apiserver.audit.events import Level, Outcome, Record
+from crossply.apiserver.audit.log import AuditError, AuditLog
+
+__all__ = ["AuditError", "AuditLog", "Level", "Outcome", "Record"]

@@ -1,0 +1,142 @@
+"""What the audit log says of a request: an audit.k8s.io/v1 Event.
+
+Bodies are told at the levels Request and RequestResponse only, and never those that carry secrets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import IntEnum
+from typing import Any
+from uuid import uuid4
+
+import orjson
+
+from crossply.apiserver.auth.identities import user_info
+from crossply.apiserver.requests import RequestInfo, User
+from crossply.values import Object
+
+_SECRET_RESOURCES = frozenset(
+    {("", "secrets"), ("", "serviceaccounts/token"), ("authentication.k8s.io", "tokenreviews")}
+)
+_ID_LENGTH = 64
+
+
+class Level(IntEnum):
+    """How much of a request is recorded."""
+
+    NONE = 0
+    METADATA = 1
+    REQUEST = 2
+    REQUEST_RESPONSE = 3
+
+    @property
+    def title(self) -> str:
+        """The level as events name it."""
+        return ("None", "Metadata", "Request", "RequestResponse")[self]
+
+
+@dataclass(slots=True)
+class Record:
+    """One request while it is served. Fields are filled in as they become known."""
+
+    info: RequestInfo
+    uri: str
+    received: datetime
+    source: str = ""
+    user_agent: str = ""
+    user: User | None = None
+    impersonated: User | None = None
+    constraint: str = ""
+    audit_id: str = ""
+    annotations: dict[str, str] = field(default_factory=dict)
+    request_body: bytes = b""
+    response_body: bytes = b""
+
+    def __post_init__(self) -> None:
+        # A client may choose the id, to follow a request through several servers.
+        self.audit_id = self.audit_id[:_ID_LENGTH] if self.audit_id.isprintable() else ""
+        self.audit_id = self.audit_id or str(uuid4())
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a request ended or, for a watch, how its response started."""
+
+    code: int
+    moment: datetime
+    problem: Object | None = None
+    """The Status of a request that failed."""
+    stage: str = "ResponseComplete"
+
+
+def event(record: Record, outcome: Outcome, level: Level) -> Object:
+    """The audit event of a request."""
+    secret = carries_secrets(record.info)
+    level = min(level, Level.METADATA) if secret else level
+    constraint = {"impersonationConstraint": record.constraint} if record.constraint else None
+    told: Object = {
+        "kind": "Event",
+        "apiVersion": "audit.k8s.io/v1",
+        "level": level.title,
+        "auditID": record.audit_id,
+        "stage": outcome.stage,
+        "requestURI": record.uri,
+        "verb": record.info.verb,
+        "user": user_info(record.user) if record.user else {},
+        "impersonatedUser": user_info(record.impersonated) if record.impersonated else None,
+        "authenticationMetadata": constraint,
+        "sourceIPs": [record.source] if record.source else None,
+        "userAgent": record.user_agent,
+        "objectRef": _object_reference(record.info),
+        "responseStatus": _response_status(outcome.code, None if secret else outcome.problem),
+        "requestObject": _body(record.request_body) if level >= Level.REQUEST else None,
+        "responseObject": _body(record.response_body) if level >= Level.REQUEST_RESPONSE else None,
+        "requestReceivedTimestamp": _stamp(record.received),
+        "stageTimestamp": _stamp(outcome.moment),
+        "annotations": record.annotations,
+    }
+    return {key: value for key, value in told.items() if value not in (None, "") and (value or key == "user")}
+
+
+def carries_secrets(info: RequestInfo) -> bool:
+    """Whether the bodies of a request may hold what nobody else should read."""
+    resource = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
+    return (info.group, resource) in _SECRET_RESOURCES or (info.group, info.resource) == ("", "secrets")
+
+
+def _object_reference(info: RequestInfo) -> Object | None:
+    if not info.is_resource:
+        return None
+    told = {
+        "resource": info.resource,
+        "namespace": info.namespace,
+        "name": info.name,
+        "apiGroup": info.group,
+        "apiVersion": info.version,
+        "subresource": info.subresource,
+    }
+    return {key: value for key, value in told.items() if value}
+
+
+def _response_status(code: int, problem: Object | None) -> Object:
+    status: Object = {"metadata": {}}
+    for name in ("status", "message", "reason", "details"):
+        if problem and problem.get(name):
+            status[name] = problem[name]
+    return {**status, "code": code}
+
+
+def _body(data: bytes) -> Any:
+    """A body as it goes into the event; what is not JSON is left out."""
+    if not data:
+        return None
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")

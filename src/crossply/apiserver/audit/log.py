@@ -1,0 +1,118 @@
+"""The audit log's file: one event a line, rotated by size.
+
+The event loop only puts what it knows into a queue; a thread makes the event, writes and rotates. Requests
+are never slowed down by the disk: when the queue is full events are dropped, counted, and the next event that
+is written tells of the loss.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import threading
+from typing import IO
+
+import orjson
+
+from crossply.apiserver.audit.events import Level, Outcome, Record, event
+from crossply.errors import CrossplyError
+from crossply.values import Object
+
+_WAITING = 10_000
+_DROPPED = "crossply.io/dropped-events"
+
+
+class AuditError(CrossplyError):
+    """The audit log cannot be written."""
+
+    code = "CP-634"
+    hint = "choose another file with --audit-log, or make its directory writable"
+
+
+class AuditLog:
+    """A file of audit events: `audit.log`, and the older ones `audit.log.1`, `audit.log.2` …"""
+
+    def __init__(
+        self,
+        path: str,
+        level: Level = Level.METADATA,
+        largest: int = 100 << 20,
+        backups: int = 10,
+        waiting: int = _WAITING,
+    ) -> None:
+        self.level = level
+        self.dropped = 0
+        """Events that were lost because the disk could not keep up."""
+        self._told_dropped = 0
+        self._path, self._largest, self._backups = path, largest, backups
+        self._queue: queue.Queue[tuple[Record, Outcome] | None] = queue.Queue(waiting)
+        self._file = _open(path)
+        self._size = os.fstat(self._file.fileno()).st_size
+        self._thread = threading.Thread(target=self._write_all, name="audit", daemon=True)
+        self._thread.start()
+
+    @property
+    def wants_bodies(self) -> bool:
+        """Whether it is worth keeping bodies for a record."""
+        return self.level >= Level.REQUEST
+
+    def log(self, record: Record, outcome: Outcome) -> None:
+        """Log a request that has ended, or whose response has started."""
+        try:
+            self._queue.put_nowait((record, outcome))
+        except queue.Full:
+            self.dropped += 1
+
+    def close(self) -> None:
+        """Write what is waiting and close the file."""
+        self._queue.put(None)
+        self._thread.join()
+        self._file.close()
+
+    def _write_all(self) -> None:
+        while (item := self._queue.get()) is not None:
+            try:
+                self._write(self._line(*item))
+            except (OSError, AuditError):
+                # A full disk must not end the log for good: this event is lost, the next one is tried again.
+                self.dropped += 1
+
+    def _line(self, record: Record, outcome: Outcome) -> bytes:
+        told = event(record, outcome, self.level)
+        lost = self.dropped - self._told_dropped
+        if lost:
+            self._told_dropped += lost
+            told["annotations"] = {**told.get("annotations", {}), _DROPPED: str(lost)}
+        return _encode(told) + b"\n"
+
+    def _write(self, line: bytes) -> None:
+        if self._size and self._size + len(line) > self._largest:
+            self._file.close()
+            self._move_older()
+        if self._file.closed:
+            self._file = _open(self._path)
+            self._size = os.fstat(self._file.fileno()).st_size
+        self._file.write(line)
+        self._size += len(line)
+
+    def _move_older(self) -> None:
+        for number in range(self._backups, 0, -1):
+            older = f"{self._path}.{number - 1}" if number > 1 else self._path
+            if os.path.exists(older):
+                os.replace(older, f"{self._path}.{number}")
+
+
+def _encode(told: Object) -> bytes:
+    try:
+        return orjson.dumps(told)
+    except TypeError:  # text that is not UTF-8, such as a URL may hold
+        return json.dumps(told).encode("ascii")
+
+
+def _open(path: str) -> IO[bytes]:
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    except OSError as problem:
+        raise AuditError(f"cannot open the audit log {path}: {problem.strerror}", place=path) from None
+    return os.fdopen(handle, "ab", buffering=0)

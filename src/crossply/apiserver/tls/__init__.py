@@ -1,0 +1,15 @@
+"""The server's certificates: an authority of its own, kept between starts, and what it signs."""
+
+from crossply.apiserver.tls.context import reload_server_certificate, server_ssl_context
+from crossply.apiserver.tls.files import CertificateError, Certificates
+from crossply.apiserver.tls.keeping import ensure_certificates
+from crossply.apiserver.tls.kubeconfig import write_kubeconfig
+
+__all__ = [
+    "CertificateError",
+    "Certificates",
+    "ensure_certificates",
+    "reload_server_certificate",
+    "server_ssl_context",
+    "write_kubeconfig",
+]

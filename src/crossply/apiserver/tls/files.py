@@ -1,0 +1,105 @@
+"""Where certificates and keys lie, and how they are written: whole or not at all, keys for the owner only."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from crossply.errors import CrossplyError
+
+_PRIVATE = 0o600
+
+
+class CertificateError(CrossplyError):
+    """The server's certificates or keys cannot be read or made."""
+
+    code = "CP-633"
+    hint = "move the directory away to have new ones made; clients then need the new kubeconfig"
+
+
+@dataclass(frozen=True, slots=True)
+class Certificates:
+    """The files of one server."""
+
+    directory: str
+
+    @property
+    def authority(self) -> str:
+        """The certificate that clients trust."""
+        return self._file("ca.crt")
+
+    @property
+    def authority_key(self) -> str:
+        """The key that signs certificates."""
+        return self._file("ca.key")
+
+    @property
+    def server(self) -> str:
+        """The certificate that the server shows."""
+        return self._file("server.crt")
+
+    @property
+    def server_key(self) -> str:
+        """The key of the server's certificate."""
+        return self._file("server.key")
+
+    @property
+    def admin(self) -> str:
+        """A client certificate of the group system:masters."""
+        return self._file("admin.crt")
+
+    @property
+    def admin_key(self) -> str:
+        """The key of the administrator's certificate."""
+        return self._file("admin.key")
+
+    @property
+    def accounts_key(self) -> str:
+        """The key that signs service account tokens."""
+        return self._file("service-accounts.key")
+
+    @property
+    def record(self) -> str:
+        """What the certificates say, for those who do not want to parse them."""
+        return self._file("certificates.json")
+
+    def all(self) -> tuple[str, ...]:
+        """Every certificate and key."""
+        return (self.authority, self.server, self.admin, *self.private())
+
+    def private(self) -> tuple[str, ...]:
+        """Every file that nobody else may read."""
+        return (self.authority_key, self.server_key, self.admin_key, self.accounts_key)
+
+    def _file(self, name: str) -> str:
+        return os.path.join(self.directory, name)
+
+
+def read(path: str) -> bytes:
+    """The content of a file."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as problem:
+        raise CertificateError(f"cannot read {path}: {problem.strerror}", place=path) from None
+
+
+def write_private(path: str, data: bytes) -> None:
+    """Write a file that only its owner can read. It is never seen half written, nor with wider rights."""
+    temporary = f"{path}.{os.getpid()}.new"
+    try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE)
+        with os.fdopen(handle, "wb") as file:
+            os.fchmod(file.fileno(), _PRIVATE)
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as problem:
+        raise CertificateError(f"cannot write {path}: {problem.strerror}", place=path) from None
+
+
+def narrow_rights(path: str) -> None:
+    """Take a key from everyone but its owner."""
+    if os.stat(path).st_mode & 0o077:
+        os.chmod(path, _PRIVATE)
