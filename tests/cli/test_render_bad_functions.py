@@ -97,6 +97,26 @@ def test_a_function_that_drops_what_is_desired_deletes_it(bench) -> None:
     assert xr["spec"]["crossplane"]["resourceRefs"] == []
 
 
+def test_schemas_that_refer_to_each_other_without_end_are_refused(bench) -> None:
+    def asking(data: bytes, context: grpc.ServicerContext) -> bytes:
+        reply = RunFunctionResponse()
+        reply.requirements.schemas["cm"].api_version = "v1"
+        reply.requirements.schemas["cm"].kind = "ConfigMap"
+        return reply.SerializeToString()
+
+    def twice(name):
+        return {"properties": {side: {"$ref": f"#/components/schemas/{name}"} for side in "ab"}}
+
+    schemas = {f"s{level}": twice(f"s{level + 1}") for level in range(60)}
+    kind = {"group": "", "version": "v1", "kind": "ConfigMap"}
+    schemas["s0"]["x-kubernetes-group-version-kind"] = [kind]
+    bench.write("schemas/v1.json", json.dumps({"components": {"schemas": schemas}}))
+    with serving(asking) as address:
+        bench.write("functions.yaml", remote(address))
+        said = bench.refusal(*FILES, "-s", "schemas", within=20)
+    assert "fetching schema for cm: the OpenAPI schema of ConfigMap is too large" in said
+
+
 def test_a_function_that_hangs_is_given_up_when_the_time_is_over(bench) -> None:
     over = threading.Event()
     with serving(lambda *_: over.wait(20) and b"") as address:

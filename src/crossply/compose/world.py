@@ -17,6 +17,8 @@ from crossply.values import Object
 from crossply.values.gobase64 import decode
 
 _GVK = "x-kubernetes-group-version-kind"
+_MOST_NODES = 250_000
+"""The most nodes of one schema with its references resolved: about a second's work."""
 
 
 class NotFound(ComposeError):
@@ -70,8 +72,7 @@ class World:
             schemas = _dig(document, "components", "schemas")
             for schema in schemas.values():
                 if _describes(schema, selector):
-                    resolved: Object = _resolve(schema, schemas, ())
-                    return resolved
+                    return _resolved(schema, schemas, selector.kind)
         return None
 
 
@@ -111,16 +112,33 @@ def _describes(schema: Any, selector: SchemaSelector) -> bool:
     return all(kinds[0].get(key, "") == value for key, value in wanted.items())
 
 
-def _resolve(schema: Any, schemas: Object, open_names: tuple[str, ...]) -> Any:
-    """The schema with every `$ref` replaced by what it names; a reference to itself is left empty."""
-    if isinstance(schema, list):
-        return [_resolve(item, schemas, open_names) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    ref = schema.get("$ref")
-    if isinstance(ref, str):
+def _resolved(schema: Object, schemas: Object, kind: str) -> Object:
+    """The schema with every `$ref` replaced by what it names; a reference to itself is left empty.
+
+    Schemas that refer to others twice, and those to others twice, grow without end: they are refused.
+    """
+    left = _MOST_NODES
+
+    def resolve(part: Any, open_names: tuple[str, ...]) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise RecursionError
+        if isinstance(part, list):
+            return [resolve(item, open_names) for item in part]
+        if not isinstance(part, dict):
+            return part
+        ref = part.get("$ref")
+        if not isinstance(ref, str):
+            return {key: resolve(value, open_names) for key, value in part.items()}
         name = ref.rpartition("/")[2]
-        if name in open_names:
-            return {}
-        return _resolve(schemas.get(name, {}), schemas, (*open_names, name))
-    return {key: _resolve(value, schemas, open_names) for key, value in schema.items()}
+        return {} if name in open_names else resolve(schemas.get(name, {}), (*open_names, name))
+
+    try:
+        resolved: Object = resolve(schema, ())
+    except RecursionError:
+        raise ComposeError(
+            f"the OpenAPI schema of {kind} is too large: it refers to too many others",
+            hint="give render only the documents of the kinds that functions ask for",
+        ) from None
+    return resolved
