@@ -125,24 +125,34 @@ def _not_a_pipeline(name: str, place: str, hint: str) -> RenderRefused:
 def check_fit(xr: Object, file: CompositionFile) -> None:
     """Refuse a Composition for another kind, with other labels, or without anything to render."""
     composition = file.composition
-    _check_type(xr, composition)
+    _check_type(xr, file)
     # The definition is not known yet, so a selector is looked for where modern resources have it.
     wanted = match_labels(MODERN.read(xr, "compositionSelector"))
     for key, value in wanted.items():
         if key not in composition.labels:
-            raise RenderRefused(f'composition "{composition.name}" is missing required label "{key}"')
+            raise RenderRefused(
+                f'composition "{composition.name}" is missing required label "{key}"',
+                place=_line_of(file, "metadata"),
+                hint=_SELECTOR_HINT,
+            )
         if composition.labels[key] != value:
             raise RenderRefused(
                 f'composition "{composition.name}" has incorrect value for label "{key}": '
-                f'want "{value}", got "{composition.labels[key]}"'
+                f'want "{value}", got "{composition.labels[key]}"',
+                place=_line_of(file, "metadata", "labels", key),
+                hint=_SELECTOR_HINT,
             )
     if composition.mode != "Pipeline" and not any(map(is_older_step, composition.steps)):
-        document = file.document
-        raise _not_a_pipeline(
-            composition.name,
-            f"{document.source}:{document.locate(('spec',)) or document.line}",
-            "set spec.mode: Pipeline, or give spec.resources for mode: Resources",
-        )
+        hint = "set spec.mode: Pipeline, or give spec.resources for mode: Resources"
+        raise _not_a_pipeline(composition.name, _line_of(file, "spec"), hint)
+
+
+_SELECTOR_HINT = "the composite resource's spec.crossplane.compositionSelector.matchLabels asks for it"
+
+
+def _line_of(file: CompositionFile, *field: str) -> str:
+    document = file.document
+    return f"{document.source}:{document.locate(field) or document.line}"
 
 
 def is_older_step(step: Step) -> bool:
@@ -150,18 +160,23 @@ def is_older_step(step: Step) -> bool:
     return step.function == NATIVE_FUNCTION or step.container is not None
 
 
-def _check_type(xr: Object, composition: Composition) -> None:
+def _check_type(xr: Object, file: CompositionFile) -> None:
+    composite = file.composition.composite
     kind, api_version = text_in(xr, "kind"), text_in(xr, "apiVersion")
-    if composition.composite.kind != kind:
-        raise RenderRefused(
-            f"composition's compositeTypeRef.kind ({composition.composite.kind}) does not match "
-            f"XR's kind ({kind})"
+    if composite.kind != kind:
+        sentence = f"composition's compositeTypeRef.kind ({composite.kind}) does not match XR's kind ({kind})"
+    elif composite.api_version != api_version:
+        sentence = (
+            f"composition's compositeTypeRef.apiVersion ({composite.api_version}) does not match XR's "
+            f"apiVersion ({api_version})"
         )
-    if composition.composite.api_version != api_version:
-        raise RenderRefused(
-            f"composition's compositeTypeRef.apiVersion ({composition.composite.api_version}) does not "
-            f"match XR's apiVersion ({api_version})"
-        )
+    else:
+        return
+    raise RenderRefused(
+        sentence,
+        place=_line_of(file, "spec", "compositeTypeRef"),
+        hint="render with the Composition of this kind, or correct its compositeTypeRef",
+    )
 
 
 def load_functions(path: str) -> list[Object]:

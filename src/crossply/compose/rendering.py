@@ -15,7 +15,7 @@ from crossply.compose.conditions import put_conditions, read_conditions, set_con
 from crossply.compose.configuration import check_compatible, configure
 from crossply.compose.driver import drive
 from crossply.compose.engine import Job, Outcome, compose
-from crossply.compose.errors import ComposeError, RenderInputError
+from crossply.compose.errors import ComposeError, ObservedError, RenderInputError
 from crossply.compose.events import NORMAL, PAUSED, REQUEST_HANDLED, SELECT, Event
 from crossply.compose.machinery import Machinery
 from crossply.compose.messages import Request, ResourceSelector, Response, SchemaSelector, Snapshot
@@ -33,7 +33,8 @@ from crossply.compose.pipeline import Told
 from crossply.compose.recipe import Recipe
 from crossply.compose.verdict import DELETING, RESPONSIVE, SYNCED, conclude, conclude_failure
 from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
-from crossply.compose.world import World
+from crossply.compose.world import World, decode_data
+from crossply.errors import CrossplyError
 from crossply.kinds.composition import Step
 from crossply.values import Object
 
@@ -206,10 +207,14 @@ class Rendering:
         selector = ResourceSelector(
             "v1", "Secret", text_in(ref, "name"), None, namespace_of(obj) or text_in(ref, "namespace")
         )
-        from crossply.compose.world import decode_data
-
         found = self._world.select(selector)
-        return decode_data(found[0].object) if found else {}
+        try:
+            return decode_data(found[0].object) if found else {}
+        except CrossplyError as problem:
+            raise ObservedError(
+                f'cannot get connection details from Secret "{selector.match_name}": {problem}',
+                hint=problem.hint,
+            ) from None
 
     def _stopped(self, xr: Object, condition: Any, event: Event | None) -> Rendered:
         """A composite resource that is not composed: paused, or on its way out."""
