@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from tests.apiserver.storage.faults import FaultySystem, faulty_system
 
 

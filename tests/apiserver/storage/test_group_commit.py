@@ -10,10 +10,10 @@ import textwrap
 
 import apsw
 import pytest
-from tests.apiserver.storage.faults import FaultySystem
-from tests.apiserver.storage.objects import WIDGETS, content_of, create, delete, names, update, widget
 
 from crossply.apiserver.storage import StorageFailed, StorageFull, Store
+from tests.apiserver.storage.faults import FaultySystem
+from tests.apiserver.storage.objects import WIDGETS, content_of, create, delete, names, update, widget
 
 
 async def test_writers_of_one_moment_share_one_commit(directory: str) -> None:

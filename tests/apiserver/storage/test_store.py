@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+
+from crossply.apiserver.storage import Changed, Compacted, Event, Exists, StorageClosed, Store
 from tests.apiserver.storage.objects import (
     WIDGETS,
     content_of,
@@ -15,8 +17,6 @@ from tests.apiserver.storage.objects import (
     update,
     widget,
 )
-
-from crossply.apiserver.storage import Changed, Compacted, Event, Exists, StorageClosed, Store
 
 
 @pytest.fixture(params=["database", "memory"])

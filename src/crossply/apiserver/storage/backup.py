@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterable
@@ -43,7 +44,7 @@ def restore(backup: str, directory: str, clock: Callable[[], float] = time.time)
     if os.path.exists(f"{backup}-wal"):
         raise StorageFailed(f"{backup} is not a backup: it is a database in use, or a bare copy of one")
     prepare(directory)
-    state = _read(backup, os.path.join(directory, "restoring"))
+    state = _read(backup, directory)
     revision = max(int(clock() * 1_000_000), state.revision + _LEAST_JUMP)
     create_database(
         os.path.join(directory, DATABASE), new_lineage(), revision, by_revision(state.entries.values())
@@ -56,16 +57,12 @@ def by_revision(entries: Iterable[Entry]) -> list[Entry]:
     return sorted(entries, key=lambda entry: entry.revision)
 
 
-def _read(backup: str, copy: str) -> State:
+def _read(backup: str, directory: str) -> State:
     """Check and read a backup by a copy: a backup of an older version is brought up to date on the way."""
     try:
-        os.close(os.open(copy, os.O_CREAT | os.O_WRONLY, 0o600))
-        shutil.copyfile(backup, copy)
-        journal, state = open_database(copy)
-        journal.close()
+        with tempfile.TemporaryDirectory(prefix="restoring-", dir=directory) as private:
+            journal, state = open_database(shutil.copyfile(backup, os.path.join(private, DATABASE)))
+            journal.close()
     except OSError as error:
         raise StorageFailed(f"the backup cannot be read: {error}") from error
-    finally:
-        if os.path.exists(copy):
-            os.unlink(copy)
     return state

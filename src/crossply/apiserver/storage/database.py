@@ -67,6 +67,7 @@ class SqliteJournal:
 
 def open_database(path: str) -> tuple[SqliteJournal, State]:
     """Open a database that exists, check all of it, and read it."""
+    clean = not os.path.exists(f"{path}-wal")
     with _told_as_damage():
         connection = _connect(path)
     try:
@@ -74,7 +75,16 @@ def open_database(path: str) -> tuple[SqliteJournal, State]:
             return SqliteJournal(connection), _start(connection)
     except BaseException:
         connection.close()
+        if clean:
+            _remove_empty(f"{path}-wal")
         raise
+
+
+def _remove_empty(path: str) -> None:
+    """Looking at a database makes an empty log beside it; a database that is refused stays as it was."""
+    with contextlib.suppress(OSError):
+        if os.path.getsize(path) == 0:
+            os.unlink(path)
 
 
 def _connect(path: str) -> Connection:
