@@ -1,0 +1,29 @@
+"""How messages name objects and kinds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.values import Object
+
+
+def kind_text(object_: Object) -> str:
+    """Return `group/version, Kind=Kind`; the core group is empty, and so is a version that is none."""
+    api_version, kind = _text(object_.get("apiVersion")), _text(object_.get("kind"))
+    if api_version.count("/") > 1:
+        return f"/, Kind={kind}"
+    group, _, version = api_version.rpartition("/")
+    return f"{group}/{version}, Kind={kind}"
+
+
+def named(object_: Object) -> str:
+    """Return `namespace/name; kind` of an object that could not be typed."""
+    metadata: Any = object_.get("metadata")
+    if metadata.__class__ is not dict:
+        metadata = {}
+    namespace, name = _text(metadata.get("namespace")), _text(metadata.get("name"))
+    return f"{namespace}/{name}; {kind_text(object_)}"
+
+
+def _text(value: Any) -> str:
+    return value if value.__class__ is str else ""

@@ -1,0 +1,110 @@
+"""Move ownership with the values: whoever changes a field owns it, whoever saw it change or go does not.
+
+Managers may speak other API versions than the write; each is judged by what changed in its own version.
+"""
+
+from __future__ import annotations
+
+from crossply.apply.compare import NO_CHANGE, Comparison, compare
+from crossply.apply.conflicts import Conflict, conflicts_of
+from crossply.apply.field_sets import FieldSet, difference, intersection, without
+from crossply.apply.managers import Identity, Managers, Owned
+from crossply.apply.merge import Merge
+from crossply.apply.owned import owned_fields
+from crossply.apply.prune import leaves_nothing, prune
+from crossply.apply.reconcile import reconciled
+from crossply.apply.scope import Scope
+from crossply.values import Object
+
+
+class Conflicted(Exception):
+    """An apply would change fields of others; carries the conflicts to whoever words the answer."""
+
+    def __init__(self, conflicts: list[Conflict]) -> None:
+        super().__init__("conflicts")
+        self.conflicts = conflicts
+
+
+def own_by_applying(
+    live: Object, config: Object, managers: Managers, who: Identity, scope: Scope, force: bool
+) -> tuple[Object, Managers]:
+    """Return the object after an apply, and who owns what then. Both objects are checked."""
+    managers = _today(live, managers, scope)
+    merge = Merge()
+    new = merge.values(live, config, scope.type)
+    last = managers.get(who)
+    fields = without(owned_fields(config, scope.type), scope.reset.get(scope.api_version, {}))
+    applied = Owned(fields, scope.api_version, last.time if last else None)
+    managers[who] = applied
+    if merge.hollow or not leaves_nothing(managers, last, applied):
+        new = prune(new, managers, last, applied, scope.versions)
+    comparisons = _Comparisons(live, new, scope)
+    return new, _handed_over(managers, who, comparisons, force)
+
+
+def own_by_updating(live: Object, new: Object, managers: Managers, scope: Scope) -> tuple[FieldSet, Managers]:
+    """Return the fields that a write took, and what is left to the managers so far. Both are checked."""
+    managers = _today(live, managers, scope)
+    comparisons = _Comparisons(live, new, scope)
+    taken = comparisons.at(scope.api_version).changed()
+    return taken, _handed_over(managers, None, comparisons, True)
+
+
+def _today(live: Object, managers: Managers, scope: Scope) -> Managers:
+    """Return the managers in terms of today's schemas; whoever spoke a version that is gone is forgotten."""
+    result: Managers = {}
+    checked = {scope.api_version}
+    for identity, owned in managers.items():
+        version = scope.versions.get(owned.api_version)
+        if version is None:
+            continue
+        if version.api_version not in checked:
+            version.convert(live)
+            checked.add(version.api_version)
+        fields = reconciled(owned.fields, version.type)
+        result[identity] = owned if fields is owned.fields else owned.owning(fields)
+    return result
+
+
+class _Comparisons:
+    """What a write changed, as each API version sees it; computed when first asked for."""
+
+    def __init__(self, old: Object, new: Object, scope: Scope) -> None:
+        self._old, self._new, self._scope = old, new, scope
+        self._found: dict[str, Comparison] = {}
+
+    def at(self, api_version: str) -> Comparison:
+        found = self._found.get(api_version)
+        if found is None:
+            found = self._found[api_version] = self._compare(api_version)
+        return found
+
+    def _compare(self, api_version: str) -> Comparison:
+        if self._old is self._new:
+            return NO_CHANGE
+        version = self._scope.versions[api_version]
+        old = version.convert(self._old, "failed to convert old object")
+        new = version.convert(self._new, "failed to convert new object")
+        comparison = compare(old, new, version.type)
+        return comparison.without(self._scope.reset.get(api_version))
+
+
+def _handed_over(
+    managers: Managers, who: Identity | None, comparisons: _Comparisons, force: bool
+) -> Managers:
+    conflicts: dict[Identity, FieldSet] = {}
+    result: Managers = {}
+    for identity, owned in managers.items():
+        fields = owned.fields
+        if identity != who:
+            comparison = comparisons.at(owned.api_version)
+            if comparison is not NO_CHANGE:
+                conflict = intersection(fields, comparison.changed())
+                if conflict:
+                    conflicts[identity] = conflict
+                fields = difference(difference(fields, conflict), comparison.removed)
+        if fields:
+            result[identity] = owned if fields is owned.fields else owned.owning(fields)
+    if conflicts and not force:
+        raise Conflicted(conflicts_of(conflicts))
+    return result

@@ -1,0 +1,89 @@
+"""Remove what a manager applied before and no longer applies, unless someone else owns it.
+
+The order of the steps is Kubernetes', and matters where ownership has holes: take out everything that was
+applied last time, put back what anyone owns now, then put back what nobody had applied (defaults, and what
+controllers wrote below an item).
+"""
+
+from __future__ import annotations
+
+from crossply.apply.errors import NotTyped
+from crossply.apply.field_sets import FieldSet, difference, intersection, union
+from crossply.apply.managers import Managers, Owned
+from crossply.apply.owned import owned_fields, with_named_fields
+from crossply.apply.remove import remove
+from crossply.apply.types import Type
+from crossply.apply.versions import Version, Versions
+from crossply.values import Object
+
+_CONVERTING_PRUNED = "failed to convert pruned object to last applied version"
+
+
+def prune(
+    merged: Object, managers: Managers, last: Owned | None, applied: Owned, versions: Versions
+) -> Object:
+    """Return a merged object without the fields that nobody wants any more."""
+    if last is None or not last.fields:
+        return merged
+    version = versions.get(last.api_version)
+    if version is None:
+        return merged
+    try:
+        pruned = _pruned(merged, managers, last, version, versions)
+        return versions[applied.api_version].convert(pruned)
+    except NotTyped as error:
+        raise error.within("failed to prune fields") from None
+
+
+def _pruned(merged: Object, managers: Managers, last: Owned, version: Version, versions: Versions) -> Object:
+    merged = version.convert(merged, "failed to convert merged object to last applied version")
+    type_ = version.type
+    whole = _fields(merged, type_)
+    last_fields = with_named_fields(last.fields, type_)
+    owned = _owned_by_version(managers)
+    pruned = remove(merged, last_fields, type_)
+    # The version that was pruned goes first: converting may need the fields that it puts back.
+    pruned = _put_back(merged, whole, pruned, owned.pop(version.api_version, {}), type_)
+    for api_version in sorted(owned):
+        if api_version in versions:
+            pruned = _put_back_at(versions[api_version], merged, pruned, owned[api_version])
+    pruned = version.convert(pruned, "failed add back dangling items: " + _CONVERTING_PRUNED)
+    gone = difference(whole, _fields(pruned, type_))
+    return remove(merged, intersection(gone, last_fields), type_)  # type: ignore[no-any-return]
+
+
+def _owned_by_version(managers: Managers) -> dict[str, FieldSet]:
+    owned: dict[str, FieldSet] = {}
+    for manager in managers.values():
+        owned[manager.api_version] = union(owned.get(manager.api_version, {}), manager.fields)
+    return owned
+
+
+def _put_back(merged: Object, whole: FieldSet, pruned: Object, owned: FieldSet, type_: Type) -> Object:
+    """Return a merged object with only what is left after pruning and what someone owns."""
+    kept = union(_fields(pruned, type_), with_named_fields(owned, type_))
+    return remove(merged, difference(whole, kept), type_)  # type: ignore[no-any-return]
+
+
+def _put_back_at(version: Version, merged: Object, pruned: Object, owned: FieldSet) -> Object:
+    story = f"failed add back owned items: failed to convert %s object at version {version.api_version}"
+    merged = version.convert(merged, story % "merged")
+    pruned = version.convert(pruned, story % "pruned")
+    return _put_back(merged, _fields(merged, version.type), pruned, owned, version.type)
+
+
+def leaves_nothing(managers: Managers, last: Owned | None, applied: Owned) -> bool:
+    """Tell whether pruning can have no effect: what was applied is applied again, in everyone's version.
+
+    It still has an effect when the configuration names containers without what is in them.
+    """
+    if last is None:
+        return True
+    version = applied.api_version
+    if any(owned.api_version != version for owned in managers.values()) or last.api_version != version:
+        return False
+    return last.fields == applied.fields or not difference(last.fields, applied.fields)
+
+
+def _fields(value: Object, type_: Type) -> FieldSet:
+    return with_named_fields(owned_fields(value, type_), type_)

@@ -1,0 +1,60 @@
+"""What a write must know of its endpoint: kind, version, subresource, and the fields it may not set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from crossply.apply.compile import custom_type
+from crossply.apply.field_sets import FIELD, FieldSet
+from crossply.apply.types import Type
+from crossply.apply.versions import Version, Versions, relabelled
+from crossply.values import Object
+
+_NO_RESET: Mapping[str, FieldSet] = MappingProxyType({})
+# What the main endpoint of a kind with a status ignores, and what the status endpoint ignores.
+_STATUS: FieldSet = {"f:status": FIELD}
+_NOT_STATUS: FieldSet = {"f:metadata": FIELD, "f:spec": FIELD}
+
+
+class Scope(NamedTuple):
+    """One endpoint of a kind. `reset` holds, by apiVersion, the fields that a write through it never owns."""
+
+    kind: str
+    api_version: str
+    versions: Versions
+    subresource: str = ""
+    reset: Mapping[str, FieldSet] = _NO_RESET
+
+    @property
+    def version(self) -> Version:
+        """The version that the endpoint speaks."""
+        return self.versions[self.api_version]
+
+    @property
+    def type(self) -> Type:
+        """How values merge in that version."""
+        return self.versions[self.api_version].type
+
+
+def custom_scopes(
+    crd: Object, conversion: Callable[[Object, str], Object] = relabelled
+) -> dict[tuple[str, str], Scope]:
+    """Return the endpoints of a custom resource, by version name and subresource ("" or "status")."""
+    spec = crd["spec"]
+    versions = {}
+    for version in spec["versions"]:
+        api_version = f"{spec['group']}/{version['name']}"
+        schema = (version.get("schema") or {}).get("openAPIV3Schema")
+        versions[api_version] = Version(api_version, custom_type(schema), conversion)
+    scopes = {}
+    every_version = dict.fromkeys(versions, _NOT_STATUS)
+    for version in spec["versions"]:
+        name, api_version, kind = version["name"], f"{spec['group']}/{version['name']}", spec["names"]["kind"]
+        has_status = (version.get("subresources") or {}).get("status") is not None
+        reset = {api_version: _STATUS} if has_status else _NO_RESET
+        scopes[name, ""] = Scope(kind, api_version, versions, "", reset)
+        if has_status:
+            scopes[name, "status"] = Scope(kind, api_version, versions, "status", every_version)
+    return scopes
