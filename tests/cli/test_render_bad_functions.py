@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -13,10 +15,12 @@ import grpc
 import pytest
 from render_workbench import (
     CONFIG_MAP,
+    CROSSPLY,
     FILES,
     Bench,
     composition,
     config_map_step,
+    eventually,
     function,
     remote,
     serving,
@@ -191,6 +195,42 @@ def test_a_function_of_ones_own_that_does_not_work(bench, command, sentence) -> 
     said = bench.refusal(*FILES, f"--timeout={1 if 'sleep' in command else 15}s", within=20)
     assert sentence in said
     assert 'cannot run Function "pt": ' in said
+    assert not left_over(bench.folder)
+
+
+HANGING = """
+import sys, time, grpc
+from concurrent import futures
+
+class Handler(grpc.GenericRpcHandler):
+    def service(self, details):
+        return grpc.unary_unary_rpc_method_handler(self.hang)
+
+    def hang(self, data, context):
+        open("called", "w").close()
+        time.sleep(60)
+
+server = grpc.server(futures.ThreadPoolExecutor(2), handlers=[Handler()])
+server.add_insecure_port(sys.argv[1])
+server.start()
+server.wait_for_termination()
+"""
+
+
+@table(
+    "told code",
+    ("Ctrl-C", signal.SIGINT, 130),
+    ("a time limit around the command", signal.SIGTERM, 143),
+)
+def test_a_render_that_is_told_to_end_takes_its_functions_along(bench, told, code) -> None:
+    bench.write("hang.py", HANGING)
+    command = f"{sys.executable} hang.py {{address}}"
+    bench.write("functions.yaml", function(crossply__runtime="process", crossply__command=command))
+    process = subprocess.Popen([CROSSPLY, "render", *FILES], cwd=bench.folder, stderr=subprocess.PIPE)
+    eventually((bench.folder / "called").exists)
+    process.send_signal(told)
+    _, said = process.communicate(timeout=15)
+    assert (process.returncode, said) == (code, b"")
     assert not left_over(bench.folder)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from crossply.cli import render_inputs as inputs
 from crossply.cli.render_context import build_context
-from crossply.cli.render_functions import caller, check_runtimes, functions_for
+from crossply.cli.render_functions import caller, functions_for, running
 from crossply.cli.render_output import documents, write_json, write_yaml
 from crossply.cli.spec import Argument, Command, Flag, Invocation
 from crossply.compose.errors import ComposeError, RenderInputError, StepFailed
@@ -14,7 +14,6 @@ from crossply.compose.recipe import prepare
 from crossply.compose.rendering import Rendered, Rendering
 from crossply.compose.world import World
 from crossply.errors import CrossplyError
-from crossply.functions.runners import Runners
 from crossply.values import Object
 
 
@@ -62,9 +61,8 @@ def _render(
     schemas = _load_schemas(invocation["required-schemas"])
     context = build_context(invocation["context-files"], invocation["context-values"])
     world = World([*observed, *required], secrets, schemas)
-    check_runtimes(functions, invocation["function-runtime"])
-    machinery = inputs.machinery_for(xr, definition)
-    with Runners(functions, invocation["function-runtime"]) as runners:
+    with running(functions, invocation["function-runtime"]) as runners:
+        machinery = inputs.machinery_for(xr, definition)
         rendering = Rendering(machinery, world, caller(runners, invocation["timeout"]))
         try:
             return rendering.run(xr, prepare(file.composition), observed, context)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from time import monotonic
+from typing import NoReturn
 
 from crossply.cli import render_inputs as inputs
 from crossply.cli.spec import Invocation
@@ -15,6 +17,9 @@ from crossply.functions.binding import BUILTIN, DOCKER, choose_runtime
 from crossply.functions.runners import Runners
 from crossply.kinds.composition import Step
 from crossply.values import Object
+
+_TERMINATED = 143
+"""The exit code of a program that SIGTERM ended."""
 
 
 def functions_for(invocation: Invocation, file: inputs.CompositionFile) -> list[Object]:
@@ -52,14 +57,42 @@ def _with_annotations(function: Object, given: dict[str, str]) -> Object:
     return {**function, "metadata": {**metadata_of(function), "annotations": annotations}}
 
 
-def check_runtimes(functions: Iterable[Object], preferred: str | None) -> None:
-    """Refuse annotations that say nothing, also on functions that no step uses."""
-    for function in functions:
-        try:
-            _check_annotations(function, choose_runtime(function, preferred))
-        except CrossplyError as problem:
-            story = f'cannot start function runtimes: cannot get runtime for Function "{name_of(function)}"'
-            raise problem.within(story) from None
+@contextmanager
+def running(functions: Iterable[Object], preferred: str | None) -> Iterator[Runners]:
+    """The functions, ready to be called; what was started for them is stopped however the command ends."""
+    functions = list(functions)
+    runtimes = {_runtime_of(function, preferred) for function in functions}
+    with (
+        _sigterm_raised() if runtimes - {BUILTIN} else nullcontext(),
+        Runners(functions, preferred) as runners,
+    ):
+        yield runners
+
+
+@contextmanager
+def _sigterm_raised() -> Iterator[None]:
+    """Leave by an exception when told to end: the default would leave processes and containers behind."""
+    import signal
+
+    def leave(*_: object) -> NoReturn:
+        raise SystemExit(_TERMINATED)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _runtime_of(function: Object, preferred: str | None) -> str:
+    """How a function is run; annotations that say nothing are refused, also where no step uses it."""
+    try:
+        runtime = choose_runtime(function, preferred)
+        _check_annotations(function, runtime)
+    except CrossplyError as problem:
+        story = f'cannot start function runtimes: cannot get runtime for Function "{name_of(function)}"'
+        raise problem.within(story) from None
+    return runtime
 
 
 def _check_annotations(function: Object, runtime: str) -> None:
