@@ -30,13 +30,14 @@ from crossply.values.structs import decode_struct, encode_struct
 from crossply.values.yaml import dump, load, read_stream
 
 WORDS = (
-    "apiVersion kind metadata name spec status resources patches type fromFieldPath toFieldPath transforms "
-    "math multiply string fmt convert toType map match patterns regexp combine variables strategy policy "
-    "patchSets patchSetName base readinessChecks connectionDetails environment pipeline step input "
-    "functionRef mode Pipeline Resources FromCompositeFieldPath ToCompositeFieldPath PatchSet Required "
-    "Optional properties items required enum default pattern format oneOf anyOf not versions schema openAPIV3Schema names group "
-    "scope LegacyCluster Namespaced true false null yes no ~ 012 0x1f 1e3 .inf .nan <<: *a &a !!str | > - ? "
-    ": a[0] a[*] a. .a a[ ] %d %v %!s %[1]* %-010.3f 1Ki 100m -0 9223372036854775808 2024-01-01 {} [] '' \"\""
+    "apiVersion kind metadata name spec status resources patches type fromFieldPath toFieldPath "
+    "transforms math multiply string fmt convert toType map match patterns regexp combine variables "
+    "strategy policy patchSets patchSetName base readinessChecks connectionDetails environment pipeline "
+    "step input functionRef mode Pipeline Resources FromCompositeFieldPath ToCompositeFieldPath PatchSet "
+    "Required Optional properties items required enum default pattern format oneOf anyOf not versions "
+    "schema openAPIV3Schema names group scope LegacyCluster Namespaced true false null yes no ~ 012 0x1f "
+    "1e3 .inf .nan <<: *a &a !!str | > - ? : a[0] a[*] a. .a a[ ] %d %v %!s %[1]* %-010.3f 1Ki 100m -0 "
+    "9223372036854775808 2024-01-01 {} [] '' \"\" "
 ).split()
 
 
