@@ -1,0 +1,56 @@
+"""How long ago something was, in the few figures that a person wants: 5s, 3m20s, 4d6h."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+_MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86400, 86400 * 365
+
+
+def since(timestamp: Any, now: datetime) -> str:
+    """The time between a timestamp and now; `<unknown>` without a timestamp."""
+    if not timestamp:
+        return "<unknown>"
+    moment = parse_timestamp(timestamp)
+    return "<invalid>" if moment is None else human_duration((now - moment).total_seconds())
+
+
+def parse_timestamp(text: Any) -> datetime | None:
+    """The moment of an RFC 3339 timestamp, or None if it is none."""
+    if not isinstance(text, str) or "T" not in text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment.astimezone(UTC) if moment.tzinfo else None
+
+
+def human_duration(duration: float) -> str:
+    """A length of time with two or three figures. Clocks may differ by two seconds."""
+    seconds = int(duration)
+    if seconds < -1:
+        return "<invalid>"
+    if seconds < 2 * _MINUTE:
+        return f"{max(seconds, 0)}s"
+    if seconds < 10 * _MINUTE:
+        return _two(seconds, _MINUTE, "m", 1, 60, "s")
+    if seconds < 3 * _HOUR:
+        return f"{seconds // _MINUTE}m"
+    if seconds < 8 * _HOUR:
+        return _two(seconds, _HOUR, "h", _MINUTE, 60, "m")
+    if seconds < 48 * _HOUR:
+        return f"{seconds // _HOUR}h"
+    if seconds < 8 * _DAY:
+        return _two(seconds, _DAY, "d", _HOUR, 24, "h")
+    if seconds < 2 * _YEAR:
+        return f"{seconds // _DAY}d"
+    if seconds < 8 * _YEAR:
+        return _two(seconds, _YEAR, "y", _DAY, 365, "d")
+    return f"{seconds // _YEAR}y"
+
+
+def _two(seconds: int, large: int, large_unit: str, small: int, wrap: int, small_unit: str) -> str:
+    rest = seconds // small % wrap
+    return f"{seconds // large}{large_unit}" + (f"{rest}{small_unit}" if rest else "")

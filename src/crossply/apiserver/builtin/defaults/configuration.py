@@ -1,0 +1,73 @@
+"""Defaults of Namespaces, Secrets, roles and the like."""
+
+from __future__ import annotations
+
+from crossply.apiserver.builtin.defaults.pods import setting
+from crossply.values import Object
+
+_CORE, _RBAC = "io.k8s.api.core.v1", "io.k8s.api.rbac.v1"
+_EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
+_RBAC_GROUP = "rbac.authorization.k8s.io"
+_NAME_LABEL = "kubernetes.io/metadata.name"
+
+
+def _namespace(namespace: Object) -> None:
+    name = namespace["metadata"].get("name")
+    if name:
+        labels = namespace["metadata"].get("labels") or {}
+        namespace["metadata"]["labels"] = {**labels, _NAME_LABEL: name}
+
+
+def _binding(binding: Object) -> None:
+    if not binding["roleRef"].get("apiGroup"):
+        binding["roleRef"]["apiGroup"] = _RBAC_GROUP
+
+
+def _subject(subject: Object) -> None:
+    if subject.get("kind") in ("User", "Group"):
+        subject.setdefault("apiGroup", _RBAC_GROUP)
+
+
+def _limit_item(item: Object) -> None:
+    if item.get("type") != "Container":
+        return
+    limits = {**(item.get("max") or {}), **(item.get("default") or {})}
+    requests = {**(item.get("min") or {}), **limits, **(item.get("defaultRequest") or {})}
+    item["default"], item["defaultRequest"] = limits, requests
+    for key in ("default", "defaultRequest"):
+        if not item[key]:
+            del item[key]
+
+
+def _node_status(status: Object) -> None:
+    if status.get("capacity"):
+        status.setdefault("allocatable", dict(status["capacity"]))
+
+
+def _definition(definition: Object) -> None:
+    """A CustomResourceDefinition names its kind in every form, and the version that is stored."""
+    spec = definition["spec"]
+    names = spec["names"]
+    names.setdefault("singular", names.get("kind", "").lower())
+    if names.get("kind"):
+        names.setdefault("listKind", names["kind"] + "List")
+    spec.setdefault("conversion", {"strategy": "None"})
+    if not definition["status"].get("storedVersions"):
+        stored = [each.get("name", "") for each in spec.get("versions") or () if each.get("storage")]
+        definition["status"]["storedVersions"] = stored[:1] or None
+
+
+DEFAULTS = {
+    f"{_CORE}.Namespace": _namespace,
+    f"{_CORE}.NamespaceStatus": setting(phase="Active"),
+    f"{_CORE}.Secret": setting(type="Opaque"),
+    f"{_CORE}.LimitRangeItem": _limit_item,
+    f"{_CORE}.NodeStatus": _node_status,
+    f"{_RBAC}.RoleBinding": _binding,
+    f"{_RBAC}.ClusterRoleBinding": _binding,
+    f"{_RBAC}.Subject": _subject,
+    "io.k8s.api.scheduling.v1.PriorityClass": setting(preemptionPolicy="PreemptLowerPriority"),
+    f"{_EXTENSIONS}.CustomResourceDefinition": _definition,
+    f"{_EXTENSIONS}.ServiceReference": setting(port=443),
+    "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.ServiceReference": setting(port=443),
+}

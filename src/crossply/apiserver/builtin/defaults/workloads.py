@@ -1,0 +1,70 @@
+"""Defaults of the kinds that keep Pods running."""
+
+from __future__ import annotations
+
+from crossply.apiserver.builtin.defaults.pods import setting
+from crossply.values import Object
+
+_APPS = "io.k8s.api.apps.v1"
+_ROLLING = "RollingUpdate"
+
+
+def _deployment_spec(spec: Object) -> None:
+    spec.setdefault("replicas", 1)
+    strategy = spec["strategy"]
+    strategy.setdefault("type", _ROLLING)
+    if strategy["type"] == _ROLLING:
+        rolling = strategy.setdefault("rollingUpdate", {})
+        rolling.setdefault("maxUnavailable", "25%")
+        rolling.setdefault("maxSurge", "25%")
+    spec.setdefault("revisionHistoryLimit", 10)
+    spec.setdefault("progressDeadlineSeconds", 600)
+
+
+def _daemon_set_spec(spec: Object) -> None:
+    strategy = spec["updateStrategy"]
+    strategy.setdefault("type", _ROLLING)
+    if strategy["type"] == _ROLLING:
+        rolling = strategy.setdefault("rollingUpdate", {})
+        rolling.setdefault("maxUnavailable", 1)
+        rolling.setdefault("maxSurge", 0)
+    spec.setdefault("revisionHistoryLimit", 10)
+
+
+def _stateful_set_spec(spec: Object) -> None:
+    spec.setdefault("podManagementPolicy", "OrderedReady")
+    strategy = spec["updateStrategy"]
+    if "type" not in strategy:
+        strategy["type"] = _ROLLING
+        strategy.setdefault("rollingUpdate", {})
+    if strategy["type"] == _ROLLING and "rollingUpdate" in strategy:
+        strategy["rollingUpdate"].setdefault("partition", 0)
+    retention = spec.setdefault("persistentVolumeClaimRetentionPolicy", {})
+    retention.setdefault("whenDeleted", "Retain")
+    retention.setdefault("whenScaled", "Retain")
+    spec.setdefault("replicas", 1)
+    spec.setdefault("revisionHistoryLimit", 10)
+
+
+def _stateful_set(obj: Object) -> None:
+    for claim in obj["spec"].get("volumeClaimTemplates") or ():
+        # A template is read as a whole claim, whose type is filled in.
+        claim.setdefault("apiVersion", "v1")
+        claim.setdefault("kind", "PersistentVolumeClaim")
+
+
+def _replication_controller(obj: Object) -> None:
+    labels = ((obj["spec"].get("template") or {}).get("metadata") or {}).get("labels")
+    if labels:
+        obj["spec"].setdefault("selector", dict(labels))
+        obj["metadata"].setdefault("labels", dict(labels))
+
+
+DEFAULTS = {
+    f"{_APPS}.DeploymentSpec": _deployment_spec,
+    f"{_APPS}.DaemonSetSpec": _daemon_set_spec,
+    f"{_APPS}.StatefulSetSpec": _stateful_set_spec,
+    f"{_APPS}.StatefulSet": _stateful_set,
+    f"{_APPS}.ReplicaSetSpec": setting(replicas=1),
+    "io.k8s.api.core.v1.ReplicationController": _replication_controller,
+}

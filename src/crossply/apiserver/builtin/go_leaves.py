@@ -1,0 +1,76 @@
+"""Types of Kubernetes that read and write themselves: quantities, times, numbers or texts, raw JSON."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+
+class Leaf(NamedTuple):
+    """A type that reads itself, and what its zero is written as."""
+
+    read: Callable[[Any], Any]
+    zero: Any
+
+
+@functools.lru_cache(maxsize=1024)
+def _canonical_quantity(text: str) -> str:
+    from crossply.values import quantity
+
+    try:
+        return str(quantity.parse(text))
+    except quantity.QuantityError:
+        return text
+
+
+def _quantity(value: Any) -> Any:
+    if isinstance(value, str):
+        return _canonical_quantity(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _canonical_quantity(repr(value))
+    return value
+
+
+def _time(value: Any) -> Any:
+    if not isinstance(value, str) or (len(value) == 20 and value.endswith("Z")):
+        return value
+    moment = _moment(value)
+    return value if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _micro_time(value: Any) -> Any:
+    moment = _moment(value) if isinstance(value, str) else None
+    return value if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment.astimezone(UTC) if moment.tzinfo else None
+
+
+def _raw(value: Any) -> Any:
+    return value
+
+
+_META = "io.k8s.apimachinery.pkg.apis.meta.v1"
+_EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
+
+LEAVES: dict[str, Leaf] = {
+    "io.k8s.apimachinery.pkg.api.resource.Quantity": Leaf(_quantity, "0"),
+    "io.k8s.apimachinery.pkg.util.intstr.IntOrString": Leaf(_raw, 0),
+    "io.k8s.apimachinery.pkg.runtime.RawExtension": Leaf(_raw, None),
+    f"{_META}.Time": Leaf(_time, None),
+    f"{_META}.MicroTime": Leaf(_micro_time, None),
+    f"{_META}.FieldsV1": Leaf(_raw, None),
+    f"{_EXTENSIONS}.JSON": Leaf(_raw, None),
+    f"{_EXTENSIONS}.JSONSchemaPropsOrArray": Leaf(_raw, None),
+    f"{_EXTENSIONS}.JSONSchemaPropsOrBool": Leaf(_raw, None),
+    f"{_EXTENSIONS}.JSONSchemaPropsOrStringArray": Leaf(_raw, None),
+    f"{_EXTENSIONS}.JSONSchemaProps": Leaf(_raw, None),
+}
+"""Types by the name of their definition. A CRD's schema is written as it was given: `custom` reads it."""

@@ -1,0 +1,78 @@
+"""What is special about each built-in kind; `strategy_for` finds it."""
+
+from __future__ import annotations
+
+import functools
+
+from crossply.apiserver.builtin.strategies.strategy import Strategy
+from crossply.apiserver.resources import Resource
+
+__all__ = ["Strategy", "strategy_for"]
+
+
+def strategy_for(resource: Resource) -> Strategy:
+    """The rules of a resource's kind; plain ones for kinds that have none of their own."""
+    return _strategy(resource)
+
+
+@functools.lru_cache(maxsize=256)
+def _strategy(resource: Resource) -> Strategy:
+    return _strategies().get((resource.group, resource.names.plural), Strategy)(resource)
+
+
+@functools.cache
+def _strategies() -> dict[tuple[str, str], type[Strategy]]:
+    from crossply.apiserver.builtin.strategies import (
+        autoscalers,
+        events,
+        ingresses,
+        jobs,
+        namespaces,
+        plain,
+        pods,
+        roles,
+        secrets,
+        services,
+        webhooks,
+        workloads,
+    )
+
+    rbac, admission = "rbac.authorization.k8s.io", "admissionregistration.k8s.io"
+    return {
+        ("", "configmaps"): secrets.ConfigMapStrategy,
+        ("", "events"): events.EventStrategy,
+        ("", "namespaces"): namespaces.NamespaceStrategy,
+        ("", "nodes"): plain.NodeStrategy,
+        ("", "persistentvolumeclaims"): plain.ClaimStrategy,
+        ("", "persistentvolumes"): plain.VolumeStrategy,
+        ("", "pods"): pods.PodStrategy,
+        ("", "podtemplates"): plain.PodTemplateStrategy,
+        ("", "replicationcontrollers"): workloads.ReplicationControllerStrategy,
+        ("", "secrets"): secrets.SecretStrategy,
+        ("", "services"): services.ServiceStrategy,
+        ("apiextensions.k8s.io", "customresourcedefinitions"): plain.DefinitionStrategy,
+        ("apiregistration.k8s.io", "apiservices"): plain.APIServiceStrategy,
+        ("apps", "daemonsets"): workloads.DaemonSetStrategy,
+        ("apps", "deployments"): workloads.DeploymentStrategy,
+        ("apps", "replicasets"): workloads.ReplicaSetStrategy,
+        ("apps", "statefulsets"): workloads.StatefulSetStrategy,
+        ("autoscaling", "horizontalpodautoscalers"): autoscalers.AutoscalerStrategy,
+        ("batch", "cronjobs"): jobs.CronJobStrategy,
+        ("batch", "jobs"): jobs.JobStrategy,
+        ("coordination.k8s.io", "leases"): plain.LeaseStrategy,
+        ("discovery.k8s.io", "endpointslices"): plain.EndpointSliceStrategy,
+        ("events.k8s.io", "events"): events.EventStrategy,
+        ("networking.k8s.io", "ingressclasses"): plain.CountedStrategy,
+        ("networking.k8s.io", "ingresses"): ingresses.IngressStrategy,
+        ("networking.k8s.io", "networkpolicies"): plain.NetworkPolicyStrategy,
+        ("policy", "poddisruptionbudgets"): plain.BudgetStrategy,
+        ("scheduling.k8s.io", "priorityclasses"): plain.PriorityClassStrategy,
+        (rbac, "clusterrolebindings"): roles.BindingStrategy,
+        (rbac, "clusterroles"): roles.RoleStrategy,
+        (rbac, "rolebindings"): roles.BindingStrategy,
+        (rbac, "roles"): roles.RoleStrategy,
+        (admission, "mutatingwebhookconfigurations"): webhooks.WebhookStrategy,
+        (admission, "validatingadmissionpolicies"): webhooks.PolicyStrategy,
+        (admission, "validatingadmissionpolicybindings"): webhooks.PolicyBindingStrategy,
+        (admission, "validatingwebhookconfigurations"): webhooks.WebhookStrategy,
+    }

@@ -1,0 +1,29 @@
+"""HorizontalPodAutoscalers."""
+
+from __future__ import annotations
+
+from crossply.apiserver.builtin.strategies.field_checks import invalid, required
+from crossply.apiserver.builtin.strategies.strategy import Strategy
+from crossply.schema.field_errors import FieldError
+from crossply.values import Object
+
+
+class AutoscalerStrategy(Strategy):
+    """HorizontalPodAutoscalers."""
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """Check the bounds and what is scaled."""
+        spec = obj.get("spec") or {}
+        low, high = spec.get("minReplicas"), spec.get("maxReplicas", 0)
+        errors = []
+        if low is not None and low < 1:
+            errors.append(invalid("spec.minReplicas", low, "must be greater than or equal to 1"))
+        if high < 1:
+            errors.append(invalid("spec.maxReplicas", high, "must be greater than 0"))
+        if low is not None and high < low:
+            detail = "must be greater than or equal to `minReplicas`"
+            errors.append(invalid("spec.maxReplicas", high, detail))
+        target = spec.get("scaleTargetRef") or {}
+        return errors + [
+            required(f"spec.scaleTargetRef.{key}") for key in ("kind", "name") if not target.get(key)
+        ]

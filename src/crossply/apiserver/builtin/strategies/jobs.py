@@ -1,0 +1,131 @@
+"""Jobs and CronJobs: a Job owns the Pods that carry its uid."""
+
+from __future__ import annotations
+
+from crossply.apiserver.builtin.strategies.field_checks import (
+    immutable,
+    invalid,
+    label_selector,
+    not_negative,
+    one_of,
+    required,
+    selects,
+)
+from crossply.apiserver.builtin.strategies.pod_specs import check_template
+from crossply.apiserver.builtin.strategies.strategy import Strategy
+from crossply.apiserver.names import too_long_problem
+from crossply.schema.field_errors import FieldError, unsupported
+from crossply.values import Object
+
+_UID, _OLD_UID = "batch.kubernetes.io/controller-uid", "controller-uid"
+_NAME, _OLD_NAME = "batch.kubernetes.io/job-name", "job-name"
+_COUNTS = (
+    "parallelism",
+    "completions",
+    "activeDeadlineSeconds",
+    "backoffLimit",
+    "ttlSecondsAfterFinished",
+    "backoffLimitPerIndex",
+    "maxFailedIndexes",
+)
+_CRON_NAME = 52
+
+
+class JobStrategy(Strategy):
+    """Jobs."""
+
+    counts_generation = True
+
+    def prepare_create(self, obj: Object) -> None:
+        """Select the Pods of this very Job, unless someone chose a selector."""
+        super().prepare_create(obj)
+        spec = obj["spec"]
+        if spec.get("manualSelector"):
+            return
+        uid, name = obj["metadata"].get("uid", ""), obj["metadata"].get("name", "")
+        marks = {_UID: uid, _OLD_UID: uid, _NAME: name, _OLD_NAME: name}
+        template = spec["template"].setdefault("metadata", {})
+        template["labels"] = {**(template.get("labels") or {}), **marks}
+        # Labels of a Job that has none are those of its template, marks included.
+        labels = obj["metadata"].get("labels")
+        if labels is not None and labels.items() <= template["labels"].items():
+            obj["metadata"]["labels"] = {**labels, **marks}
+        selector = spec.get("selector") or {}
+        labels = {**(selector.get("matchLabels") or {}), _UID: uid}
+        spec["selector"] = {**selector, "matchLabels": labels}
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """Check the counts, the template and the selector."""
+        spec = obj.get("spec") or {}
+        errors = check_job_spec(spec, "spec")
+        selector = spec.get("selector")
+        if selector is None:
+            errors.append(required("spec.selector"))
+        errors += label_selector(selector, "spec.selector")
+        labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
+        if selector is not None and not selects(selector, labels or {}):
+            detail = "`selector` does not match template `labels`"
+            errors.append(invalid("spec.template.metadata.labels", labels, detail))
+        return errors
+
+    def validate_update(self, new: Object, old: Object) -> list[FieldError]:
+        """What a Job runs is settled when it is made."""
+        errors = self.validate(new)
+        after, before = new["spec"], old["spec"]
+        if after.get("completionMode") != "Indexed":
+            errors += immutable(after.get("completions"), before.get("completions"), "spec.completions")
+        errors += immutable(after.get("selector"), before.get("selector"), "spec.selector")
+        if not before.get("suspend"):
+            errors += immutable(after.get("template"), before.get("template"), "spec.template")
+        key = "completionMode"
+        return errors + immutable(after.get(key), before.get(key), f"spec.{key}")
+
+
+def check_job_spec(spec: Object, path: str) -> list[FieldError]:
+    """What is wrong with the spec of a Job."""
+    errors = not_negative(spec, path, *_COUNTS)
+    mode = spec.get("completionMode", "NonIndexed")
+    errors += one_of(f"{path}.completionMode", mode, ["NonIndexed", "Indexed"])
+    if mode == "Indexed" and spec.get("completions") is None:
+        errors.append(required(f"{path}.completions", "when completion mode is Indexed"))
+    if mode == "NonIndexed":
+        errors += [
+            invalid(f"{path}.{key}", spec[key], "requires indexed completion mode")
+            for key in ("backoffLimitPerIndex", "maxFailedIndexes")
+            if spec.get(key) is not None
+        ]
+    template = spec.get("template") or {}
+    errors += check_template(template, f"{path}.template")
+    policy, at = (template.get("spec") or {}).get("restartPolicy", ""), f"{path}.template.spec.restartPolicy"
+    if policy in ("", "Always"):
+        errors.append(required(at, 'valid values: "OnFailure", "Never"'))
+    elif policy not in ("OnFailure", "Never"):
+        errors.append(unsupported(at, policy, ["OnFailure", "Never"]))
+    return errors
+
+
+class CronJobStrategy(Strategy):
+    """CronJobs."""
+
+    counts_generation = True
+
+    def name_problems(self, name: str) -> tuple[str, ...]:
+        """The names of its Jobs have eleven more characters."""
+        problems = super().name_problems(name)
+        return (*problems, too_long_problem(_CRON_NAME)) if len(name) > _CRON_NAME else problems
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """Check the schedule and the Jobs that it makes."""
+        spec = obj.get("spec") or {}
+        schedule = spec.get("schedule", "")
+        errors = [] if schedule else [required("spec.schedule")]
+        if schedule and not schedule.startswith("@") and len(schedule.split()) != 5:
+            count = len(schedule.split())
+            detail = f"expected exactly 5 fields, found {count}: [{' '.join(schedule.split())}]"
+            errors.append(invalid("spec.schedule", schedule, detail))
+        errors += not_negative(spec, "spec", "startingDeadlineSeconds")
+        policies = ["Allow", "Forbid", "Replace"]
+        errors += one_of("spec.concurrencyPolicy", spec.get("concurrencyPolicy", ""), policies)
+        errors += not_negative(spec, "spec", "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
+        job = (spec.get("jobTemplate") or {}).get("spec") or {}
+        return errors + check_job_spec(job, "spec.jobTemplate.spec")

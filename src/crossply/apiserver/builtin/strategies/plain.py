@@ -1,0 +1,191 @@
+"""Kinds of which little is checked: Leases, budgets, claims, classes, policies of the network."""
+
+from __future__ import annotations
+
+from crossply.apiserver.builtin.strategies.field_checks import (
+    at_most_all,
+    count_or_percent,
+    forbidden,
+    immutable,
+    invalid,
+    label_selector,
+    one_of,
+    required,
+)
+from crossply.apiserver.builtin.strategies.strategy import Strategy
+from crossply.apiserver.names import path_segment_problems
+from crossply.schema.field_errors import FieldError
+from crossply.values import Object
+
+_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+
+
+class CountedStrategy(Strategy):
+    """Kinds that only count their generations."""
+
+    counts_generation = True
+
+
+class DefinitionStrategy(Strategy):
+    """CustomResourceDefinitions. What they define is checked by `custom`."""
+
+    counts_generation = True
+
+    def prepare_create(self, obj: Object) -> None:
+        """Only the name of the version that is stored is known from the start."""
+        super().prepare_create(obj)
+        stored = [each.get("name", "") for each in obj["spec"].get("versions") or () if each.get("storage")]
+        obj["status"]["storedVersions"] = stored
+
+
+class PriorityClassStrategy(Strategy):
+    """PriorityClasses: their generation is one for ever, as their value is."""
+
+    counts_generation = True
+    generation_fields = ()
+
+    def validate_update(self, new: Object, old: Object) -> list[FieldError]:
+        """A priority must mean the same for every Pod that has it."""
+        errors = []
+        if new.get("value") != old.get("value"):
+            errors.append(forbidden("value", "may not be changed in an update."))
+        return errors + immutable(
+            new.get("preemptionPolicy"), old.get("preemptionPolicy"), "preemptionPolicy"
+        )
+
+
+class EndpointSliceStrategy(Strategy):
+    """EndpointSlices."""
+
+    counts_generation = True
+    generation_fields = ("endpoints", "ports", "addressType")
+
+    def validate_create(self, obj: Object) -> list[FieldError]:
+        """An EndpointSlice says what its addresses are."""
+        kinds = ["FQDN", "IPv4", "IPv6"]
+        if not obj.get("addressType"):
+            return [required("addressType")]
+        return one_of("addressType", obj["addressType"], kinds)
+
+    def validate_update(self, new: Object, old: Object) -> list[FieldError]:
+        """The kind of its addresses stays."""
+        return immutable(new.get("addressType"), old.get("addressType"), "addressType")
+
+
+class PodTemplateStrategy(Strategy):
+    """PodTemplates."""
+
+    counts_generation = True
+    generation_fields = ("template",)
+
+
+class LeaseStrategy(Strategy):
+    """Leases."""
+
+    creates_on_update = True
+    updates_blindly = False
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """A Lease lasts some time, and changes hands a number of times."""
+        spec = obj.get("spec") or {}
+        errors = []
+        seconds, transitions = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
+        if seconds is not None and seconds <= 0:
+            errors.append(invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0"))
+        if transitions is not None and transitions < 0:
+            detail = "must be greater than or equal to 0"
+            errors.append(invalid("spec.leaseTransitions", transitions, detail))
+        if spec.get("preferredHolder") and not spec.get("strategy"):
+            detail = "may only be specified if `strategy` is defined"
+            errors.append(forbidden("spec.preferredHolder", detail))
+        return errors
+
+
+class BudgetStrategy(Strategy):
+    """PodDisruptionBudgets."""
+
+    counts_generation = True
+    updates_blindly = False
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """A budget counts what stays or what goes."""
+        spec = obj.get("spec") or {}
+        errors: list[FieldError] = []
+        if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
+            detail = "minAvailable and maxUnavailable cannot be both set"
+            errors.append(invalid("spec", spec, detail))
+        for key in ("minAvailable", "maxUnavailable"):
+            if spec.get(key) is not None:
+                errors += count_or_percent(spec[key], f"spec.{key}") + at_most_all(spec[key], f"spec.{key}")
+        return errors + label_selector(spec.get("selector"), "spec.selector")
+
+
+class ClaimStrategy(Strategy):
+    """PersistentVolumeClaims."""
+
+    def prepare_create(self, obj: Object) -> None:
+        """A claim waits for a volume."""
+        super().prepare_create(obj)
+        obj["status"] = {"phase": "Pending"}
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """A claim asks for storage and says how it is used."""
+        spec = obj.get("spec") or {}
+        modes = spec.get("accessModes") or ()
+        errors = [] if modes else [required("spec.accessModes", "at least 1 access mode is required")]
+        for mode in modes:
+            errors += one_of("spec.accessModes", mode, _MODES)
+        amounts = (spec.get("resources") or {}).get("requests") or {}
+        if "storage" not in amounts:
+            errors.append(required("spec.resources[storage]"))
+        return errors + label_selector(spec.get("selector"), "spec.selector")
+
+
+class VolumeStrategy(Strategy):
+    """PersistentVolumes."""
+
+    def prepare_create(self, obj: Object) -> None:
+        """A volume waits to be made available."""
+        super().prepare_create(obj)
+        obj["status"] = {"phase": "Pending"}
+
+
+class NodeStrategy(Strategy):
+    """Nodes: whoever registers one also says how it is."""
+
+    def prepare_create(self, obj: Object) -> None:
+        """Keep the status as given."""
+        obj["metadata"].pop("generation", None)
+
+
+class NetworkPolicyStrategy(Strategy):
+    """NetworkPolicies."""
+
+    counts_generation = True
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """Check which Pods are meant, and which directions."""
+        spec = obj.get("spec") or {}
+        errors = label_selector(spec.get("podSelector"), "spec.podSelector")
+        for index, kind in enumerate(spec.get("policyTypes") or ()):
+            errors += one_of(f"spec.policyTypes[{index}]", kind, ["Egress", "Ingress"])
+        return errors
+
+
+class APIServiceStrategy(Strategy):
+    """APIServices: named by the version and group that they serve."""
+
+    def name_problems(self, name: str) -> tuple[str, ...]:
+        """The name is checked against the spec."""
+        return path_segment_problems(name)
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """The name says which version of which group."""
+        spec = obj.get("spec") or {}
+        name = (obj.get("metadata") or {}).get("name", "")
+        wanted = f"{spec.get('version', '')}.{spec.get('group', '')}"
+        errors = []
+        if name != wanted:
+            detail = f'must be `spec.version+"."+spec.group`: "{wanted}"'
+            errors.append(invalid("metadata.name", name, detail))
+        return errors

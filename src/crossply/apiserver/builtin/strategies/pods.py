@@ -1,0 +1,87 @@
+"""Pods: nothing runs them here, but they are kept and checked as if something did."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.apiserver.builtin.strategies.field_checks import forbidden
+from crossply.apiserver.builtin.strategies.pod_specs import check_spec
+from crossply.apiserver.builtin.strategies.strategy import Strategy
+from crossply.schema.field_errors import FieldError
+from crossply.values import Object
+
+_NOT_READY = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+_CHANGEABLE = ("activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds", "schedulingGates")
+_UPDATES = (
+    "pod updates may not change fields other than `spec.containers[*].image`,"
+    "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to "
+    "existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was "
+    "previously negative)"
+)
+
+
+class PodStrategy(Strategy):
+    """Pods."""
+
+    counts_generation = True
+
+    def prepare_create(self, obj: Object) -> None:
+        """Fill in what admission would: the service account, the priority, how long to outlive a node."""
+        super().prepare_create(obj)
+        spec = obj["spec"]
+        spec.setdefault("serviceAccountName", "default")
+        spec["serviceAccount"] = spec["serviceAccountName"]
+        spec.setdefault("priority", 0)
+        spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
+        spec["tolerations"] = _tolerations(spec.get("tolerations") or [])
+        obj["status"] = {"phase": "Pending", "qosClass": quality(spec)}
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """Check the spec."""
+        return check_spec(obj.get("spec") or {}, "spec")
+
+    def validate_update(self, new: Object, old: Object) -> list[FieldError]:
+        """Of a Pod that exists only its images and few other things may change."""
+        errors = self.validate(new)
+        before, after = old.get("spec") or {}, new.get("spec") or {}
+        if len(before.get("containers") or ()) != len(after.get("containers") or ()):
+            errors.append(forbidden("spec.containers", "pod updates may not add or remove containers"))
+        elif _fixed(after) != _fixed(before):
+            errors.append(forbidden("spec", _UPDATES))
+        return errors
+
+
+def _fixed(spec: Object) -> Object:
+    kept = {key: value for key, value in spec.items() if key not in _CHANGEABLE}
+    for key in ("containers", "initContainers"):
+        kept[key] = [{**each, "image": ""} for each in spec.get(key) or ()]
+    return kept
+
+
+def _tolerations(given: list[Any]) -> list[Any]:
+    tolerated = {each.get("key") for each in given if not each.get("effect") or each["effect"] == "NoExecute"}
+    if None in tolerated or "" in tolerated:
+        return given
+    added = [
+        {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+        for key in _NOT_READY
+        if key not in tolerated
+    ]
+    return given + added
+
+
+def quality(spec: Object) -> str:
+    """A Pod's quality of service: guaranteed if every container's limits are its requests."""
+    found, guaranteed = False, True
+    for container in [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]:
+        resources = container.get("resources") or {}
+        limits, requests = (_counted(resources.get(key)) for key in ("limits", "requests"))
+        found = found or bool(limits or requests)
+        guaranteed = guaranteed and len(limits) == 2 and limits == requests
+    if not found:
+        return "BestEffort"
+    return "Guaranteed" if guaranteed else "Burstable"
+
+
+def _counted(amounts: Object | None) -> Object:
+    return {key: value for key, value in (amounts or {}).items() if key in ("cpu", "memory") and value != "0"}

@@ -1,0 +1,291 @@
+"""Webhook configurations and admission policies: what they match, and where they are called."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from crossply.apiserver.builtin.strategies.field_checks import (
+    duplicate,
+    forbidden,
+    invalid,
+    label_selector,
+    one_of,
+    problems_at,
+    required,
+)
+from crossply.apiserver.builtin.strategies.strategy import Strategy
+from crossply.apiserver.names import dns_1035_problems, qualified_name_problems, subdomain_problems
+from crossply.schema.field_errors import FieldError
+from crossply.values import Object
+
+_REVIEWS = ("v1", "v1beta1")
+_OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
+_SCOPES = ("*", "Cluster", "Namespaced")
+_FAILURE, _MATCH, _HARMLESS = ("Fail", "Ignore"), ("Equivalent", "Exact"), ("None", "NoneOnDryRun")
+_ACTIONS = ("Audit", "Deny", "Warn")
+
+
+class WebhookStrategy(Strategy):
+    """Mutating- and ValidatingWebhookConfigurations."""
+
+    counts_generation = True
+    updates_blindly = False
+    generation_fields = ("webhooks",)
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """Check every webhook."""
+        errors: list[FieldError] = []
+        names: set[str] = set()
+        for index, webhook in enumerate(obj.get("webhooks") or ()):
+            path = f"webhooks[{index}]"
+            errors += _check_webhook(webhook, path)
+            errors += _check_reviews(webhook.get("admissionReviewVersions") or (), path)
+            name = webhook.get("name", "")
+            if name and name in names:
+                errors.append(duplicate(f"{path}.name", name))
+            names.add(name)
+        return errors
+
+
+def _check_webhook(webhook: Object, path: str) -> list[FieldError]:
+    errors = _check_name(webhook.get("name", ""), f"{path}.name")
+    for index, rule in enumerate(webhook.get("rules") or ()):
+        errors += check_rule(rule, f"{path}.rules[{index}]")
+    errors += one_of(f"{path}.failurePolicy", webhook.get("failurePolicy", "Fail"), _FAILURE)
+    errors += one_of(f"{path}.matchPolicy", webhook.get("matchPolicy", "Exact"), _MATCH)
+    effects = webhook.get("sideEffects")
+    if effects is None:
+        errors.append(required(f"{path}.sideEffects", f"must specify one of {', '.join(_HARMLESS)}"))
+    else:
+        errors += one_of(f"{path}.sideEffects", effects, _HARMLESS)
+    timeout = webhook.get("timeoutSeconds")
+    if timeout is not None and not 1 <= timeout <= 30:
+        detail = "the timeout value must be between 1 and 30 seconds"
+        errors.append(invalid(f"{path}.timeoutSeconds", timeout, detail))
+    for key in ("namespaceSelector", "objectSelector"):
+        errors += label_selector(webhook.get(key), f"{path}.{key}")
+    errors += _check_client(webhook.get("clientConfig") or {}, f"{path}.clientConfig")
+    return errors + check_conditions(webhook.get("matchConditions") or (), f"{path}.matchConditions")
+
+
+def _check_name(name: str, path: str) -> list[FieldError]:
+    if not name:
+        return [required(path)]
+    errors = problems_at(path, name, subdomain_problems(name))
+    if not errors and name.count(".") < 2:
+        detail = "should be a domain with at least three segments separated by dots"
+        errors.append(invalid(path, name, detail))
+    return errors
+
+
+def check_rule(rule: Object, path: str) -> list[FieldError]:
+    """What is wrong with a rule that says which requests are meant."""
+    operations = rule.get("operations") or ()
+    errors = [] if operations else [required(f"{path}.operations")]
+    if len(operations) > 1 and "*" in operations:
+        detail = "if '*' is present, must not specify other operations"
+        errors.append(invalid(f"{path}.operations", list(operations), detail))
+    for index, operation in enumerate(operations):
+        errors += one_of(f"{path}.operations[{index}]", operation, _OPERATIONS)
+    for key, told in (("apiGroups", "API groups"), ("apiVersions", "API versions")):
+        values = rule.get(key) or ()
+        if not values:
+            errors.append(required(f"{path}.{key}"))
+        if len(values) > 1 and "*" in values:
+            detail = f"if '*' is present, must not specify other {told}"
+            errors.append(invalid(f"{path}.{key}", list(values), detail))
+    errors += _check_resources(rule.get("resources") or (), f"{path}.resources")
+    return errors + one_of(f"{path}.scope", rule.get("scope", "*"), _SCOPES)
+
+
+def _check_resources(resources: Any, path: str) -> list[FieldError]:
+    if not resources:
+        return [required(path)]
+    errors = [required(f"{path}[{index}]") for index, name in enumerate(resources) if not name]
+    if len(resources) > 1 and "*/*" in resources:
+        detail = "if '*/*' is present, must not specify other resources"
+        errors.append(invalid(path, list(resources), detail))
+    if "*" in resources and any("/" not in name and name != "*" for name in resources):
+        detail = "if '*' is present, must not specify other resources without subresources"
+        errors.append(invalid(path, list(resources), detail))
+    return errors
+
+
+def _check_reviews(versions: Any, path: str) -> list[FieldError]:
+    path = f"{path}.admissionReviewVersions"
+    if not versions:
+        return [required(path, f"must specify one of {', '.join(_REVIEWS)}")]
+    errors: list[FieldError] = []
+    for index, version in enumerate(versions):
+        if version in versions[:index]:
+            errors.append(invalid(f"{path}[{index}]", version, "duplicate version"))
+        else:
+            errors += problems_at(f"{path}[{index}]", version, dns_1035_problems(version))
+    if not set(_REVIEWS) & set(versions):
+        detail = f"must include at least one of {', '.join(_REVIEWS)}"
+        errors.append(invalid(path, list(versions), detail))
+    return errors
+
+
+def _check_client(client: Object, path: str) -> list[FieldError]:
+    url, service = client.get("url"), client.get("service")
+    if (url is None) == (service is None):
+        return [required(path, "exactly one of url or service is required")]
+    if service is None:
+        return check_url(url or "", f"{path}.url")
+    errors = [required(f"{path}.service.{key}") for key in ("name", "namespace") if not service.get(key)]
+    return errors + _check_service(service, f"{path}.service")
+
+
+def _check_service(service: Object, path: str) -> list[FieldError]:
+    at = service.get("path")
+    errors = []
+    if at is not None and not at.startswith("/"):
+        errors.append(invalid(f"{path}.path", at, "must start with a '/'"))
+    port = service.get("port", 443)
+    if not 1 <= port <= 65535:
+        errors.append(
+            invalid(f"{path}.port", port, "port is not valid: must be between 1 and 65535, inclusive")
+        )
+    return errors
+
+
+def check_url(url: str, path: str) -> list[FieldError]:
+    """A webhook is called over TLS, at a plain address."""
+    form = "; desired format: https://host[/path]"
+    parts = urlsplit(url)
+    errors = []
+    if parts.scheme != "https":
+        detail = f"'https' is the only allowed URL scheme{form}"
+        errors.append(invalid(path, parts.scheme, detail))
+    if not parts.netloc:
+        errors.append(invalid(path, parts.netloc, f"host must be specified{form}"))
+    if "@" in parts.netloc:
+        detail = "user information is not permitted in the URL"
+        errors.append(invalid(path, parts.netloc.rpartition("@")[0], detail))
+    if parts.fragment:
+        errors.append(invalid(path, parts.fragment, "fragments are not permitted in the URL"))
+    if parts.query:
+        errors.append(invalid(path, parts.query, "query parameters are not permitted in the URL"))
+    return errors
+
+
+def check_conditions(conditions: Any, path: str) -> list[FieldError]:
+    """What is wrong with match conditions, besides what their expressions compute."""
+    errors: list[FieldError] = []
+    names: set[str] = set()
+    if len(conditions) > 64:
+        from crossply.schema.field_errors import too_many
+
+        errors.append(too_many(path, len(conditions), 64))
+    for index, condition in enumerate(conditions):
+        name, at = condition.get("name", ""), f"{path}[{index}]"
+        if not condition.get("expression", "").strip():
+            errors.append(required(f"{at}.expression"))
+        if not name:
+            errors.append(required(f"{at}.name"))
+        else:
+            errors += problems_at(f"{at}.name", name, qualified_name_problems(name))
+            if name in names:
+                errors.append(duplicate(f"{at}.name", name))
+        names.add(name)
+    return errors
+
+
+class PolicyStrategy(Strategy):
+    """ValidatingAdmissionPolicies. Their expressions are compiled where they are used."""
+
+    counts_generation = True
+    updates_blindly = False
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """Check what is matched and that there is something to validate."""
+        spec = obj.get("spec") or {}
+        errors = one_of("spec.failurePolicy", spec.get("failurePolicy", ""), _FAILURE)
+        if spec.get("paramKind") is not None:
+            errors += [
+                required(f"spec.paramKind.{key}")
+                for key in ("apiVersion", "kind")
+                if not spec["paramKind"].get(key)
+            ]
+        constraints = spec.get("matchConstraints")
+        if constraints is None:
+            errors.append(required("spec.matchConstraints"))
+        else:
+            errors += _check_matching(constraints, "spec.matchConstraints", rules_required=True)
+        errors += check_conditions(spec.get("matchConditions") or (), "spec.matchConditions")
+        if not spec.get("validations") and not spec.get("auditAnnotations"):
+            detail = "validations or auditAnnotations must be non-empty"
+            errors += [
+                required("spec.validations", f"{detail}; at least one is required"),
+            ]
+        for index, each in enumerate(spec.get("validations") or ()):
+            if not each.get("expression", "").strip():
+                errors.append(
+                    required(f"spec.validations[{index}].expression", "expression is not specified")
+                )
+        return errors
+
+
+def _check_matching(matching: Object, path: str, rules_required: bool) -> list[FieldError]:
+    errors = one_of(f"{path}.matchPolicy", matching.get("matchPolicy", "Exact"), _MATCH)
+    for key in ("namespaceSelector", "objectSelector"):
+        errors += label_selector(matching.get(key), f"{path}.{key}")
+    for key in ("resourceRules", "excludeResourceRules"):
+        for index, rule in enumerate(matching.get(key) or ()):
+            errors += check_rule(rule, f"{path}.{key}[{index}]")
+    if rules_required and not matching.get("resourceRules"):
+        errors.append(required(f"{path}.resourceRules"))
+    return errors
+
+
+class PolicyBindingStrategy(Strategy):
+    """ValidatingAdmissionPolicyBindings."""
+
+    counts_generation = True
+    updates_blindly = False
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """Check which policy is bound, to what, and what follows."""
+        spec = obj.get("spec") or {}
+        errors = [] if spec.get("policyName") else [required("spec.policyName")]
+        reference = spec.get("paramRef")
+        if reference is not None:
+            errors += _check_parameters(reference, "spec.paramRef")
+        if spec.get("matchResources") is not None:
+            errors += _check_matching(spec["matchResources"], "spec.matchResources", rules_required=False)
+        return errors + _check_actions(spec.get("validationActions") or ())
+
+
+def _check_parameters(reference: Object, path: str) -> list[FieldError]:
+    errors: list[FieldError] = []
+    if reference.get("name") and reference.get("selector") is not None:
+        detail = "name and selector are mutually exclusive"
+        errors += [forbidden(f"{path}.name", detail), forbidden(f"{path}.selector", detail)]
+    elif not reference.get("name") and reference.get("selector") is None:
+        errors.append(required(path, "one of name or selector must be specified"))
+    if reference.get("parameterNotFoundAction") is None:
+        errors.append(required(f"{path}.parameterNotFoundAction", ""))
+    return errors
+
+
+def _check_actions(actions: Any) -> list[FieldError]:
+    path = "spec.validationActions"
+    if not actions:
+        return [required(path)]
+    errors: list[FieldError] = []
+    for index, action in enumerate(actions):
+        errors += one_of(f"{path}[{index}]", action, _ACTIONS)
+        if action in actions[:index]:
+            errors.append(duplicate(f"{path}[{index}]", action))
+    if {"Deny", "Warn"} <= set(actions):
+        detail = (
+            "must not contain both Deny and Warn (repeating the same validation failure information in the "
+            "API response and headers serves no purpose)"
+        )
+        errors.append(invalid(path, list(actions), detail))
+    return errors
+
+
+__all__ = ["PolicyBindingStrategy", "PolicyStrategy", "WebhookStrategy", "check_rule", "check_url"]
