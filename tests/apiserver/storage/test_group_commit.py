@@ -7,11 +7,13 @@ import resource
 import subprocess
 import sys
 import textwrap
+from collections.abc import Awaitable, Iterator
+from pathlib import Path
 
 import apsw
 import pytest
 
-from crossply.apiserver.storage import StorageFailed, StorageFull, Store
+from crossply.apiserver.storage import Entry, StorageError, StorageFailed, StorageFull, Store
 from tests.apiserver.storage.faults import FaultySystem
 from tests.apiserver.storage.objects import WIDGETS, content_of, create, delete, names, update, widget
 
@@ -166,3 +168,37 @@ FILL_THE_DISK = """
 def test_a_limit_of_the_system_on_file_sizes_is_survived(directory: str) -> None:
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[1] == resource.RLIM_INFINITY
     subprocess.run([sys.executable, "-c", textwrap.dedent(FILL_THE_DISK), directory], check=True, timeout=30)
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[str]:
+    mounting = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", tmp_path], capture_output=True
+    )
+    if mounting.returncode:
+        pytest.skip("may not mount a small disk here; the faulty file system above stands in for it")
+    yield str(tmp_path)
+    subprocess.run(["umount", tmp_path], check=True)
+
+
+async def test_a_disk_that_is_really_full_is_survived(tiny_disk: str) -> None:
+    store = await Store.open(f"{tiny_disk}/data")
+    attempts = [await _outcome(create(store, widget(f"w{number}"), "x" * 8000)) for number in range(200)]
+    kept = attempts.count("kept")
+    assert 0 < kept < 200
+    assert set(attempts) == {"kept", "StorageFull"}
+    assert store.count(WIDGETS) == kept
+    subprocess.run(["mount", "-o", "remount,size=64m", tiny_disk], check=True)
+    await create(store, widget("after"))
+    await store.close()
+    store = await Store.open(f"{tiny_disk}/data")
+    assert store.count(WIDGETS) == kept + 1
+    await store.close()
+
+
+async def _outcome(write: Awaitable[Entry]) -> str:
+    try:
+        await write
+    except StorageError as error:
+        return type(error).__name__
+    return "kept"

@@ -195,6 +195,23 @@ async def test_a_row_lost_from_the_middle_of_history_is_noticed(directory: str) 
         await Store.open(directory)
 
 
+async def test_a_row_lost_from_the_end_of_a_page_is_noticed(directory: str) -> None:
+    """No row points to it and no checksum covers it: only the structure of the page tells."""
+    store = await fill(directory)
+    await store.compact()
+    await store.close()
+    with open(database_of(directory), "rb+") as file:
+        content = bytearray(file.read())
+        page = next(
+            start for start in range(0, len(content), 8192) if b"spec" in content[start : start + 8192]
+        )
+        content[page + 4] -= 1  # the number of its cells
+        file.seek(0)
+        file.write(content)
+    with pytest.raises(StorageDamaged, match="the database is damaged: "):
+        await Store.open(directory)
+
+
 async def test_flipped_bytes_are_never_served(directory: str, tmp_path: object) -> None:
     """Each flip is either without effect (unused space) or refused with a clear message."""
     store = await fill(directory)

@@ -51,21 +51,24 @@ def after_power_cut(
     return files
 
 
-async def record(directory: str, disk: FaultySystem) -> list[Acknowledged]:
+async def record(directory: str, disk: FaultySystem) -> tuple[list[Operation], list[Acknowledged]]:
     """Let writers work, with compaction and checkpoints in between."""
+    tape: list[Operation] = []
+    answered: list[Acknowledged] = []
+    disk.tape = tape
     store = await Store.open(directory, limits=HistoryLimits(events=60))
-    assert disk.tape is not None
-    tape, answered = disk.tape, []
 
     async def writer(name: str) -> None:
         for round_ in range(8):
             steps = [(create, False), (update, False), (delete, True)]
             for step, deleted in steps[: 3 if round_ < 7 else 2]:
-                entry = await step(store, widget(name), "x" * 40_000)
+                entry = await step(store, widget(name), "x" * 12_000)
                 answered.append(Acknowledged(len(tape), entry, deleted))
 
     await asyncio.gather(*[writer(f"w{number}") for number in range(16)])
-    return answered
+    disk.tape = None
+    await store.close()
+    return tape, answered
 
 
 async def check(directory: str, answered: list[Acknowledged]) -> None:
@@ -86,10 +89,7 @@ async def test_acknowledged_writes_survive_a_power_cut_at_any_point(
 ) -> None:
     await (await Store.open(directory)).close()
     start = read_files(directory)
-    disk.tape = []
-    answered = await record(directory, disk)
-    tape = list(disk.tape)
-    disk.tape = None
+    tape, answered = await record(directory, disk)
     chance = random.Random(11)
     assert {operation.file for operation in tape} == {"crossply.db", "crossply.db-wal"}
     for cut in sorted(chance.sample(range(len(tape)), 25)):

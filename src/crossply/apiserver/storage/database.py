@@ -25,7 +25,7 @@ from crossply.apiserver.storage.schema import APPLICATION_ID, migrate, version_o
 if TYPE_CHECKING:
     from apsw import Connection
 
-_CHECKPOINT_BYTES = 8 << 20
+_CHECKPOINT_BYTES = 2 << 20
 _PAGE_SIZE = 8192
 
 

@@ -17,6 +17,7 @@ from crossply.apiserver.storage.entries import Entry, Event, Key, sort_key
 from crossply.apiserver.storage.errors import Compacted
 
 _EVENT_OVERHEAD = 128
+_AFTER_TRIMMING = 0.99
 _revision_of = attrgetter("revision")
 
 
@@ -86,14 +87,14 @@ class History:
     def excess(self) -> int:
         """The revision up to which events must go because they are too many or hold too much.
 
-        A tenth more than needed goes, so that this is rare work and not a part of every write.
+        Some more than needed go, so that this is not a part of every write; but few, so that no write waits.
         """
         limits = self._limits
         if len(self._events) <= limits.events and self._bytes <= limits.superseded_bytes:
             return self.compacted
         count, held, cutoff = len(self._events), self._bytes, self.compacted
         for event in self._events:
-            if count <= limits.events * 0.9 and held <= limits.superseded_bytes * 0.9:
+            if count <= limits.events * _AFTER_TRIMMING and held <= limits.superseded_bytes * _AFTER_TRIMMING:
                 break
             count, held, cutoff = count - 1, held - _held_by(event), event.revision
         return cutoff

@@ -230,13 +230,14 @@ def _open_or_create(path: str) -> tuple[Journal, State]:
 
 
 def _purges(dropped: list[Event], compacted: int, done: asyncio.Future[None] | None) -> Iterator[Purge]:
-    """What dropped events leave to be removed from the log, in portions; the last one sets the cutoff."""
+    """What dropped events leave to be removed from the log, in portions; the last one tells who waits."""
     for start in range(0, len(dropped), _PURGE_EVENTS):
         portion = dropped[start : start + _PURGE_EVENTS]
         superseded = [event.previous_revision for event in portion if event.previous_revision]
         deletions = [event.revision for event in portion if event.type == "DELETED"]
         yield Purge(superseded + deletions, portion[-1].revision)
-    yield Purge([], compacted, done)
+    if done is not None:
+        yield Purge([], compacted, done)
 
 
 def _interned(key: Key) -> Key:
