@@ -48,9 +48,11 @@ def _json_part(part: str) -> Object | None:
 
 
 def _decode(part: str) -> bytes:
-    if "=" in part:
-        raise ValueError("padded")
-    return base64.b64decode(part.encode("ascii") + b"=" * (-len(part) % 4), altchars=b"-_", validate=True)
+    """Decode base64url. Only the one spelling of the bytes that `_encode` gives is accepted."""
+    data = base64.b64decode(part.encode("ascii") + b"=" * (-len(part) % 4), altchars=b"-_", validate=True)
+    if _encode(data) != part:
+        raise ValueError("not canonical")
+    return data
 
 
 def _encode(data: bytes) -> str:
