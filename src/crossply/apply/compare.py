@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from crossply.apply.elements import item_elements
+from crossply.apply.elements import BadElement, item_element, item_elements
 from crossply.apply.equality import same
-from crossply.apply.field_sets import FIELD, SELF, FieldSet, Path, union, with_self
+from crossply.apply.errors import NotTyped
+from crossply.apply.field_sets import FIELD, SELF, FieldSet, Path, path_text, union, with_self
 from crossply.apply.field_sets import without as excluded
 from crossply.apply.types import ABSENT, LIST, MAP, ListType, MapType, Type, form_of
 
@@ -98,7 +99,10 @@ class _Walk:
                     self.visit(ABSENT, after, type_, (*path, f"f:{name}"))
 
     def _items(self, old: list[Any], new: list[Any], list_type: ListType, path: Path) -> None:
-        before, after = _grouped(old, list_type), _grouped(new, list_type)
+        try:
+            before, after = _grouped(old, list_type), _grouped(new, list_type)
+        except BadElement:
+            raise _without_identity(old, new, list_type, path) from None
         for element in [*before, *[element for element in after if element not in before]]:
             self._item(before.get(element, []), after.get(element, []), list_type.element, (*path, element))
 
@@ -117,6 +121,18 @@ class _Walk:
             if old:
                 self.visit(old[0], ABSENT, type_, path)
             _put(self.added, path, FIELD)
+
+
+def _without_identity(old: list[Any], new: list[Any], list_type: ListType, path: Path) -> NotTyped:
+    """Return the complaint about items that cannot be told apart any more after pruning."""
+    complaints = []
+    for index, item in [*enumerate(old), *enumerate(new)]:
+        try:
+            item_element(list_type, item)
+        except BadElement as error:
+            complaints.append(f"{path_text(path)}: element {index}: {error}")
+    text = complaints[0] if len(complaints) == 1 else "\n  ".join(["errors:", *complaints])
+    return NotTyped(f"failed to compare objects: {text}")
 
 
 def _as_map(value: Any) -> dict[str, Any]:

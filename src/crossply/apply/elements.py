@@ -29,8 +29,23 @@ def item_element(list_type: ListType, item: Any) -> str:
     return f"v:{_text(_set_item(item))}"
 
 
+def known_elements(list_type: ListType, items: list[Any]) -> list[str]:
+    """Return the elements of all items; empty texts for items without identity, which pruning may leave."""
+    try:
+        return item_elements(list_type, items)
+    except BadElement:
+        return [_element_or_none(list_type, item) for item in items]
+
+
+def _element_or_none(list_type: ListType, item: Any) -> str:
+    try:
+        return item_element(list_type, item)
+    except BadElement:
+        return ""
+
+
 def item_elements(list_type: ListType, items: list[Any]) -> list[str]:
-    """Return the elements of all items of a list that is known to be valid."""
+    """Return the elements of all items of a list; raise BadElement when one has no identity."""
     keys = list_type.keys
     if len(keys) == 1:
         try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.apply.elements import item_elements
+from crossply.apply.elements import known_elements
 from crossply.apply.field_sets import FIELD, FieldSet, with_self
 from crossply.apply.types import ListType, MapType, Type
 
@@ -54,13 +54,15 @@ def _below(value: Any, type_: Type | None) -> FieldSet:
 
 
 def _items(value: list[Any], list_type: ListType) -> FieldSet:
-    elements = item_elements(list_type, value)
+    elements = known_elements(list_type, value)
     result: FieldSet = {}
     item_type = list_type.element
     for element, item in zip(elements, value, strict=True):
         if element in result:
             # Items that are there twice are owned as a whole.
             result[element] = FIELD
+        elif not element:
+            continue
         elif item.__class__ is dict and item_type.map is not None and not item_type.map.atomic:
             result[element] = with_self(_members(item, item_type.map))
         else:

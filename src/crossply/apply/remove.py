@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.apply.elements import item_elements
+from crossply.apply.elements import known_elements
 from crossply.apply.field_sets import FieldSet, is_member
 from crossply.apply.types import LIST, MAP, ListType, MapType, Type, form_of
 
@@ -49,7 +49,7 @@ def _items(value: Any, fields: FieldSet, list_type: ListType) -> Any:
         return None
     result = []
     changed = False
-    for element, item in zip(item_elements(list_type, value), value, strict=True):
+    for element, item in zip(known_elements(list_type, value), value, strict=True):
         node = fields.get(element)
         if node is None:
             result.append(item)

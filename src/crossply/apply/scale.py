@@ -49,5 +49,7 @@ def parent_entries(
     path = replicas.get(api_version)
     for identity, owned in scales.items():
         if path and contains(owned.fields, _REPLICAS):
-            managers[identity] = Owned(single(path), api_version, owned.time)
+            # Kubernetes keeps no time for owners that came through /scale.
+            before = parents.get(identity)
+            managers[identity] = Owned(single(path), api_version, before.time if before else None)
     return encode(managers)
