@@ -26,6 +26,7 @@ ROOMS = {
     "3": "Functions",
     "4": "Schemas and definitions",
     "5": "The command line",
+    "6": "The API server",
 }
 GENERATED_PACKAGES = ("crossply.functions.proto",)
 

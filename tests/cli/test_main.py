@@ -117,6 +117,12 @@ def test_words_that_are_not_utf8_are_refused_in_a_sentence() -> None:
     assert child.stderr == b"crossply: error: unexpected argument \xff\xfe\n"
 
 
+def test_what_a_function_says_cannot_steer_the_terminal() -> None:
+    from crossply.cli.failures import harmless
+
+    assert harmless("red \x1b[31m\x07 alert\nnext\tline é") == "red \\x1b[31m\\x07 alert\nnext\tline é"
+
+
 HEAVY = ["argparse", "asyncio", "dataclasses", "decimal", "fractions", "grpc", "inspect", "json", "logging"]
 
 

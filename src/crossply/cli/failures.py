@@ -23,7 +23,16 @@ def report(error: CrossplyError, stream: TextIO) -> None:
     if error.code != CrossplyError.code and (error.place or error.hint):
         stream.write(f"{PROGRAM}: see {ERRORS_PAGE}#{error.code.lower()}\n")
     prefix = getattr(error, "prefix", "error: ")
-    stream.write(f"{PROGRAM}: {prefix}{error}\n")
+    stream.write(f"{PROGRAM}: {prefix}{harmless(str(error))}\n")
+
+
+def harmless(text: str) -> str:
+    """The text without what could steer a terminal: functions and files may say anything."""
+    return "".join(repr(char)[1:-1] if _is_control(char) else char for char in text)
+
+
+def _is_control(char: str) -> bool:
+    return (char < " " and char not in "\n\t") or "\x7f" <= char < "\xa0"
 
 
 def report_unexpected(error: BaseException, stream: TextIO) -> None:

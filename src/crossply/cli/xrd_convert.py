@@ -7,6 +7,7 @@ from typing import NamedTuple, TextIO
 
 from crossply.cli.spec import Argument, Command, Flag, Invocation
 from crossply.errors import CrossplyError
+from crossply.kinds.definition import LEGACY_CLUSTER
 from crossply.kinds.definition_types import DefinitionDecodeError, decode_xrd
 from crossply.kinds.definition_v1alpha1 import FIRST_DESIGN, PUBLICATION, parse_publication
 from crossply.schema.crd import composite_crd, crds_of
@@ -75,11 +76,23 @@ def to_crds(text: bytes, source: str) -> list[Object]:
     if found not in _XRD_TYPES:
         raise ConvertError(f"input is not one of [{' '.join(_XRD_TYPES)}]; got {found}")
     try:
-        return crds_of(definition)
+        return crds_of(_as_a_file(definition))
     except CrossplyError as problem:
         name = typed["metadata"].get("name", "")
         sentence = f'cannot derive CRDs from XRD "{name}": {problem}'
         raise ConvertError(sentence, place=source, hint=problem.hint) from None
+
+
+def _as_a_file(definition: Object) -> Object:
+    """The definition as Crossplane's command line reads it: no API server has defaulted its scope.
+
+    So a v2 definition without a scope converts as a legacy one, although a control plane would make it
+    Namespaced.
+    """
+    spec = definition.get("spec")
+    if not isinstance(spec, dict) or spec.get("scope"):
+        return definition
+    return {**definition, "spec": {**spec, "scope": LEGACY_CLUSTER}}
 
 
 def _decode(definition: Object) -> Object:
