@@ -136,7 +136,7 @@ def test_what_an_object_owns_goes_with_it(admin, namespace):
 def test_a_killed_parent_leaves_no_program_running(real_cluster, tmp_path):
     directory = str(tmp_path / "cluster")
     script = os.path.join(HERE, "real_cluster.py")
-    shell = ["sh", "-c", "echo started; sleep 600"]
+    shell = ["sh", "-c", "echo started; exec sleep 600"]
     command = [sys.executable, script, "run", "--dir", directory, "--audit", "--", *shell]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout.readline() == "started\n"
