@@ -109,7 +109,7 @@ _RULES: dict[str, tuple[Rule, ...]] = {
     "cluster-admin": (Rule(("*",), ("*",), ("*",)), Rule(("*",), urls=("*",))),
     "system:discovery": (_urls(*_PUBLIC, "/openapi", "/openapi/*", "/api", "/api/*", "/apis", "/apis/*"),),
     "system:monitoring": (
-        _urls("/metrics", "/metrics/slis", *_HEALTH),
+        _urls("/metrics", "/metrics/slis", "/flagz", "/statusz", *_HEALTH),
         _rule(("get",), "core", "nodes/metrics"),
     ),
     "system:basic-user": (

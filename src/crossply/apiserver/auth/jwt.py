@@ -88,11 +88,12 @@ class SigningKey:
         signed = f"{header}.{_encode(orjson.dumps(claims, option=orjson.OPT_SORT_KEYS))}"
         return f"{signed}.{_encode(_signature(self._key, signed.encode('ascii')))}"
 
+    def known_claims(self, token: str) -> Object | None:
+        """The claims of a token that was verified before."""
+        return self._verified.get(token)
+
     def verify(self, token: str) -> Object:
         """The claims of a token that this key signed."""
-        known = self._verified.get(token)
-        if known is not None:
-            return known
         claims = self._verify(token)
         self._verified[token] = claims
         if len(self._verified) > _REMEMBERED:

@@ -1,14 +1,15 @@
 """The decision about one request, and the rules that a user has.
 
-Permissions only ever add up, so the first rule that allows ends the search. What a user may do to a
-resource whatever the object's name is remembered until a role or binding changes: most requests of a
-running system are answered by one look-up.
+Permissions only ever add up, so the first rule that allows ends the search. Which roles a user has, and what
+they may do to a resource whatever the object's name, is remembered until a role or binding changes: most
+requests of a running system are answered by one look-up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
 from crossply.apiserver.auth.identities import MASTERS
 from crossply.apiserver.auth.rbac.denials import denied, resolution_problems
@@ -16,9 +17,19 @@ from crossply.apiserver.auth.rbac.roles import CompiledRole, Grant, RoleIndex, R
 from crossply.apiserver.auth.rbac.rules import ALL, Rule, allows, spellings
 from crossply.apiserver.requests import RequestInfo, User
 
+_K = TypeVar("_K")
+_V = TypeVar("_V")
 _REMEMBERED = 4096
 _Question = tuple[str, tuple[str, ...], str, str, str, str, str]
 """User, groups, namespace, verb, API group, resource and subresource."""
+
+
+class _Holdings(NamedTuple):
+    """What a user has in a namespace."""
+
+    granted: list[tuple[Grant, CompiledRole]]
+    missing: list[Grant]
+    """Bindings to roles that do not exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +49,7 @@ class Authorizer:
     def __init__(self, index: RoleIndex | None = None) -> None:
         self._index = index or RoleIndex()
         self._remembered: dict[_Question, Decision] = {}
+        self._holdings: dict[tuple[str, tuple[str, ...], str], _Holdings] = {}
         self._remembered_at = -1
 
     @classmethod
@@ -65,23 +77,25 @@ class Authorizer:
         """Decide about a request."""
         if MASTERS in user.groups:
             return _PRIVILEGED
+        if self._remembered_at != self._index.generation:
+            self._forget()
         key = (user.name, user.groups, info.namespace, info.verb, info.group, info.resource, info.subresource)
-        if info.resource and self._remembered_at == self._index.generation:
-            known = self._remembered.get(key)
-            if known is not None:
-                return known
+        known = self._remembered.get(key) if info.resource else None
+        return known if known is not None else self._decide(user, info, key)
+
+    def _decide(self, user: User, info: RequestInfo, key: _Question) -> Decision:
         for grant, rule in self._candidates(user, info):
             if allows(rule, info):
                 decision = Decision(True, f"RBAC: allowed by {grant}")
                 if info.resource and not rule.resource_names:
-                    self._remember(key, decision)
+                    _bounded(self._remembered)[key] = decision
                 return decision
         problems = resolution_problems(self.missing_roles(user, info.namespace))
         return Decision(False, f"RBAC: {problems}" if problems else "")
 
     def rules_for(self, user: User, namespace: str) -> list[Rule]:
         """Every rule that applies to a user in a namespace ("" = in the whole cluster)."""
-        return [rule for _, role in self._roles(user, namespace) for rule in role.rules]
+        return [rule for _, role in self._held(user, namespace).granted for rule in role.rules]
 
     def role_rules(self, kind: str, namespace: str, name: str) -> tuple[Rule, ...] | None:
         """The rules of the role that a binding in `namespace` refers to; None when there is none."""
@@ -90,25 +104,38 @@ class Authorizer:
 
     def missing_roles(self, user: User, namespace: str) -> list[Grant]:
         """The bindings of a user to roles that do not exist: what keeps `rules_for` from being complete."""
-        grants = self._index.grants(user, namespace)
-        return [grant for grant in grants if self._index.role(grant.role) is None]
+        return self._held(user, namespace).missing
 
     def _candidates(self, user: User, info: RequestInfo) -> Iterator[tuple[Grant, Rule]]:
         resources = spellings(info.resource, info.subresource)
         groups = (info.group, ALL)
-        for grant, role in self._roles(user, info.namespace):
+        for grant, role in self._held(user, info.namespace).granted:
             rules = role.rules_about(groups, resources) if info.resource else role.url_rules
             for rule in rules:
                 yield grant, rule
 
-    def _roles(self, user: User, namespace: str) -> Iterator[tuple[Grant, CompiledRole]]:
-        for grant in self._index.grants(user, namespace):
-            role = self._index.role(grant.role)
-            if role is not None:
-                yield grant, role
+    def _held(self, user: User, namespace: str) -> _Holdings:
+        if self._remembered_at != self._index.generation:
+            self._forget()
+        key = (user.name, user.groups, namespace)
+        known = self._holdings.get(key)
+        if known is None:
+            known = _bounded(self._holdings)[key] = self._look_up(user, namespace)
+        return known
 
-    def _remember(self, key: _Question, decision: Decision) -> None:
-        if self._remembered_at != self._index.generation or len(self._remembered) >= _REMEMBERED:
-            self._remembered.clear()
-            self._remembered_at = self._index.generation
-        self._remembered[key] = decision
+    def _look_up(self, user: User, namespace: str) -> _Holdings:
+        found = [(grant, self._index.role(grant.role)) for grant in self._index.grants(user, namespace)]
+        granted = [(grant, role) for grant, role in found if role is not None]
+        return _Holdings(granted, [grant for grant, role in found if role is None])
+
+    def _forget(self) -> None:
+        self._remembered.clear()
+        self._holdings.clear()
+        self._remembered_at = self._index.generation
+
+
+def _bounded(memory: dict[_K, _V]) -> dict[_K, _V]:
+    """A memory with room for one more."""
+    if len(memory) >= _REMEMBERED:
+        memory.clear()
+    return memory
