@@ -22,7 +22,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
+import threading
 from typing import Any, NamedTuple
 
 from crossply.apiserver.storage import Changed, Event, Exists, HistoryLimits, Store
@@ -105,15 +105,21 @@ def run_until_killed(directory: str, writers: int, seed: int) -> list[tuple[str,
     command += ["--writers", str(writers), "--seed", str(seed)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE)
     assert process.stdout is not None
+    patience = kill_after(process, 60)
     lines = [process.stdout.readline()]  # it has opened the store
-    deadline = time.monotonic() + random.Random(seed).uniform(0.0, 0.25)
-    while time.monotonic() < deadline and lines[-1]:
-        lines.append(process.stdout.readline())
-    process.send_signal(signal.SIGKILL)
+    patience.cancel()
+    kill_after(process, random.Random(seed).uniform(0.0, 0.25))
     lines += process.stdout.readlines()
-    if process.wait() != -signal.SIGKILL:
-        raise Broken("the worker ended by itself")
+    if process.wait() != -signal.SIGKILL or not lines[0]:
+        raise Broken("the worker ended by itself, or did not begin")
     return [said(line) for line in lines if line.endswith(b"\n")]
+
+
+def kill_after(process: subprocess.Popen[bytes], seconds: float) -> threading.Timer:
+    """Kill a process when the time has come."""
+    timer = threading.Timer(seconds, process.kill)
+    timer.start()
+    return timer
 
 
 def said(line: bytes) -> tuple[str, Seen]:

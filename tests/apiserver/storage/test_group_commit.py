@@ -18,10 +18,15 @@ from tests.apiserver.storage.faults import FaultySystem
 from tests.apiserver.storage.objects import WIDGETS, content_of, create, delete, names, update, widget
 
 
-async def test_writers_of_one_moment_share_one_commit(directory: str) -> None:
+async def test_writers_of_one_moment_share_one_commit_and_one_sync(
+    directory: str, disk: FaultySystem
+) -> None:
     store = await Store.open(directory)
+    await create(store, widget("first"))
+    disk.tape = []
     await asyncio.gather(*[create(store, widget(f"w{number}")) for number in range(64)])
-    assert (store.commits, store.count(WIDGETS)) == (1, 64)
+    assert [operation.kind for operation in disk.tape].count("sync") == 1
+    assert (store.commits, store.count(WIDGETS)) == (2, 65)
     await store.close()
 
 
