@@ -1,0 +1,285 @@
+"""What the server serves: /api, /apis and below, in the old form (one document a version) and the new (all
+at once).
+
+The documents are made of the registry when they are asked for, and kept until the registry changes.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import orjson
+
+from crossply.apiserver.negotiation import negotiate
+from crossply.apiserver.replies import Reply, reply
+from crossply.apiserver.requests import RequestInfo
+from crossply.apiserver.resources import Registry, Resource, Version
+from crossply.apiserver.status import StatusError, no_such_path
+from crossply.values import Object
+
+_CUSTOM_VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
+_SUBRESOURCE_VERBS = ["get", "patch", "update"]
+_VERSION = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
+_STAGES = {None: 2, "beta": 1, "alpha": 0}
+_AGGREGATED = "apidiscovery.k8s.io"
+_TEXT_404 = b"404 page not found\n"
+
+
+class Discovery:
+    """The discovery documents of a registry."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._generation = -1
+        self._made: dict[tuple[str, str], tuple[bytes, str]] = {}
+
+    async def page(self, world: Any, info: RequestInfo, headers: Mapping[str, str]) -> Reply:
+        """Answer a path at or below /api or /apis."""
+        path = info.path.rstrip("/")
+        version = wanted_version(headers.get("Accept", "")) if path in ("/api", "/apis") else ""
+        if version:
+            return self._all_at_once(path, version, headers.get("If-None-Match", ""))
+        document = legacy_document(self._registry, path, headers.get("Host", ""))
+        if document is None:
+            return Reply(404, _TEXT_404, "text/plain; charset=utf-8")
+        form = negotiate(headers.get("Accept", ""))
+        if form.shape != "object":
+            raise StatusError(406, "NotAcceptable", "only whole objects can be produced here")
+        return reply(200, document, form)
+
+    def _all_at_once(self, path: str, version: str, known: str) -> Reply:
+        if self._generation != self._registry.generation:
+            self._made.clear()
+            self._generation = self._registry.generation
+        if (path, version) not in self._made:
+            body = orjson.dumps(aggregated(self._registry, path == "/api", version)) + b"\n"
+            self._made[path, version] = (body, etag_of(body))
+        body, etag = self._made[path, version]
+        headers = {"ETag": etag, "Vary": "Accept", "Cache-Control": "public"}
+        content_type = f"application/json;g={_AGGREGATED};v={version};as=APIGroupDiscoveryList"
+        if known == etag:
+            return Reply(304, b"", content_type, headers)
+        return Reply(200, body, content_type, headers)
+
+
+def etag_of(body: bytes) -> str:
+    """A name for a document that changes with it."""
+    return f'"{hashlib.sha512(body).hexdigest().upper()}"'
+
+
+def wanted_version(accept: str) -> str:
+    """The version of the aggregated form that an Accept header asks for first; empty for the old form."""
+    for clause in accept.split(","):
+        media, *parameters = [part.strip() for part in clause.split(";")]
+        options = dict(part.partition("=")[::2] for part in parameters)
+        if media != "application/json":
+            continue
+        if options.get("g") == _AGGREGATED and options.get("as") == "APIGroupDiscoveryList":
+            if options.get("v") == "v2":
+                return "v2"
+            continue
+        return ""
+    return ""
+
+
+def legacy_document(registry: Registry, path: str, host: str) -> Object | None:
+    """The document at a path, or None where no group of that name is served."""
+    _, _, *parts = path.split("/")
+    groups = served_groups(registry)
+    if path == "/api":
+        address = {"clientCIDR": "0.0.0.0/0", "serverAddress": host}
+        return {
+            "kind": "APIVersions",
+            "versions": list(groups.get("", ())),
+            "serverAddressByClientCIDRs": [address],
+        }
+    if path == "/apis":
+        listed = [_group(name, versions) for name, versions in groups.items() if name]
+        return {"kind": "APIGroupList", "apiVersion": "v1", "groups": listed}
+    group, *version = ["", *parts] if path.startswith("/api/") else parts
+    if group not in groups:
+        return None
+    if not version:
+        return {"kind": "APIGroup", "apiVersion": "v1", **_group(group, groups[group])}
+    if len(version) > 1 or version[0] not in groups[group]:
+        raise no_such_path()
+    return _resource_list(group, version[0], groups[group][version[0]])
+
+
+Groups = dict[str, dict[str, list[Resource]]]
+
+
+def served_groups(registry: Registry) -> Groups:
+    """Resources by group and version: built-in groups in their own order, then others by name; versions from
+    the most to the least settled."""
+    found: dict[str, dict[str, list[Resource]]] = {}
+    resources = list(registry.all())
+    resources.sort(key=lambda resource: (resource.custom, resource.group if resource.custom else ""))
+    for resource in resources:
+        versions = found.setdefault(resource.group, {})
+        for version in resource.versions.values():
+            if version.served:
+                versions.setdefault(version.name, []).append(resource)
+    return {
+        group: {name: _sorted(versions[name]) for name in sorted(versions, key=version_rank)}
+        for group, versions in found.items()
+        if versions
+    }
+
+
+def _sorted(resources: Iterable[Resource]) -> list[Resource]:
+    return sorted(resources, key=lambda resource: resource.names.plural)
+
+
+def version_rank(name: str) -> tuple[int, int, int, int, str]:
+    """The place of a version among others: v2, v1, v1beta2, v1beta1, v1alpha1, then what is not so named."""
+    match = _VERSION.fullmatch(name)
+    if match is None:
+        return (1, 0, 0, 0, name)
+    major, stage, minor = match.groups()
+    return (0, -_STAGES[stage], -int(major), -int(minor or 0), "")
+
+
+def _group(name: str, versions: Iterable[str]) -> Object:
+    listed = [{"groupVersion": f"{name}/{version}", "version": version} for version in versions]
+    return {"name": name, "versions": listed, "preferredVersion": listed[0]}
+
+
+def _resource_list(group: str, version: str, resources: list[Resource]) -> Object:
+    head = {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": f"{group}/{version}"}
+    if not group:
+        head = {"kind": "APIResourceList", "groupVersion": version}
+    listed = [row for resource in resources for row in _rows(resource, resource.versions[version])]
+    return {**head, "resources": listed}
+
+
+def _rows(resource: Resource, version: Version) -> Iterable[Object]:
+    names = resource.names
+    row: Object = {
+        "name": names.plural,
+        "singularName": names.singular,
+        "namespaced": resource.namespaced,
+        "kind": names.kind,
+        "verbs": verbs_of(resource, version),
+        "shortNames": list(names.short_names),
+        "categories": list(names.categories),
+        "storageVersionHash": storage_hash(resource) if "list" in version.verbs else "",
+    }
+    yield {key: value for key, value in row.items() if value or key in ("singularName", "namespaced")}
+    for name, (group_version_kind, verbs) in subresources_of(resource, version).items():
+        group, at, kind = group_version_kind or ("", "", names.kind)
+        shown = {"group": group, "version": at} if at else {}
+        yield {
+            "name": f"{names.plural}/{name}",
+            "singularName": "",
+            "namespaced": resource.namespaced,
+            **shown,
+            "kind": kind,
+            "verbs": verbs,
+        }
+
+
+def verbs_of(resource: Resource, version: Version) -> list[str]:
+    """What can be done with objects of a resource, in the order that a real server lists it in."""
+    return list(_CUSTOM_VERBS if resource.custom else version.verbs)
+
+
+Kind = tuple[str, str, str]
+
+
+def subresources_of(resource: Resource, version: Version) -> dict[str, tuple[Kind | None, list[str]]]:
+    """Subresources by name: the kind that they serve if it is another, and their verbs."""
+    if not resource.custom:
+        rows = _built_in_rows().get((resource.group, version.name, resource.names.plural), {})
+        return {
+            name: (tuple(row["kind"]) if "kind" in row else None, row["verbs"])
+            for name, row in sorted(rows.get("subresources", {}).items())
+        }
+    found: dict[str, tuple[Kind | None, list[str]]] = {}
+    if "status" in version.subresources:
+        found["status"] = (None, _SUBRESOURCE_VERBS)
+    if "scale" in version.subresources:
+        found["scale"] = (("autoscaling", "v1", "Scale"), _SUBRESOURCE_VERBS)
+    return found
+
+
+@functools.cache
+def _built_in_rows() -> dict[tuple[str, str, str], Object]:
+    from crossply.apiserver.builtin.table import table
+
+    return {(row["group"], row["version"], row["plural"]): row for row in table().resources}
+
+
+def storage_hash(resource: Resource) -> str:
+    """A short name for the version that objects are stored at."""
+    row = _built_in_rows().get((resource.group, resource.storage_version, resource.names.plural))
+    if row is not None:
+        return str(row.get("storageVersionHash", ""))
+    text = f"{resource.group}/{resource.storage_version}/{resource.names.kind}"
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()[:8]).decode()
+
+
+def aggregated(registry: Registry, core: bool, version: str) -> Object:
+    """All groups with their versions and resources in one document."""
+    items = []
+    for group, versions in served_groups(registry).items():
+        if bool(group) is not core:
+            listed = [_version_item(name, resources) for name, resources in versions.items()]
+            items.append({"metadata": {"name": group} if group else {}, "versions": listed})
+    return {
+        "kind": "APIGroupDiscoveryList",
+        "apiVersion": f"{_AGGREGATED}/{version}",
+        "metadata": {},
+        "items": items,
+    }
+
+
+def _version_item(name: str, resources: list[Resource]) -> Object:
+    rows = [_resource_item(resource, resource.versions[name]) for resource in resources]
+    return {"version": name, "resources": rows, "freshness": "Current"}
+
+
+def _resource_item(resource: Resource, version: Version) -> Object:
+    names = resource.names
+    own = _kind(resource, version, None)
+    row: Object = {
+        "resource": names.plural,
+        "responseKind": own,
+        "scope": "Namespaced" if resource.namespaced else "Cluster",
+        "singularResource": names.singular,
+        "verbs": verbs_of(resource, version),
+        "shortNames": list(names.short_names),
+        "categories": list(names.categories),
+        "subresources": [
+            {"subresource": name, "responseKind": _kind(resource, version, kind), "verbs": verbs}
+            for name, (kind, verbs) in subresources_of(resource, version).items()
+        ],
+    }
+    return {key: value for key, value in row.items() if value}
+
+
+def _kind(resource: Resource, version: Version, other: Kind | None) -> Object:
+    """The kind that a resource answers with; built-in ones leave out what the document says already."""
+    if other is not None:
+        group, at, kind = other
+    elif resource.custom:
+        group, at, kind = resource.group, version.name, resource.names.kind
+    else:
+        group, at, kind = "", "", resource.names.kind
+    return {"group": group, "version": at, "kind": kind}
+
+
+__all__ = [
+    "Discovery",
+    "aggregated",
+    "etag_of",
+    "legacy_document",
+    "served_groups",
+    "storage_hash",
+    "version_rank",
+]

@@ -1,0 +1,316 @@
+"""JSONPath as Kubernetes knows it: `.spec.size`, `.items[0].name`, `.conditions[?(@.type=='Ready')].status`.
+
+A path is parsed once into steps; each step takes a list of values to a list of values. What does not fit (an
+index beyond the end, a filter on something that is no list) finds nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import re
+from collections.abc import Callable
+from typing import Any
+
+from crossply.errors import CrossplyError
+
+Step = Callable[[list[Any]], list[Any]]
+
+_LONGEST = 4096
+_DEEPEST = 16
+_FOUND_AT_MOST = 10_000
+_TERMINATORS = frozenset(" \t\r\n.,[]$@{}")
+_KEY = re.compile(r"'([^']*)'")
+_SLICE = re.compile(r"(-?\d*)(:-?\d*)?(:-?\d*)?")
+_COMPARISON = re.compile(r"([^!<>=]+)([!<>=]+)(.+)", re.S)
+_NUMBER = re.compile(r"[+-]?[\d.]+")
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
+
+
+class JsonPathError(CrossplyError):
+    """A path that cannot be read."""
+
+    code = "CP-640"
+
+
+class _Nothing(Exception):
+    """A step met a value that it cannot take."""
+
+
+@functools.lru_cache(maxsize=2048)
+def parse(path: str) -> tuple[Step, ...]:
+    """The steps of a path; raises JsonPathError."""
+    if len(path) > _LONGEST:
+        raise JsonPathError("the path is too long")
+    return _Parser(path, 0).steps()
+
+
+def find(value: Any, steps: tuple[Step, ...]) -> list[Any]:
+    """The values that a path leads to."""
+    found = [value]
+    try:
+        for step in steps:
+            found = step(found)
+            if len(found) > _FOUND_AT_MOST:
+                return []
+    except _Nothing:
+        return []
+    return found
+
+
+def shown(value: Any) -> str:
+    """A value as a text: what is not simple as JSON."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return "<no value>"
+    if isinstance(value, dict | list):
+        from crossply.values.gojson import dumps
+
+        return dumps(value)
+    from crossply.values.goformat import sprintf
+
+    return sprintf("%v", [value])
+
+
+class _Parser:
+    """Reads a path from left to right."""
+
+    def __init__(self, text: str, depth: int) -> None:
+        if depth > _DEEPEST:
+            raise JsonPathError("the path nests too deep")
+        self._text = text
+        self._at = 0
+        self._depth = depth
+
+    def steps(self) -> tuple[Step, ...]:
+        """Every step to the end of the text."""
+        steps: list[Step] = []
+        while self._at < len(self._text):
+            step = self._step()
+            if step is not None:
+                steps.append(step)
+        return tuple(steps)
+
+    def _step(self) -> Step | None:
+        rest = self._text[self._at :]
+        char = rest[0]
+        if rest.startswith("[?("):
+            return self._filter()
+        if rest.startswith(".."):
+            self._at += 2
+            following = self._text[self._at : self._at + 1]
+            if following and following not in _TERMINATORS:
+                field = self._field()
+                return lambda values: field(_descend(values))
+            return _descend
+        if char in " @$":
+            self._at += 1
+            return None
+        if char == "[":
+            return self._array()
+        if char in "\"'":
+            return self._quoted(char)
+        if char == ".":
+            self._at += 1
+            return self._field()
+        if char in "+-" or char.isdigit():
+            return self._number()
+        return self._word(char)
+
+    def _field(self) -> Step:
+        start = self._at
+        while self._at < len(self._text) and self._text[self._at] not in _TERMINATORS:
+            self._at += 2 if self._text[self._at] == "\\" else 1
+        name = self._text[start : self._at]
+        if name == "*":
+            return _members
+        return functools.partial(_field, name.replace("\\", ""))
+
+    def _array(self) -> Step:
+        end = self._text.find("]", self._at)
+        if end < 0:
+            raise JsonPathError("unterminated array")
+        inside = self._text[self._at + 1 : end]
+        self._at = end + 1
+        inside = ":" if inside == "*" else inside
+        parts = inside.split(",")
+        if len(parts) > 1:
+            return functools.partial(_union, [self._below(f"[{part.strip()}]") for part in parts])
+        key = _KEY.fullmatch(inside)
+        if key:
+            return functools.partial(_through, self._below(f".{key.group(1)}"))
+        return _slice(inside)
+
+    def _filter(self) -> Step:
+        start = self._at + 3
+        end = self._filter_end(start)
+        condition = self._text[start:end]
+        self._at = end + 2
+        match = _COMPARISON.fullmatch(condition)
+        if match is None:
+            return functools.partial(_filter, self._below(condition), "exists", ())
+        left, sign, right = match.groups()
+        if sign not in _COMPARE:
+            raise JsonPathError(f"unrecognized filter operator {sign}")
+        return functools.partial(_filter, self._below(left), sign, self._below(right))
+
+    def _filter_end(self, at: int) -> int:
+        """Where the condition ends: at the first `)` outside of quotes."""
+        quote = ""
+        for index in range(at, len(self._text)):
+            char = self._text[index]
+            if quote:
+                if char == quote and self._text[index - 1] != "\\":
+                    quote = ""
+            elif char in "\"'":
+                quote = char
+            elif char == ")":
+                if self._text[index + 1 : index + 2] != "]":
+                    raise JsonPathError("unclosed array expect ]")
+                return index
+        raise JsonPathError("unterminated filter")
+
+    def _quoted(self, quote: str) -> Step:
+        end = self._at + 1
+        while end < len(self._text) and (self._text[end] != quote or self._text[end - 1] == "\\"):
+            end += 1
+        if end >= len(self._text):
+            raise JsonPathError("unterminated quoted string")
+        text = self._text[self._at + 1 : end].replace(f"\\{quote}", quote)
+        self._at = end + 1
+        return lambda values: [text]
+
+    def _number(self) -> Step:
+        match = _NUMBER.match(self._text, self._at)
+        try:
+            text = match.group() if match else self._text[self._at]
+            number = float(text) if "." in text else int(text)
+        except ValueError:
+            raise JsonPathError(f"cannot parse number {self._text[self._at :]}") from None
+        self._at += len(text)
+        return lambda values: [number] * len(values)
+
+    def _word(self, char: str) -> Step:
+        if char != "_" and not char.isalpha():
+            raise JsonPathError(f"unrecognized character in action: {char!r}")
+        start = self._at
+        while self._at < len(self._text) and self._text[self._at] not in _TERMINATORS:
+            self._at += 1
+        word = self._text[start : self._at]
+        if word in ("true", "false"):
+            return lambda values: [word == "true"] * len(values)
+        return _unknown_word
+
+    def _below(self, text: str) -> tuple[Step, ...]:
+        return _Parser(text, self._depth + 1).steps()
+
+
+def _unknown_word(values: list[Any]) -> list[Any]:
+    raise _Nothing
+
+
+def _field(name: str, values: list[Any]) -> list[Any]:
+    return [value[name] for value in values if isinstance(value, dict) and name in value]
+
+
+def _members(values: list[Any]) -> list[Any]:
+    found: list[Any] = []
+    for value in values:
+        if isinstance(value, dict):
+            found += value.values()
+        elif isinstance(value, list):
+            found += value
+    return found
+
+
+def _descend(values: list[Any]) -> list[Any]:
+    """Every value that has members, at any depth."""
+    found: list[Any] = []
+    waiting = list(reversed(values))
+    while waiting and len(found) <= _FOUND_AT_MOST:
+        value = waiting.pop()
+        members = _members([value])
+        if members:
+            found.append(value)
+            waiting += reversed(members)
+    return found
+
+
+def _through(steps: tuple[Step, ...], values: list[Any]) -> list[Any]:
+    for step in steps:
+        values = step(values)
+    return values
+
+
+def _union(parts: list[tuple[Step, ...]], values: list[Any]) -> list[Any]:
+    return [found for steps in parts for found in _through(steps, values)]
+
+
+def _slice(text: str) -> Step:
+    match = _SLICE.fullmatch(text)
+    if match is None:
+        raise JsonPathError(f"invalid array index {text}")
+    first, last, step = match.groups()
+    if first == "-" or last == ":-" or step == ":-":
+        raise JsonPathError(f"array index {text} is not a number")
+    start = int(first) if first else 0
+    derived = last is None
+    end = start + 1 if derived else int(last[1:]) if last[1:] else None
+    stride = int(step[1:]) if step and step[1:] else 1
+    return functools.partial(_taken, start, end, derived, stride)
+
+
+def _taken(start: int, end: int | None, derived: bool, stride: int, values: list[Any]) -> list[Any]:
+    found: list[Any] = []
+    for value in values:
+        if value is None:
+            continue
+        if not isinstance(value, list):
+            raise _Nothing
+        length = len(value)
+        first = start + length if start < 0 else start
+        last = length if end is None else end
+        if last < 0 or (last == 0 and derived):
+            last += length
+        if first == last:
+            return found
+        if not 0 <= first < length or not 0 <= last <= length or first > last or stride <= 0:
+            raise _Nothing
+        found += value[first:last:stride]
+    return found
+
+
+def _filter(left: tuple[Step, ...], sign: str, right: tuple[Step, ...], values: list[Any]) -> list[Any]:
+    found: list[Any] = []
+    for value in values:
+        if not isinstance(value, list):
+            raise _Nothing
+        found += [item for item in value if _passes(left, sign, right, item)]
+    return found
+
+
+def _passes(left: tuple[Step, ...], sign: str, right: tuple[Step, ...], item: Any) -> bool:
+    if sign == "exists":
+        return bool(find(item, left))
+    one, other = _through(left, [item]), _through(right, [item])
+    if not one or not other:
+        return False
+    if len(one) > 1 or len(other) > 1 or not _comparable(one[0], other[0]):
+        raise _Nothing
+    return bool(_COMPARE[sign](one[0], other[0]))
+
+
+def _comparable(one: Any, other: Any) -> bool:
+    """Only values of one type are compared; numbers are one type."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return isinstance(one, bool) and isinstance(other, bool)
+    numbers = isinstance(one, int | float) and isinstance(other, int | float)
+    return numbers or (isinstance(one, str) and isinstance(other, str))
