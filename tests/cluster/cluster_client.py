@@ -30,10 +30,10 @@ class Client:
         """The status code and the decoded answer of one request."""
         try:
             with self.opener.open(self._request(verb, path, body, content), timeout=30) as answer:
-                return answer.status, json.load(answer)
+                return answer.status, decoded(answer)
         except urllib.error.HTTPError as refused:
             with refused:
-                return refused.code, json.load(refused)
+                return refused.code, decoded(refused)
 
     def apply(self, path: str, body: Object, manager: str, force: bool = False) -> Any:
         """Apply on the server as this manager."""
@@ -53,6 +53,12 @@ class Client:
             headers["Content-Type"] = content
             data = json.dumps(body).encode()
         return urllib.request.Request(self.cluster.url + path, data, headers, method=verb)
+
+
+def decoded(answer: Any) -> Any:
+    """The body as data; a path that nobody serves yet is answered with plain text, which stays text."""
+    body = answer.read()
+    return json.loads(body) if "json" in answer.headers["Content-Type"] else body.decode()
 
 
 def eventually(holds: Callable[[], Any], seconds: float = 60.0) -> Any:

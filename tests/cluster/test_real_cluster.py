@@ -63,9 +63,11 @@ def widgets(admin):
     """The address of a custom kind that is served; it goes away with its objects afterwards."""
     code, _ = admin.call("POST", CRDS, WIDGET_CRD)
     assert code == 201
-    assert eventually(lambda: admin.call("GET", WIDGETS)[0] == 200)
-    yield WIDGETS
-    admin.call("DELETE", f"{CRDS}/widgets.smoke.crossply.test")
+    try:
+        assert eventually(lambda: admin.call("GET", WIDGETS)[0] == 200)
+        yield WIDGETS
+    finally:
+        admin.call("DELETE", f"{CRDS}/widgets.smoke.crossply.test")
     assert eventually(lambda: admin.call("GET", f"{CRDS}/widgets.smoke.crossply.test")[0] == 404)
 
 
