@@ -31,15 +31,17 @@ def _decoded(fields: Any) -> FieldSet:
             return FIELD
         raise BadManagedFields("error decoding set: ReadMapCB: expect { or n")
     for element, node in fields.items():
-        if element[:2] == "f:":
-            written_well = True
-        elif element == SELF:
-            written_well = node == FIELD and len(fields) > 1
-        else:
-            written_well = canonical(element) == element
-        if not written_well or ((node or node.__class__ is not dict) and _decoded(node) is not node):
+        if (node or node.__class__ is not dict) and _decoded(node) is not node:
+            return _rewritten(fields)
+        if element[:2] != "f:" and not _is_written_well(element, node, fields):
             return _rewritten(fields)
     return fields
+
+
+def _is_written_well(element: str, node: FieldSet, fields: FieldSet) -> bool:
+    if element == SELF:
+        return not node and len(fields) > 1
+    return canonical(element) == element
 
 
 def _rewritten(fields: FieldSet) -> FieldSet:

@@ -6,6 +6,7 @@ changes nothing returns the object it was given.
 
 from __future__ import annotations
 
+from operator import is_
 from typing import Any
 
 from crossply.apply.elements import item_elements
@@ -44,7 +45,8 @@ class Merge:
         for name, wanted in config.items():
             if name in live:
                 current = live[name]
-                if current is wanted or (wanted.__class__ is str and wanted == current):
+                kind = wanted.__class__
+                if (kind is str or kind is int) and kind is current.__class__ and wanted == current:
                     continue
                 type_ = fields.get(name, element)
                 merged = self.values(current, wanted, type_) if type_ is not None else wanted
@@ -92,7 +94,7 @@ def _survives_null(live: Any, type_: Type) -> bool:
 
 
 def _identical(first: list[Any], second: list[Any]) -> bool:
-    return len(first) == len(second) and all(one is two for one, two in zip(first, second, strict=True))
+    return len(first) == len(second) and all(map(is_, first, second))
 
 
 def _interleaved(live: list[Any], elements: list[str], config: dict[str, Any]) -> list[Any]:
