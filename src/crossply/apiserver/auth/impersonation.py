@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, Protocol
 from urllib.parse import unquote
 
@@ -140,12 +141,13 @@ def _constrained(
 ) -> Impersonation:
     authorizer.require(requestor, replace(info, verb=f"impersonate-on:{mode}:{info.verb}"))
     verb = f"impersonate:{mode}"
-    for ask in _questions(wanted, verb, _AUTHENTICATION):
-        if mode == "associated-node":
-            # Allowed or not for every node alike: the association itself has been checked.
-            ask = replace(ask, name="*")
-        _refuse_special(requestor, ask)
-        authorizer.require(requestor, ask)
+    for _, asks in groupby(_questions(wanted, verb, _AUTHENTICATION), lambda ask: ask.resource):
+        same = list(asks)
+        for ask in same:
+            _refuse_special(requestor, ask)
+        for ask in same:
+            # Associated or not has been checked; the right must hold for every node alike.
+            authorizer.require(requestor, replace(ask, name="*") if mode == "associated-node" else ask)
     groups = (NODES,) if split_node(wanted.name) else wanted.groups
     return Impersonation(_acting(replace(wanted, groups=groups)), verb)
 
