@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import pytest
 
 from crossply.values.regexp import RegexpError, compile_go

@@ -44,6 +44,8 @@ class StatusError(CrossplyError):
         super().__init__(message)
         self.status = status
         self.reason = reason
+        self.list_metadata: Object = {}
+        """What the Status says of a list, such as a token to go on with."""
         self.details = {
             "name": name,
             "group": group,
@@ -58,7 +60,7 @@ class StatusError(CrossplyError):
         status: Object = {
             "kind": "Status",
             "apiVersion": "v1",
-            "metadata": {},
+            "metadata": self.list_metadata,
             "status": "Failure",
             "message": str(self),
             "reason": self.reason,
@@ -88,9 +90,16 @@ def not_found(resource: str, group: str, name: str) -> StatusError:
     return StatusError(404, "NotFound", message, kind=resource, group=group, name=name)
 
 
-def no_such_path() -> StatusError:
+class NoSuchPath(StatusError):
+    """The URL names nothing that is served. Kubernetes answers with a line of text, not with a Status."""
+
+    code = "CP-601"
+    text = b"404 page not found\n"
+
+
+def no_such_path() -> NoSuchPath:
     """The URL names no resource that is served."""
-    return StatusError(404, "NotFound", "the server could not find the requested resource")
+    return NoSuchPath(404, "NotFound", "the server could not find the requested resource")
 
 
 def already_exists(resource: str, group: str, name: str) -> StatusError:

@@ -1,0 +1,129 @@
+"""Deleting: at once, or marked for deletion until the last finalizer is gone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from crossply.apiserver.calls import Call
+from crossply.apiserver.conversion import convert_one
+from crossply.apiserver.lifecycle import gone_status, load, with_revision
+from crossply.apiserver.objects import encode, from_json
+from crossply.apiserver.status import MODIFIED, StatusError, bad_request, conflict
+from crossply.apiserver.storage import Changed
+from crossply.apiserver.world import World
+from crossply.values import Object
+
+ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
+_POLICIES = ("Foreground", "Background", "Orphan")
+_TRIES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteOptions:
+    """How to delete."""
+
+    policy: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    dry_run: bool = False
+
+
+def read_options(call: Call) -> DeleteOptions:
+    """The options in the body, and over them those in the query."""
+    given: Object = {}
+    if call.body.strip():
+        value = from_json(call.body, "DeleteOptions")
+        if not isinstance(value, dict):
+            raise bad_request("the object provided is unrecognized (must be of type DeleteOptions)")
+        given = value
+    policy = call.query.get("propagationPolicy") or given.get("propagationPolicy") or ""
+    orphan: Any = call.query.get("orphanDependents", given.get("orphanDependents"))
+    if not policy and orphan is not None:
+        policy = "Orphan" if orphan in (True, "true", "1") else "Background"
+    if policy and policy not in _POLICIES:
+        supported = ", ".join(f'"{p}"' for p in (*_POLICIES, "nil"))
+        raise StatusError(
+            422,
+            "Invalid",
+            f'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Invalid value: "{policy}": '
+            f"supported values: {supported}",
+        )
+    preconditions = given.get("preconditions") or {}
+    dry_run = call.dry_run or "All" in (given.get("dryRun") or ())
+    return DeleteOptions(
+        policy, preconditions.get("uid") or "", preconditions.get("resourceVersion") or "", dry_run
+    )
+
+
+async def delete(world: World, call: Call, name: str, options: DeleteOptions) -> tuple[Object, bool]:
+    """Delete an object. Returns what to answer, and whether the object is gone for good."""
+    for _ in range(_TRIES):
+        entry, obj = await load(world, call, name)
+        _check_preconditions(call, obj, options)
+        await world.admission.validate(call, "DELETE", None, obj)
+        finalizers = _finalizers(obj, options.policy)
+        try:
+            if not finalizers:
+                return await _delete_now(world, call, entry, obj, options)
+            return await _mark(world, call, entry, obj, finalizers, options)
+        except Changed:
+            continue
+    raise conflict(call.resource.names.plural, call.resource.group, name, MODIFIED)
+
+
+def _check_preconditions(call: Call, obj: Object, options: DeleteOptions) -> None:
+    metadata = obj["metadata"]
+    kind, group, name = call.resource.names.kind, call.resource.group, metadata["name"]
+    if options.uid and options.uid != metadata.get("uid"):
+        why = (
+            f"the UID in the precondition ({options.uid}) does not match the UID in record "
+            f"({metadata.get('uid')}). The object might have been deleted and then recreated"
+        )
+        raise conflict(kind, group, name, why)
+    if options.resource_version and options.resource_version != metadata.get("resourceVersion"):
+        why = (
+            f"the ResourceVersion in the precondition ({options.resource_version}) does not match the "
+            f"ResourceVersion in record ({metadata.get('resourceVersion')}). The object might have been "
+            "modified"
+        )
+        raise conflict(kind, group, name, why)
+
+
+def _finalizers(obj: Object, policy: str) -> list[str]:
+    """What must happen before the object may go, by the wish of its owners and of the caller."""
+    finalizers = list(obj["metadata"].get("finalizers") or ())
+    if not policy:
+        return finalizers
+    kept = [name for name in finalizers if name not in (ORPHAN, FOREGROUND)]
+    if policy == "Orphan":
+        kept.append(ORPHAN)
+    elif policy == "Foreground":
+        kept.append(FOREGROUND)
+    return kept
+
+
+async def _delete_now(
+    world: World, call: Call, entry: Any, obj: Object, options: DeleteOptions
+) -> tuple[Object, bool]:
+    if not options.dry_run:
+        stored = await convert_one(world, call.resource, obj, call.resource.storage_version)
+        await world.store.delete(entry.key, entry.revision, lambda r: encode(with_revision(stored, r)))
+    return gone_status(call, obj), True
+
+
+async def _mark(
+    world: World, call: Call, entry: Any, obj: Object, finalizers: list[str], options: DeleteOptions
+) -> tuple[Object, bool]:
+    metadata = {**obj["metadata"], "finalizers": finalizers}
+    if not metadata.get("deletionTimestamp"):
+        metadata["deletionTimestamp"] = world.timestamp()
+        metadata["deletionGracePeriodSeconds"] = 0
+        if "generation" in metadata:
+            metadata["generation"] += 1
+    marked = {**obj, "metadata": metadata}
+    if marked == obj or options.dry_run:
+        return marked, False
+    stored = await convert_one(world, call.resource, marked, call.resource.storage_version)
+    written = await world.store.write(entry.key, entry.revision, lambda r: encode(with_revision(stored, r)))
+    return with_revision(marked, written.revision), False

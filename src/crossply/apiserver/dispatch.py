@@ -1,0 +1,87 @@
+"""From a request about objects to the verb that serves it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from crossply.apiserver.calls import Call
+from crossply.apiserver.replies import Reply
+from crossply.apiserver.requests import RequestInfo, User
+from crossply.apiserver.resources import Resource, Version
+from crossply.apiserver.status import method_not_supported, no_such_path
+from crossply.apiserver.verbs.create import create
+from crossply.apiserver.verbs.delete import delete, delete_collection
+from crossply.apiserver.verbs.get import get
+from crossply.apiserver.verbs.list import list_objects
+from crossply.apiserver.verbs.patch import patch
+from crossply.apiserver.verbs.update import update
+from crossply.apiserver.verbs.watch import watch
+from crossply.apiserver.watching import Watch
+from crossply.apiserver.world import World
+
+Verb = Callable[[World, Call], Awaitable[Reply]]
+
+VERBS: dict[str, Verb] = {
+    "get": get,
+    "list": list_objects,
+    "create": create,
+    "update": update,
+    "patch": patch,
+    "delete": delete,
+    "deletecollection": delete_collection,
+}
+_ON_STATUS = frozenset({"get", "update", "patch"})
+
+
+def find(world: World, info: RequestInfo) -> tuple[Resource, Version]:
+    """The resource and version that a path names; it must be served, with this scope and subresource."""
+    resource = world.registry.find(info.group, info.resource)
+    version = resource.versions.get(info.version) if resource is not None else None
+    if resource is None or version is None or not version.served:
+        raise no_such_path()
+    if (
+        resource.namespaced
+        and not info.namespace
+        and (info.name or info.verb in ("create", "update", "patch"))
+    ):
+        raise no_such_path()
+    if not resource.namespaced and info.namespace and info.resource != "namespaces":
+        raise no_such_path()
+    if info.subresource and info.subresource not in version.subresources:
+        raise no_such_path()
+    return resource, version
+
+
+async def serve(
+    world: World,
+    info: RequestInfo,
+    user: User,
+    query: Mapping[str, str],
+    headers: Mapping[str, str],
+    body: bytes,
+) -> tuple[Call, Reply | Watch]:
+    """Do what is asked."""
+    resource, version = find(world, info)
+    call = Call(info, user, query, headers, body, resource, version)
+    if version.deprecation_warning:
+        call.warnings.append(version.deprecation_warning)
+    special = world.subresources.get((resource.key, info.subresource)) or world.subresources.get(
+        ("*", info.subresource)
+    )
+    if special is not None and info.subresource not in ("", "status"):
+        return call, await special(world, call)
+    _check_verb(call)
+    if info.verb == "watch":
+        return call, watch(world, call)
+    return call, await VERBS[info.verb](world, call)
+
+
+def _check_verb(call: Call) -> None:
+    info = call.info
+    allowed = call.version.verbs
+    if info.subresource == "status":
+        allowed = tuple(_ON_STATUS)
+    elif info.verb == "create" and info.name:
+        allowed = ()
+    if info.verb not in allowed:
+        raise method_not_supported(call.resource.names.plural, call.resource.group, info.verb)

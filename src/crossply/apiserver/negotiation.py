@@ -1,0 +1,72 @@
+"""What form an answer takes: JSON or YAML, whole objects, a table, or metadata only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from crossply.apiserver.objects import JSON, MEDIA_TYPES, PROTOBUF, YAML
+from crossply.apiserver.status import not_acceptable
+
+_AS = {"Table": "table", "PartialObjectMetadata": "partial", "PartialObjectMetadataList": "partial"}
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The form of an answer."""
+
+    media: str = JSON
+    shape: str = "object"
+    """object, table or partial."""
+    meta_version: str = "v1"
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether stored bytes can be sent as they are."""
+        return self.media == JSON and self.shape == "object"
+
+
+PLAIN = Form()
+
+
+def negotiate(accept: str) -> Form:
+    """The first form of an Accept header that can be produced."""
+    if not accept or accept in (JSON, "*/*"):
+        return PLAIN
+    for clause in _by_quality(accept):
+        media, *parameters = [part.strip() for part in clause.split(";")]
+        options = dict(part.partition("=")[::2] for part in parameters)
+        form = _form(media.lower(), options)
+        if form is not None:
+            return form
+    raise not_acceptable(MEDIA_TYPES)
+
+
+def _by_quality(accept: str) -> list[str]:
+    clauses = [clause for clause in accept.split(",") if clause.strip()]
+    return sorted(clauses, key=_quality, reverse=True)
+
+
+def _quality(clause: str) -> float:
+    for part in clause.split(";")[1:]:
+        key, _, value = part.strip().partition("=")
+        if key == "q":
+            try:
+                return float(value)
+            except ValueError:
+                return 0.0
+    return 1.0
+
+
+def _form(media: str, options: dict[str, str]) -> Form | None:
+    if media in ("*/*", "application/*"):
+        media = JSON
+    # Clients offer protobuf and accept JSON; protobuf is never chosen, so they get JSON.
+    if media == PROTOBUF or media not in (JSON, YAML):
+        return None
+    wanted = options.get("as")
+    if wanted is None:
+        return Form(media)
+    if wanted not in _AS or options.get("g", "meta.k8s.io") != "meta.k8s.io":
+        return None
+    version = options.get("v", "v1")
+    return Form(media, _AS[wanted], version) if version in ("v1", "v1beta1") else None

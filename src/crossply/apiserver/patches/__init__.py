@@ -1,0 +1,1 @@
+"""The ways to describe a change: JSON patch, merge patch and strategic merge patch, each a pure function."""

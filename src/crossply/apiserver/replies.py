@@ -1,0 +1,76 @@
+"""Answers: bytes with a status, and how objects become them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import orjson
+
+from crossply.apiserver.calls import Call
+from crossply.apiserver.negotiation import Form
+from crossply.apiserver.objects import JSON
+from crossply.values import Object
+
+JSON_TYPE = JSON
+
+
+@dataclass(slots=True)
+class Reply:
+    """One answer."""
+
+    status: int
+    body: bytes
+    content_type: str = JSON_TYPE
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+def encoded(value: Object, form: Form) -> tuple[bytes, str]:
+    """A value in the form the client wants."""
+    if form.media == JSON:
+        return orjson.dumps(value) + b"\n", JSON_TYPE
+    from crossply.values.yaml import dump
+
+    return dump(value).encode(), form.media
+
+
+def reply(status: int, value: Object, form: Form) -> Reply:
+    """An answer of a value as it is."""
+    body, content_type = encoded(value, form)
+    return Reply(status, body, content_type)
+
+
+def reply_object(call: Call, status: int, obj: Object, form: Form) -> Reply:
+    """An answer of one object, in the shape the client wants."""
+    return reply(status, shaped(call, obj, form), form)
+
+
+def shaped(call: Call, obj: Object, form: Form) -> Object:
+    """One object as a whole, as a table of one row, or as its metadata."""
+    if form.shape == "object" or obj.get("kind") == "Status":
+        return obj
+    if form.shape == "partial":
+        return partial(obj, form.meta_version)
+    from crossply.apiserver.tables import to_table
+
+    return to_table(call.resource, call.version, [obj], call.query.get("includeObject", ""), obj["metadata"])
+
+
+def partial(obj: Object, version: str) -> Object:
+    """The metadata of an object."""
+    return {
+        "kind": "PartialObjectMetadata",
+        "apiVersion": f"meta.k8s.io/{version}",
+        "metadata": obj.get("metadata", {}),
+    }
+
+
+def warning_headers(warnings: Sequence[str]) -> list[str]:
+    """Warnings as HTTP says them; a client shows each once."""
+    texts = dict.fromkeys(warnings)
+    return [f'299 - "{_quoted(text)}"' for text in texts]
+
+
+def _quoted(text: str) -> str:
+    clean = "".join(char if char.isprintable() else "" for char in text)
+    return clean.replace("\\", "\\\\").replace('"', '\\"')

@@ -1,0 +1,110 @@
+"""Bringing an incoming object into the shape of its kind: typed metadata, defaults, no unknown fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.apiserver.builtin import decode_problem, normalised
+from crossply.apiserver.calls import Call
+from crossply.apiserver.objects import report_strict
+from crossply.apiserver.resources import Resource, Version
+from crossply.apiserver.status import StatusError, bad_request
+from crossply.schema.defaults import apply_defaults
+from crossply.schema.prune import prune, unknown_fields
+from crossply.values import Object
+
+_TEXTS = (
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "creationTimestamp",
+    "deletionTimestamp",
+)
+_MAPS = ("labels", "annotations")
+_LISTS = ("ownerReferences", "finalizers", "managedFields")
+_NUMBERS = ("generation", "deletionGracePeriodSeconds")
+_KNOWN = frozenset((*_TEXTS, *_MAPS, *_LISTS, *_NUMBERS))
+
+
+def shape(call: Call, obj: Object) -> Object:
+    """The object as the server goes on with it; sloppiness is told to the client."""
+    metadata, unknown = read_metadata(obj.get("metadata"), call)
+    obj = {**obj, "metadata": metadata}
+    if not call.resource.custom:
+        _check_types(call, obj)
+    if call.version.schema is not None:
+        unknown += unknown_fields(obj, call.version.schema)
+    report_strict(call, [f'unknown field "{path}"' for path in unknown])
+    return with_defaults(call.resource, call.version, obj)
+
+
+def _check_types(call: Call, obj: Object) -> None:
+    problem = decode_problem(call.resource, call.version.name, obj)
+    if problem is not None:
+        kind = call.resource.names.kind
+        raise bad_request(f'{kind} in version "{call.version.name}" cannot be handled as a {kind}: {problem}')
+
+
+def with_defaults(resource: Resource, version: Version, obj: Object) -> Object:
+    """The object with its kind's defaults and without fields that its kind does not have."""
+    if not resource.custom:
+        return normalised(resource, version.name, obj)
+    if version.schema is None:
+        return obj
+    defaulted: Object = apply_defaults(obj, version.schema)
+    return prune(defaulted, version.schema)
+
+
+def read_metadata(metadata: Any, call: Call) -> tuple[Object, list[str]]:
+    """Typed metadata, and the paths of fields that metadata does not have."""
+    if metadata is None:
+        return {}, []
+    if not isinstance(metadata, dict):
+        raise _wrong_type(call, metadata, "metadata", "v1.ObjectMeta")
+    unknown = [f"metadata.{key}" for key in metadata if key not in _KNOWN]
+    kept: Object = {}
+    for key, value in metadata.items():
+        if value is None or key not in _KNOWN:
+            continue
+        _check_type(call, key, value)
+        if value not in ("", {}, []) or key == "creationTimestamp":
+            kept[key] = value
+    return kept, unknown
+
+
+def _check_type(call: Call, key: str, value: Any) -> None:
+    if key in _TEXTS and not isinstance(value, str):
+        raise _wrong_type(call, value, f"metadata.{key}", "string")
+    if key in _NUMBERS and (not isinstance(value, int) or isinstance(value, bool)):
+        raise _wrong_type(call, value, f"metadata.{key}", "int64")
+    if key in _MAPS:
+        if not isinstance(value, dict):
+            raise _wrong_type(call, value, f"metadata.{key}", "map[string]string")
+        for member in value.values():
+            if not isinstance(member, str):
+                raise _wrong_type(call, member, f"metadata.{key}", "string")
+    if key in _LISTS:
+        item = str if key == "finalizers" else dict
+        if not isinstance(value, list) or any(not isinstance(each, item) for each in value):
+            raise _wrong_type(call, value, f"metadata.{key}", "[]" + ("string" if item is str else "object"))
+
+
+def _wrong_type(call: Call, value: Any, path: str, wanted: str) -> StatusError:
+    kind = call.resource.names.kind
+    return bad_request(
+        f'{kind} in version "{call.version.name}" cannot be handled as a {kind}: json: cannot unmarshal '
+        f"{json_type(value)} into Go struct field ObjectMeta.{path} of type {wanted}"
+    )
+
+
+def json_type(value: Any) -> str:
+    """What Go's decoder calls a value."""
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int | float):
+        return "number"
+    names: dict[type, str] = {str: "string", list: "array", dict: "object"}
+    return names.get(type(value), "null")

@@ -1,0 +1,1 @@
+"""What can be done to objects: one verb a file, all of the shape `async verb(world, call) -> Reply`."""

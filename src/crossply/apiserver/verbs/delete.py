@@ -1,0 +1,42 @@
+"""DELETE of one object, or of all that are selected."""
+
+from __future__ import annotations
+
+from crossply.apiserver.calls import Call
+from crossply.apiserver.deletion import delete as delete_object
+from crossply.apiserver.deletion import read_options
+from crossply.apiserver.negotiation import negotiate
+from crossply.apiserver.replies import Reply, reply, reply_object
+from crossply.apiserver.status import StatusError
+from crossply.apiserver.verbs.list import select
+from crossply.apiserver.world import World
+
+
+async def delete(world: World, call: Call) -> Reply:
+    """Delete one object."""
+    form = negotiate(call.headers.get("Accept", ""))
+    answer, _ = await delete_object(world, call, call.name, read_options(call))
+    return reply_object(call, 200, answer, form)
+
+
+async def delete_collection(world: World, call: Call) -> Reply:
+    """Delete every selected object; one that somebody else deletes meanwhile counts as deleted."""
+    form = negotiate(call.headers.get("Accept", ""))
+    options = read_options(call)
+    selected = await select(world, call)
+    for obj in selected.objects:
+        metadata = obj["metadata"]
+        each = _about(call, metadata.get("namespace", ""), metadata["name"])
+        try:
+            await delete_object(world, each, metadata["name"], options)
+        except StatusError as problem:
+            if problem.status != 404:
+                raise
+    return reply(200, selected.as_list(call), form)
+
+
+def _about(call: Call, namespace: str, name: str) -> Call:
+    """The same call about one of the objects, which may be in any namespace."""
+    from dataclasses import replace
+
+    return replace(call, info=replace(call.info, namespace=namespace, name=name))

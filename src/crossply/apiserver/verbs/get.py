@@ -1,0 +1,23 @@
+"""GET of one object."""
+
+from __future__ import annotations
+
+from crossply.apiserver.calls import Call
+from crossply.apiserver.conversion import convert_one
+from crossply.apiserver.negotiation import negotiate
+from crossply.apiserver.objects import decode
+from crossply.apiserver.replies import Reply, reply_object
+from crossply.apiserver.status import not_found
+from crossply.apiserver.world import World
+
+
+async def get(world: World, call: Call) -> Reply:
+    """The durable state of an object; as stored, where that is what the client wants."""
+    form = negotiate(call.headers.get("Accept", ""))
+    entry = world.store.get((call.resource.key, call.namespace, call.name))
+    if entry is None:
+        raise not_found(call.resource.names.plural, call.resource.group, call.name)
+    if form.is_plain and call.version.name == call.resource.storage_version:
+        return Reply(200, entry.data)
+    obj = await convert_one(world, call.resource, decode(entry.data), call.version.name)
+    return reply_object(call, 200, obj, form)

@@ -1,0 +1,47 @@
+"""PUT of a whole object, or of its status."""
+
+from __future__ import annotations
+
+from crossply.apiserver.calls import Call
+from crossply.apiserver.lifecycle import create, must_name_version, storage_key
+from crossply.apiserver.lifecycle import update as update_object
+from crossply.apiserver.negotiation import negotiate
+from crossply.apiserver.objects import read_body
+from crossply.apiserver.replies import Reply, reply_object
+from crossply.apiserver.shape import shape
+from crossply.apiserver.status import bad_request, not_found
+from crossply.apiserver.world import World
+from crossply.values import Object
+
+
+async def update(world: World, call: Call) -> Reply:
+    """Replace an object."""
+    form = negotiate(call.headers.get("Accept", ""))
+    obj = shape(call, read_body(call))
+    _check_address(call, obj)
+    strategy = world.strategy(call.resource, call.version)
+    if world.store.latest(storage_key(call, call.name)) is None:
+        if not strategy.creates_on_update or call.info.subresource:
+            raise not_found(call.resource.names.plural, call.resource.group, call.name)
+        return reply_object(call, 201, await create(world, call, obj), form)
+    must_name_version(call, strategy, obj)
+    written = await update_object(world, call, call.name, lambda old: obj)
+    return reply_object(call, 200, written, form)
+
+
+def _check_address(call: Call, obj: Object) -> None:
+    metadata = obj["metadata"]
+    name = metadata.get("name", "")
+    if name and name != call.name:
+        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
+    if not name:
+        raise bad_request(
+            f"the name of the object ({call.name} based on URL) was undeterminable: name must be provided"
+        )
+    namespace = metadata.get("namespace")
+    if namespace and namespace != call.namespace:
+        raise bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
+    if call.namespace:
+        metadata["namespace"] = call.namespace

@@ -1,0 +1,13 @@
+"""GET with watch: a stream of changes."""
+
+from __future__ import annotations
+
+from crossply.apiserver.calls import Call
+from crossply.apiserver.negotiation import negotiate
+from crossply.apiserver.watching import Watch, read_plan
+from crossply.apiserver.world import World
+
+
+def watch(world: World, call: Call) -> Watch:
+    """The watch that a request asks for; the server streams its lines."""
+    return Watch(world, call, read_plan(call), negotiate(call.headers.get("Accept", "")))

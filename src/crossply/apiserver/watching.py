@@ -1,0 +1,233 @@
+"""Watches: every change of a resource, in order, from a revision on, until the client or the time is up.
+
+A watch subscribes to the store and takes its first look in the same tick, so nothing falls in between. Events
+wait in a bounded queue; a client that does not read loses its watch instead of the server its memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import orjson
+
+from crossply.apiserver.calls import Call
+from crossply.apiserver.conversion import convert_one
+from crossply.apiserver.negotiation import Form
+from crossply.apiserver.objects import decode
+from crossply.apiserver.replies import shaped
+from crossply.apiserver.selectors import (
+    FieldClause,
+    Requirement,
+    fields_match,
+    labels_match,
+    parse_fields,
+    parse_labels,
+)
+from crossply.apiserver.status import StatusError, bad_request, expired
+from crossply.apiserver.storage import Compacted, Entry, Event
+from crossply.apiserver.world import World
+from crossply.values import Object
+
+MAX_WAITING = 4096
+"""How many events may wait for a client before its watch is cut."""
+
+BOOKMARK_SECONDS = 50.0
+_SHORTEST = 1800
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a watch was asked for."""
+
+    since: int | None
+    """Only what came after this revision; None begins with everything that exists."""
+    initial_end: bool
+    bookmarks: bool
+    timeout: float
+    labels: tuple[Requirement, ...]
+    fields: tuple[FieldClause, ...]
+
+    @property
+    def selects_all(self) -> bool:
+        """Whether every object passes."""
+        return not self.labels and not self.fields
+
+
+def read_plan(call: Call) -> Plan:
+    """What the query asks for, or why it cannot be had."""
+    text = call.query.get("resourceVersion", "")
+    initial = call.query.get("sendInitialEvents", "")
+    _check_initial(call, initial)
+    since = None
+    if text not in ("", "0") and initial not in ("true", "1"):
+        try:
+            since = int(text)
+        except ValueError:
+            raise bad_request(
+                f'invalid resource version: strconv.ParseUint: parsing "{text}": invalid syntax'
+            ) from None
+    return Plan(
+        since=since,
+        initial_end=initial in ("true", "1"),
+        bookmarks=call.flag("allowWatchBookmarks"),
+        timeout=_timeout(call),
+        labels=parse_labels(call.query.get("labelSelector", "")),
+        fields=parse_fields(_field_selector(call), call.version, call.resource.key),
+    )
+
+
+def _field_selector(call: Call) -> str:
+    """The field selector, and the name where one object is watched."""
+    given = call.query.get("fieldSelector", "")
+    return ",".join(filter(None, (given, f"metadata.name={call.name}" if call.name else "")))
+
+
+def _check_initial(call: Call, initial: str) -> None:
+    if not initial:
+        return
+    match = call.query.get("resourceVersionMatch", "")
+    if match != "NotOlderThan":
+        message = (
+            'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents '
+            "requires setting resourceVersionMatch to NotOlderThan"
+        )
+        raise StatusError(422, "Invalid", message)
+
+
+def _timeout(call: Call) -> float:
+    text = call.query.get("timeoutSeconds", "")
+    if not text:
+        return _SHORTEST * (1 + random.random())
+    try:
+        return max(float(int(text)), 0.0) or _SHORTEST
+    except ValueError:
+        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+
+
+class Watch:
+    """One watch under way."""
+
+    def __init__(self, world: World, call: Call, plan: Plan, form: Form) -> None:
+        self._world = world
+        self._call = call
+        self._plan = plan
+        self._form = form
+        self._waiting: deque[Event] = deque()
+        self._wake = asyncio.Event()
+        self._cut = False
+        self._plain = form.is_plain and call.version.name == call.resource.storage_version
+
+    async def lines(self) -> AsyncIterator[bytes]:
+        """What to send, piece by piece; the iterator ends when the watch does."""
+        start, revision = self._begin()
+        unsubscribe = self._world.store.subscribe(self._call.resource.key, self._take)
+        try:
+            try:
+                missed = self._missed()
+            except Compacted:
+                yield self._too_old()
+                return
+            async for piece in self._first(start, missed, revision):
+                yield piece
+            async for piece in self._follow(revision):
+                yield piece
+        finally:
+            unsubscribe()
+
+    def _begin(self) -> tuple[list[Entry], int]:
+        revision = self._world.store.revision
+        if self._plan.since is not None:
+            return [], revision
+        return self._world.store.list(self._call.resource.key, self._call.namespace), revision
+
+    def _missed(self) -> list[Event]:
+        if self._plan.since is None:
+            return []
+        return self._world.store.events(self._call.resource.key, self._plan.since)
+
+    def _take(self, event: Event) -> None:
+        if len(self._waiting) >= MAX_WAITING:
+            self._cut = True
+        elif not self._call.namespace or event.key[1] == self._call.namespace:
+            self._waiting.append(event)
+        self._wake.set()
+
+    async def _first(self, entries: list[Entry], missed: list[Event], revision: int) -> AsyncIterator[bytes]:
+        lines = [await self._line(Event(e.revision, "ADDED", e.key, e.data, None)) for e in entries]
+        namespace = self._call.namespace
+        lines += [await self._line(event) for event in missed if not namespace or event.key[1] == namespace]
+        if self._plan.initial_end:
+            lines.append(self._bookmark(revision, initial_end=True))
+        if any(lines):
+            yield b"".join(lines)
+
+    async def _follow(self, revision: int) -> AsyncIterator[bytes]:
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self._plan.timeout
+        while not self._cut and (left := end - loop.time()) > 0:
+            if not self._waiting:
+                self._wake.clear()
+                try:
+                    async with asyncio.timeout(min(left, BOOKMARK_SECONDS)):
+                        await self._wake.wait()
+                except TimeoutError:
+                    if self._plan.bookmarks and not self._waiting:
+                        yield self._bookmark(self._world.store.revision, initial_end=False)
+                    continue
+            batch = [self._waiting.popleft() for _ in range(len(self._waiting))]
+            lines = [await self._line(event) for event in batch if event.revision > revision]
+            if any(lines):
+                yield b"".join(lines)
+
+    async def _line(self, event: Event) -> bytes:
+        """The event as the client sees it; empty when it does not concern it."""
+        if self._plain and self._plan.selects_all:
+            return b'{"type":"' + event.type.encode() + b'","object":' + event.data + b"}\n"
+        obj = await convert_one(self._world, self._call.resource, decode(event.data), self._call.version.name)
+        kind = await self._seen_as(event, obj)
+        if not kind:
+            return b""
+        return orjson.dumps({"type": kind, "object": shaped(self._call, obj, self._form)}) + b"\n"
+
+    async def _seen_as(self, event: Event, obj: Object) -> str:
+        """What the change is to a client that sees selected objects only."""
+        if self._plan.selects_all:
+            return event.type
+        now = self._selects(obj)
+        if event.type == "ADDED":
+            return "ADDED" if now else ""
+        before = False
+        if event.previous is not None:
+            previous = await convert_one(
+                self._world, self._call.resource, decode(event.previous), self._call.version.name
+            )
+            before = self._selects(previous)
+        if event.type == "DELETED":
+            return "DELETED" if before or now else ""
+        if now:
+            return "MODIFIED" if before else "ADDED"
+        return "DELETED" if before else ""
+
+    def _selects(self, obj: Object) -> bool:
+        labels = obj["metadata"].get("labels") or {}
+        return labels_match(self._plan.labels, labels) and fields_match(self._plan.fields, obj)
+
+    def _bookmark(self, revision: int, *, initial_end: bool) -> bytes:
+        metadata: Object = {"resourceVersion": str(revision), "creationTimestamp": None}
+        if initial_end:
+            metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
+        obj = {
+            "kind": self._call.resource.names.kind,
+            "apiVersion": self._call.resource.api_version(self._call.version.name),
+            "metadata": metadata,
+        }
+        return orjson.dumps({"type": "BOOKMARK", "object": obj}) + b"\n"
+
+    def _too_old(self) -> bytes:
+        since, oldest = self._plan.since, self._world.store.compacted
+        problem = expired(f"too old resource version: {since} ({oldest})")
+        return orjson.dumps({"type": "ERROR", "object": problem.body()}) + b"\n"

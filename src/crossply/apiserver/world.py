@@ -1,0 +1,88 @@
+"""What every part of a running server shares."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Protocol
+
+from crossply.apiserver.builtin import strategy_for
+from crossply.apiserver.calls import Call
+from crossply.apiserver.owners import Scopes
+from crossply.apiserver.replies import Reply
+from crossply.apiserver.requests import RequestInfo
+from crossply.apiserver.resources import Registry, Resource, Version
+from crossply.apiserver.storage import Store
+from crossply.apiserver.strategy import CustomStrategy, Strategy
+from crossply.values import Object
+
+
+class Admission(Protocol):
+    """Who else has a say in a write: webhooks and policies."""
+
+    async def mutate(self, call: Call, operation: str, obj: Object, old: Object | None) -> Object:
+        """The object as mutating admission wants it."""
+        ...
+
+    async def validate(self, call: Call, operation: str, obj: Object | None, old: Object | None) -> None:
+        """Refuse the write, or let it pass."""
+        ...
+
+
+class NoAdmission:
+    """Nobody else has a say."""
+
+    async def mutate(self, call: Call, operation: str, obj: Object, old: Object | None) -> Object:
+        """The object as it is."""
+        return obj
+
+    async def validate(self, call: Call, operation: str, obj: Object | None, old: Object | None) -> None:
+        """Let everything pass."""
+
+
+Subresource = Callable[["World", Call], Awaitable[Reply]]
+Page = Callable[["World", RequestInfo, Mapping[str, str]], Awaitable[Reply]]
+Convert = Callable[[Resource, list[Object], str], Awaitable[list[Object]]]
+
+
+def now() -> datetime:
+    """The time, to the second, as Kubernetes stamps objects."""
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+def timestamp(moment: datetime) -> str:
+    """A moment as objects show it."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@dataclass(slots=True)
+class World:
+    """The running server's shared parts."""
+
+    store: Store
+    registry: Registry
+    scopes: Scopes = field(default_factory=Scopes)
+    admission: Admission = field(default_factory=NoAdmission)
+    clock: Callable[[], datetime] = now
+    convert_by_webhook: Convert | None = None
+    subresources: dict[tuple[str, str], Subresource] = field(default_factory=dict)
+    """Who serves a subresource other than status, by resource key (or * for all) and name."""
+    pages: dict[str, Page] = field(default_factory=dict)
+    """Who answers paths that are not about objects, by the beginning of the path."""
+    _strategies: dict[int, tuple[Version, Strategy]] = field(default_factory=dict)
+
+    def strategy(self, resource: Resource, version: Version) -> Strategy:
+        """What is special about a resource at a version; made once."""
+        known = self._strategies.get(id(version))
+        if known is None or known[0] is not version:
+            if resource.custom:
+                made: Strategy = CustomStrategy(resource, version)
+            else:
+                made = strategy_for(resource)
+            known = self._strategies[id(version)] = (version, made)
+        return known[1]
+
+    def timestamp(self) -> str:
+        """Now, as objects show it."""
+        return timestamp(self.clock())
