@@ -72,6 +72,7 @@ KEPT = (
     "type",
     "format",
     "required",
+    "enum",
     "oneOf",
     "x-kubernetes-list-type",
     "x-kubernetes-list-map-keys",

@@ -89,16 +89,12 @@ def watch_table(
     return to_table(
         resource,
         version,
-        [] if _is_bookmark(obj) else [obj],
+        [obj],
         include_object,
         metadata,
         meta_version=meta_version,
         with_columns=first,
     )
-
-
-def _is_bookmark(obj: Object) -> bool:
-    return not (obj.get("metadata") or {}).get("name")
 
 
 def columns_of(resource: Resource, version: Version) -> tuple[Column, ...]:
@@ -171,8 +167,13 @@ def _cells(resource: Resource, columns: Sequence[Column]) -> Cells:
         from crossply.apiserver.builtin.printers import cells_of
 
         return cells_of(resource.group, resource.names.plural)
-    paths = [(column.type, parse(column.json_path)) for column in columns]
-    return lambda obj, now: [_cell(kind, find(obj, path), now) for kind, path in paths]
+    paths = [(column.type, parse(column.json_path)) for column in columns[1:]]
+    return lambda obj, now: [_name(obj), *(_cell(kind, find(obj, path), now) for kind, path in paths)]
+
+
+def _name(obj: Object) -> str:
+    name: str = (obj.get("metadata") or {}).get("name", "")
+    return name
 
 
 def _cell(kind: str, found: Sequence[Any], now: datetime) -> Any:

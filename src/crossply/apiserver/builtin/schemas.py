@@ -22,7 +22,15 @@ _LEAVES: dict[str, Object] = {
     "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1": _OPEN_OBJECT,
     "io.k8s.apimachinery.pkg.runtime.RawExtension": _OPEN_OBJECT,
 }
-_DROPPED = ("$ref", "required", "default", "oneOf", "x-kubernetes-group-version-kind", "x-kubernetes-unions")
+_DROPPED = (
+    "$ref",
+    "required",
+    "default",
+    "enum",
+    "oneOf",
+    "x-kubernetes-group-version-kind",
+    "x-kubernetes-unions",
+)
 
 _expanded: dict[str, Object] = {}
 

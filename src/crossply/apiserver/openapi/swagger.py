@@ -1,0 +1,124 @@
+"""OpenAPI v2: everything in one document, in words that older clients know.
+
+Version 2 cannot say everything that a structural schema says; what it cannot say is left out, so that clients
+never refuse what the server would take.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.apiserver.discovery import Groups
+from crossply.apiserver.openapi.documents import document
+from crossply.values import Object
+
+_PREFIX, _OLD = "#/components/schemas/", "#/definitions/"
+_UNKNOWN = ("default", "nullable", "oneOf", "anyOf", "not")
+_OPEN = "x-kubernetes-preserve-unknown-fields"
+
+
+def swagger(groups: Groups) -> Object:
+    """The document of all groups and versions."""
+    paths: dict[str, Object] = {}
+    definitions: dict[str, Object] = {}
+    for versions in groups.values():
+        for version, resources in versions.items():
+            made = document(version, resources)
+            paths.update({path: _item(item) for path, item in made["paths"].items()})
+            for name, schema in made["components"]["schemas"].items():
+                if name not in definitions:
+                    definitions[name] = _root(schema)
+    return {
+        "swagger": "2.0",
+        "info": {"title": "Kubernetes", "version": "1.36"},
+        "paths": dict(sorted(paths.items())),
+        "definitions": dict(sorted(definitions.items())),
+    }
+
+
+def _root(schema: Object) -> Object:
+    if schema.get(_OPEN):
+        # A kind that takes anything must not be described by the few fields that are known.
+        kept: Object = {"type": "object"}
+        for key in ("description", "x-kubernetes-group-version-kind"):
+            if key in schema:
+                kept[key] = schema[key]
+        return kept
+    return _schema(schema)
+
+
+def _schema(schema: Object) -> Object:
+    if schema.get(_OPEN):
+        extensions = {key: value for key, value in schema.items() if key.startswith("x-kubernetes-")}
+        return _described(schema, extensions)
+    if schema.get("x-kubernetes-int-or-string"):
+        return _described(schema, {"x-kubernetes-int-or-string": True})
+    if schema.get("format") == "int-or-string":
+        return {"type": "string", "format": "int-or-string"}
+    if schema.get("nullable"):
+        return _described(schema, {})
+    if [part.get("type") for part in schema.get("oneOf") or ()] == ["string", "number"]:
+        return {"type": "string"}
+    return {key: _member(key, value) for key, value in _flattened(schema).items() if key not in _UNKNOWN}
+
+
+def _described(schema: Object, rest: Object) -> Object:
+    return {"description": schema["description"], **rest} if schema.get("description") else rest
+
+
+def _flattened(schema: Object) -> Object:
+    """A reference that stood beside other words stands alone in version 2."""
+    parts = schema.get("allOf")
+    if parts and len(parts) == 1 and "$ref" in parts[0]:
+        return {**{key: value for key, value in schema.items() if key != "allOf"}, **parts[0]}
+    return {key: value for key, value in schema.items() if key != "allOf"}
+
+
+def _member(key: str, value: Any) -> Any:
+    if key == "$ref":
+        return value.replace(_PREFIX, _OLD)
+    if key == "properties":
+        return {name: _schema(each) for name, each in value.items()}
+    if key in ("items", "additionalProperties") and isinstance(value, dict):
+        return _schema(value)
+    return value
+
+
+def _item(item: Object) -> Object:
+    return {
+        key: [_parameter(each) for each in value] if key == "parameters" else _operation(value)
+        for key, value in item.items()
+    }
+
+
+def _operation(operation: Object) -> Object:
+    body = operation.get("requestBody")
+    parameters = [_parameter(each) for each in operation["parameters"]]
+    if body:
+        schema = next(iter(body["content"].values()))["schema"]
+        one: Object = {"name": "body", "in": "body", "schema": _schema(schema)}
+        if body.get("required"):
+            one["required"] = True
+        parameters = [one, *parameters]
+    kept = {key: value for key, value in operation.items() if key not in ("requestBody", "parameters")}
+    return {
+        **kept,
+        "consumes": list(body["content"]) if body else ["application/json", "application/yaml"],
+        "produces": ["application/json", "application/yaml"],
+        "schemes": ["https"],
+        "parameters": parameters,
+        "responses": {code: _response(each) for code, each in operation["responses"].items()},
+    }
+
+
+def _parameter(parameter: Object) -> Object:
+    kept = {key: value for key, value in parameter.items() if key != "schema"}
+    return {**kept, **parameter.get("schema", {})}
+
+
+def _response(response: Object) -> Object:
+    content = response.get("content")
+    told: Object = {"description": response["description"]}
+    if content:
+        told["schema"] = _schema(next(iter(content.values()))["schema"])
+    return told
