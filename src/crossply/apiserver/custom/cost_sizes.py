@@ -1,0 +1,130 @@
+"""How large data of a schema can be: what the cost of a rule about it is reckoned from.
+
+Where a schema sets no bound, the largest request that the server takes is one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crossply.schema.cel_names import escape
+from crossply.values import Object
+
+LARGEST_REQUEST = 3 * 1024 * 1024
+_SCALARS = {"boolean": ("bool", 4), "number": ("double", 1), "integer": ("int", 1)}
+_TEXTS = {
+    "byte": ("bytes", 2, LARGEST_REQUEST - 2),
+    "duration": ("duration", 3, 32),
+    "date": ("timestamp", 12, 12),
+    "date-time": ("timestamp", 21, 32),
+}
+
+
+class Sized(NamedTuple):
+    """A type and its bounds: the most elements (or characters) and the fewest bytes of JSON it takes."""
+
+    kind: str
+    most: int = 0
+    least_bytes: int = 0
+    element: Sized | None = None
+    fields: dict[str, Sized] | None = None
+
+    def at(self, step: str) -> Sized | None:
+        """What is one step further: a field, or the items, keys or values of a list or map."""
+        if step in ("@items", "@values"):
+            return self.element
+        if step == "@keys":
+            return Sized("string") if self.kind == "map" else None
+        return (self.fields or {}).get(step)
+
+
+_TEXT = Sized("string", LARGEST_REQUEST - 2, 2)
+_NONE = Sized("object")
+_METADATA = Sized("object", 0, 2, None, {"name": _TEXT, "generateName": _TEXT})
+
+
+def sizes(schema: Object, is_resource: bool) -> Sized | None:
+    """The bounds of a schema, or None where rules cannot see it."""
+    if schema.get("x-kubernetes-int-or-string"):
+        return Sized("dyn", _longest(schema, LARGEST_REQUEST - 2), 1)
+    kind = schema.get("type")
+    if kind == "array":
+        return _list(schema)
+    if kind == "object":
+        others = schema.get("additionalProperties")
+        return _map(schema, others) if isinstance(others, dict) else _object(schema, is_resource)
+    if kind == "string":
+        return _text(schema)
+    return Sized(_SCALARS[kind][0], 0, _SCALARS[kind][1]) if kind in _SCALARS else None
+
+
+def _longest(schema: Object, otherwise: int) -> int:
+    length = schema.get("maxLength")
+    return otherwise if length is None else max(length, 0) * 4
+
+
+def _text(schema: Object) -> Sized:
+    known = _TEXTS.get(schema.get("format") or "")
+    if known:
+        kind, least, most = known
+        if kind == "bytes" and schema.get("maxLength") is not None:
+            most = max(schema["maxLength"], 0)
+        return Sized(kind, most, least)
+    otherwise = LARGEST_REQUEST - 2
+    if schema.get("enum"):
+        otherwise = max((len(each.encode()) for each in schema["enum"] if isinstance(each, str)), default=0)
+    return Sized("string", _longest(schema, otherwise), 2)
+
+
+def _list(schema: Object) -> Sized | None:
+    items = schema.get("items")
+    element = _member(items) if isinstance(items, dict) else None
+    if element is None:
+        return None
+    most = schema.get("maxItems")
+    if most is None:
+        most = (LARGEST_REQUEST - 2) // (element.least_bytes + 1)
+    return Sized("list", max(most, 0), 2, element)
+
+
+def _map(schema: Object, others: Object) -> Sized | None:
+    element = _member(others)
+    if element is None:
+        return None
+    most = schema.get("maxProperties")
+    if most is None:
+        most = (LARGEST_REQUEST - 2) // (element.least_bytes + 6)
+    return Sized("map", max(most, 0), 2, element)
+
+
+def _object(schema: Object, is_resource: bool) -> Sized:
+    fields, least = {}, 2
+    required = set(schema.get("required") or ())
+    for name, member in (schema.get("properties") or {}).items():
+        size = _member(member)
+        if size is None:
+            continue
+        escaped = escape(name)
+        if escaped:
+            fields[escaped] = size
+        if name in required and "default" not in member:
+            least += len(name.encode()) + size.least_bytes + 4
+    if is_resource and not _has_names(fields):
+        fields |= {"kind": _TEXT, "apiVersion": _TEXT, "metadata": _METADATA}
+    return Sized("object", 0, least, None, fields)
+
+
+def _has_names(fields: dict[str, Sized]) -> bool:
+    """Whether a resource declares what is always there; if it lacks anything, none of it counts."""
+    metadata = fields.get("metadata", _NONE).fields or {}
+    named = (fields.get("kind"), fields.get("apiVersion"), metadata.get("name"), metadata.get("generateName"))
+    return all(each is not None and each.kind == "string" for each in named)
+
+
+def _member(schema: Object) -> Sized | None:
+    return sizes(schema, bool(schema.get("x-kubernetes-embedded-resource")))
+
+
+def most_repetitions(size: Sized) -> int:
+    """How often data of a size can be in one request."""
+    return LARGEST_REQUEST // (size.least_bytes + 1)
