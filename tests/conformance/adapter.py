@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pathlib
+import subprocess
+import sys
+from collections.abc import Callable
 from typing import Any
 
 from crossply.schema import crd
@@ -55,3 +59,22 @@ def composite_crd(xrd: Object) -> Object:
 
 def claim_crd(xrd: Object) -> Object:
     return crd.claim_crd(xrd)
+
+
+def start_apiserver(directory: pathlib.Path) -> tuple[str, str, str, Callable[[], None]]:
+    """Start the API server, empty, as a user would: its address, a token, its authority, and its end."""
+    command = str(pathlib.Path(sys.executable).parent / "crossply")
+    process = subprocess.Popen(
+        [command, "apiserver", "--data", str(directory), "--listen", "127.0.0.1:0"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    url = process.stdout.readline().removeprefix("ready: ").strip()
+    token = (directory / "admin.token").read_text()
+
+    def stop() -> None:
+        process.terminate()
+        process.wait(30)
+
+    return url, token, str(directory / "pki" / "ca.crt"), stop

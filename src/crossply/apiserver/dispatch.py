@@ -65,11 +65,11 @@ async def serve(
     call = Call(info, user, query, headers, body, resource, version)
     if version.deprecation_warning:
         call.warnings.append(version.deprecation_warning)
-    special = world.subresources.get((resource.key, info.subresource)) or world.subresources.get(
-        ("*", info.subresource)
-    )
-    if special is not None and info.subresource not in ("", "status"):
-        return call, await special(world, call)
+    handler = world.handlers.get((resource.key, info.subresource))
+    if handler is None and info.subresource:
+        handler = world.handlers.get(("*", info.subresource))
+    if handler is not None:
+        return call, await handler(world, call)
     _check_verb(call)
     if info.verb == "watch":
         return call, watch(world, call)

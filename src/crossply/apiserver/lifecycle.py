@@ -68,9 +68,11 @@ async def create(world: World, call: Call, obj: Object, *, recorded: bool = Fals
     for attempt in range(_NAME_TRIES):
         candidate = _named(prepared)
         _check_new(call, strategy, candidate)
+        for guard in world.guards:
+            guard(call, candidate, None)
         await world.admission.validate(call, "CREATE", candidate, None)
         try:
-            return await _store_new(world, call, candidate, recorded)
+            return await _settled(world, call, await _store_new(world, call, candidate, recorded))
         except Exists:
             generated = prepared["metadata"].get("generateName") and not prepared["metadata"].get("name")
             if not generated or attempt == _NAME_TRIES - 1:
@@ -143,6 +145,14 @@ async def _store_new(world: World, call: Call, obj: Object, recorded: bool) -> O
     return with_revision(owned, entry.revision)
 
 
+async def _settled(world: World, call: Call, written: Object) -> Object:
+    """Wait for what follows at once from a write, so that the client can build on it."""
+    settle = world.after_write.get(call.resource.key)
+    if settle is not None and not call.dry_run:
+        await settle(written["metadata"]["name"])
+    return written
+
+
 def _encoder(obj: Object) -> Callable[[int], bytes]:
     return lambda revision: encode(with_revision(obj, revision))
 
@@ -199,6 +209,8 @@ async def _store_change(
     if new == old:
         return old
     _check_changed(call, strategy, old, new)
+    for guard in world.guards:
+        guard(call, new, old)
     await world.admission.validate(call, "UPDATE", new, old)
     if call.dry_run:
         return new
@@ -206,7 +218,7 @@ async def _store_change(
         return await _remove(world, call, entry, new)
     stored = await convert_one(world, call.resource, new, call.resource.storage_version)
     written = await world.store.write(entry.key, entry.revision, _encoder(stored))
-    return with_revision(new, written.revision)
+    return await _settled(world, call, with_revision(new, written.revision))
 
 
 def _prepare_changed(call: Call, strategy: Strategy, old: Object, new: Object) -> Object:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from crossply.apiserver.builtin import strategy_for
 from crossply.apiserver.calls import Call
+from crossply.apiserver.definition_strategy import DefinitionStrategy
 from crossply.apiserver.owners import Scopes
 from crossply.apiserver.replies import Reply
 from crossply.apiserver.requests import RequestInfo
@@ -16,6 +17,8 @@ from crossply.apiserver.resources import Registry, Resource, Version
 from crossply.apiserver.storage import Store
 from crossply.apiserver.strategy import CustomStrategy, Strategy
 from crossply.values import Object
+
+DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 
 
 class Admission(Protocol):
@@ -41,8 +44,10 @@ class NoAdmission:
         """Let everything pass."""
 
 
-Subresource = Callable[["World", Call], Awaitable[Reply]]
+Handler = Callable[["World", Call], Awaitable[Reply]]
 Page = Callable[["World", RequestInfo, Mapping[str, str]], Awaitable[Reply]]
+Guard = Callable[[Call, Object, Object | None], None]
+Settle = Callable[[str], Awaitable[None]]
 Convert = Callable[[Resource, list[Object], str], Awaitable[list[Object]]]
 
 
@@ -66,8 +71,12 @@ class World:
     admission: Admission = field(default_factory=NoAdmission)
     clock: Callable[[], datetime] = now
     convert_by_webhook: Convert | None = None
-    subresources: dict[tuple[str, str], Subresource] = field(default_factory=dict)
-    """Who serves a subresource other than status, by resource key (or * for all) and name."""
+    handlers: dict[tuple[str, str], Handler] = field(default_factory=dict)
+    """Who answers what is not stored: by resource key (or * for all) and subresource (or nothing)."""
+    guards: list[Guard] = field(default_factory=list)
+    """Further checks of every write; each raises a StatusError to refuse it."""
+    after_write: dict[str, Settle] = field(default_factory=dict)
+    """What to wait for after an object of a resource was written, by resource key."""
     pages: dict[str, Page] = field(default_factory=dict)
     """Who answers paths that are not about objects, by the beginning of the path."""
     _strategies: dict[int, tuple[Version, Strategy]] = field(default_factory=dict)
@@ -78,6 +87,8 @@ class World:
         if known is None or known[0] is not version:
             if resource.custom:
                 made: Strategy = CustomStrategy(resource, version)
+            elif resource.key == DEFINITIONS:
+                made = DefinitionStrategy(resource)
             else:
                 made = strategy_for(resource)
             known = self._strategies[id(version)] = (version, made)

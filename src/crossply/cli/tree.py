@@ -29,6 +29,7 @@ class Entry:
 HIDDEN = True
 
 COMMANDS = (
+    Entry("apiserver", "apiserver", "Run a Kubernetes API server on this machine.", "beta"),
     Entry("composition render", "render", "Render a composite resource (XR)."),
     Entry("config set", "config_set", "Set a value in the configuration file."),
     Entry("config view", "config_view", "Show the configuration in use."),

@@ -30,6 +30,8 @@ _ZEROS: dict[str, Any] = {
     "object": {},
 }
 _KEEP = object()
+_EMPTY_STRUCT = {"type": "object"}
+"""A struct without fields, such as the status subresource of a definition: being there is all it says."""
 
 
 def normalised(resource: Resource, version: str, obj: Object) -> Object:
@@ -134,7 +136,7 @@ class _Compiler:
             struct.fields[key] = Field(read, leaf.zero if code == OMIT_ZERO else _KEEP)
             if code == VALUE or (kind != "object" and code in ("", ALWAYS)):
                 struct.absent.append((key, leaf.zero))
-        elif _is_struct(target):
+        elif _is_struct(target) or ("$ref" in schema and target == _EMPTY_STRUCT):
             struct.fields[key] = Field(read, {} if code == OMIT_ZERO else _KEEP)
             if code == VALUE:
                 struct.values.append((key, read))

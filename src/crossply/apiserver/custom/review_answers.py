@@ -7,8 +7,10 @@ from typing import Any
 import orjson
 
 from crossply.apiserver.custom.form import nests_deeper
-from crossply.apiserver.metadata_rules import check_annotations, check_labels
+from crossply.apiserver.metadata_rules import check_labels
+from crossply.apiserver.names import qualified_name_problems
 from crossply.apiserver.objects import MAX_DEPTH
+from crossply.schema.field_errors import INVALID, FieldError
 from crossply.values import Object
 from crossply.values.deepcopy import deepcopy
 from crossply.values.goformat import go_type
@@ -56,13 +58,11 @@ def _objects(response: Object) -> list[Any]:
 def taken_over(before: Object, after: Any, wanted: str) -> Object:
     """A converted object with the metadata it had, but for labels and annotations; raises BadAnswer."""
     if not isinstance(after, dict):
-        raise BadAnswer(
-            f"json: cannot unmarshal {go_type(after)} into Go value of type map[string]interface {{}}"
-        )
+        raise BadAnswer(f"json: cannot unmarshal {go_type(after)} into Go value of type map")
     _check_identity(before, after, wanted)
-    if "metadata" not in after:
+    if after.get("metadata") is None:
         raise BadAnswer("missing metadata in converted object")
-    given = after["metadata"]
+    given: Object = after["metadata"]
     metadata = deepcopy(before.get("metadata") or {})
     for key in ("labels", "annotations"):
         _take_map(metadata, given, key)
@@ -85,6 +85,14 @@ def _check_identity(before: Object, after: Object, wanted: str) -> None:
             raise BadAnswer(f"must have the same {told}: {old} != {new}")
 
 
+def _check_annotations(annotations: Object) -> list[FieldError]:
+    return [
+        FieldError(INVALID, "metadata.annotation", name, problem)
+        for name in annotations
+        for problem in qualified_name_problems(name.lower())
+    ]
+
+
 def _take_map(metadata: Object, given: Object, key: str) -> None:
     value = given.get(key)
     if value is None:
@@ -98,7 +106,7 @@ def _take_map(metadata: Object, given: Object, key: str) -> None:
                 f"metadata.{key}[{name}] must be a string, but is {go_type(text)} in converted object"
             )
     if value != metadata.get(key):
-        errors = check_labels(value, "metadata.labels") if key == "labels" else check_annotations(value)
+        errors = check_labels(value, "metadata.labels") if key == "labels" else _check_annotations(value)
         if errors:
             sentences = list(dict.fromkeys(map(str, errors)))
             raise BadAnswer(sentences[0] if len(sentences) == 1 else f"[{', '.join(sentences)}]")

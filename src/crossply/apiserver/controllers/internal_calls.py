@@ -1,0 +1,44 @@
+"""Requests that the server makes to itself, in the name of the controller that makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from crossply.apiserver.calls import Call
+from crossply.apiserver.requests import RequestInfo, User
+from crossply.apiserver.resources import Resource
+from crossply.apiserver.storage import Key
+from crossply.apiserver.world import World
+
+MANAGER = "kube-controller-manager"
+_NAMESPACE = "kube-system"
+_QUERY: Mapping[str, str] = {"fieldManager": MANAGER}
+
+
+def controller_user(name: str) -> User:
+    """The service account that a controller acts as."""
+    groups = ("system:serviceaccounts", f"system:serviceaccounts:{_NAMESPACE}", "system:authenticated")
+    return User(f"system:serviceaccount:{_NAMESPACE}:{name}", groups)
+
+
+def resource_of(world: World, key: Key) -> Resource | None:
+    """The resource of a stored object; None while it is not served."""
+    plural, _, group = key[0].partition(".")
+    return world.registry.find(group, plural)
+
+
+def internal_call(
+    world: World, key: Key, verb: str, user: User, *, subresource: str = "", dry_run: bool = False
+) -> Call | None:
+    """A call about one object at its storage version; None while its resource is not served."""
+    resource = resource_of(world, key)
+    if resource is None:
+        return None
+    version = resource.versions[resource.storage_version]
+    # As in a request's path, a namespace is in itself.
+    namespace = key[2] if key[0] == "namespaces" else key[1]
+    info = RequestInfo(
+        verb, "", resource.group, version.name, namespace, resource.names.plural, key[2], subresource
+    )
+    query = {**_QUERY, "dryRun": "All"} if dry_run else _QUERY
+    return Call(info, user, query, {}, b"", resource, version)

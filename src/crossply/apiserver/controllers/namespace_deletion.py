@@ -1,0 +1,140 @@
+"""How a namespace goes: it is marked as terminating, finalized when it is empty, and then removed.
+
+Besides `metadata.finalizers` a namespace has `spec.finalizers`. They are changed by its `finalize`
+subresource only, and as long as there is one the namespace stays.
+"""
+
+from __future__ import annotations
+
+from crossply.apiserver.calls import Call
+from crossply.apiserver.deletion import FOREGROUND, ORPHAN, DeleteOptions
+from crossply.apiserver.deletion import delete as delete_object
+from crossply.apiserver.lifecycle import Change, load, scope_of, with_revision
+from crossply.apiserver.metadata_rules import check_metadata_update
+from crossply.apiserver.negotiation import negotiate
+from crossply.apiserver.objects import encode, read_body
+from crossply.apiserver.replies import Reply, reply_object
+from crossply.apiserver.shape import shape
+from crossply.apiserver.status import MODIFIED, Cause, StatusError, bad_request, conflict, invalid
+from crossply.apiserver.storage import Changed, Entry
+from crossply.apiserver.world import World
+from crossply.apply import update as record_update
+from crossply.apply import with_old_times
+from crossply.values import Object
+
+_TRIES = 10
+_KEPT = ("name", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation")
+
+
+def is_finished(namespace: Object) -> bool:
+    """Whether nothing holds a deleted namespace back any more."""
+    metadata = namespace["metadata"]
+    held = metadata.get("finalizers") or (namespace.get("spec") or {}).get("finalizers")
+    return bool(metadata.get("deletionTimestamp")) and not held
+
+
+async def delete_namespace(
+    world: World, call: Call, name: str, options: DeleteOptions
+) -> tuple[Object, bool]:
+    """Begin the end of a namespace; says what to answer, and whether the namespace is gone for good."""
+    for _ in range(_TRIES):
+        entry, namespace = await load(world, call, name)
+        _check_preconditions(namespace, options)
+        if namespace["metadata"].get("deletionTimestamp"):
+            if (namespace.get("spec") or {}).get("finalizers"):
+                return namespace, False
+            return await delete_object(world, call, name, options)
+        await world.admission.validate(call, "DELETE", None, namespace)
+        marked = _terminating(namespace, options.policy, world.timestamp())
+        if options.dry_run:
+            return marked, False
+        try:
+            return await _write(world, entry, marked), False
+        except Changed:
+            continue
+    raise conflict("namespaces", "", name, MODIFIED)
+
+
+def _check_preconditions(namespace: Object, options: DeleteOptions) -> None:
+    metadata = namespace["metadata"]
+    for title, wanted, found in (
+        ("UID", options.uid, metadata.get("uid")),
+        ("ResourceVersion", options.resource_version, metadata.get("resourceVersion")),
+    ):
+        if wanted and wanted != found:
+            why = f"Precondition failed: {title} in precondition: {wanted}, {title} in object meta: {found}"
+            raise conflict("namespaces", "", metadata["name"], why)
+
+
+def _terminating(namespace: Object, policy: str, stamp: str) -> Object:
+    metadata = {**namespace["metadata"], "deletionTimestamp": stamp}
+    if policy:
+        kept = [name for name in metadata.pop("finalizers", ()) if name not in (ORPHAN, FOREGROUND)]
+        kept += {"Orphan": [ORPHAN], "Foreground": [FOREGROUND]}.get(policy, [])
+        if kept:
+            metadata["finalizers"] = kept
+    status = {**(namespace.get("status") or {}), "phase": "Terminating"}
+    return {**namespace, "metadata": metadata, "status": status}
+
+
+async def _write(world: World, entry: Entry, namespace: Object) -> Object:
+    """Store a namespace, or remove it when it is finished."""
+
+    def encoded(revision: int) -> bytes:
+        return encode(with_revision(namespace, revision))
+
+    if is_finished(namespace):
+        gone = await world.store.delete(entry.key, entry.revision, encoded)
+        return with_revision(namespace, gone.revision)
+    written = await world.store.write(entry.key, entry.revision, encoded)
+    return with_revision(namespace, written.revision)
+
+
+async def change_namespace(world: World, call: Call, change: Change) -> Object:
+    """Change a namespace by a subresource; a finished one is removed."""
+    for _ in range(_TRIES):
+        entry, old = await load(world, call, call.name)
+        new = await world.admission.mutate(call, "UPDATE", change(old), old)
+        new = record_update(old, new, scope_of(world, call), call.field_manager, world.timestamp())
+        new = with_old_times(new, old)
+        if new == old and not is_finished(old):
+            return old
+        await world.admission.validate(call, "UPDATE", new, old)
+        if call.dry_run:
+            return new
+        try:
+            return await _write(world, entry, new)
+        except Changed:
+            continue
+    raise conflict("namespaces", "", call.name, MODIFIED)
+
+
+async def finalize(world: World, call: Call) -> Reply:
+    """PUT of a namespace's `finalize` subresource."""
+    if call.info.verb != "update":
+        raise StatusError(
+            405, "MethodNotAllowed", "the server does not allow this method on the requested resource"
+        )
+    form = negotiate(call.headers.get("Accept", ""))
+    wanted = shape(call, read_body(call))
+    if wanted["metadata"].get("name") != call.name:
+        given = wanted["metadata"].get("name", "")
+        raise bad_request(
+            f"the name of the object ({given}) does not match the name on the URL ({call.name})"
+        )
+    done = await change_namespace(world, call, lambda old: _finalized(old, wanted))
+    return reply_object(call, 200, done, form)
+
+
+def _finalized(old: Object, wanted: Object) -> Object:
+    before, given = old["metadata"], wanted["metadata"]
+    version = given.get("resourceVersion")
+    if version and version != before["resourceVersion"]:
+        raise conflict("namespaces", "", before["name"], MODIFIED)
+    metadata = {**given, **{key: before[key] for key in _KEPT if key in before}}
+    metadata["resourceVersion"] = before["resourceVersion"]
+    errors = check_metadata_update(metadata, before)
+    if errors:
+        causes = [Cause(error.kind, error.body(), error.field) for error in errors]
+        raise invalid("Namespace", "", before["name"], causes)
+    return {**old, "metadata": metadata, "spec": wanted.get("spec") or {}}

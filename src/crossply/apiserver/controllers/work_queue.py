@@ -1,0 +1,92 @@
+"""Work that is due: each item once at a time, many items side by side, failures again and again later."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item", bound=Hashable)
+
+_FIRST_DELAY, _LONGEST_DELAY = 0.005, 60.0
+_log = logging.getLogger(__name__)
+
+
+class WorkQueue(Generic[Item]):
+    """Calls `handle` for every item that is added.
+
+    An item that is added while it waits is handled once; one that is added while it is handled is handled
+    again afterwards, so that no change is missed. There are tasks only while there is work.
+    """
+
+    def __init__(self, handle: Callable[[Item], Awaitable[None]], at_once: int = 32) -> None:
+        self._handle = handle
+        self._at_once = at_once
+        self._waiting: dict[Item, None] = {}
+        self._busy: dict[Item, asyncio.Task[None]] = {}
+        self._again: set[Item] = set()
+        self._failures: dict[Item, int] = {}
+        self._later: dict[Item, asyncio.TimerHandle] = {}
+        self._closed = False
+
+    def add(self, item: Item) -> None:
+        """Have an item handled soon."""
+        if self._closed:
+            return
+        timer = self._later.pop(item, None)
+        if timer is not None:
+            timer.cancel()
+        if item in self._busy:
+            self._again.add(item)
+        else:
+            self._waiting[item] = None
+            self._begin()
+
+    def add_later(self, item: Item, seconds: float) -> None:
+        """Have an item handled after a while, unless it is added before."""
+        if not self._closed and item not in self._later and item not in self._waiting:
+            self._later[item] = asyncio.get_running_loop().call_later(seconds, self.add, item)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is due now; failed items may wait for their next try."""
+        return not self._waiting and not self._busy
+
+    async def close(self) -> None:
+        """Drop what is due and stop what is under way."""
+        self._closed = True
+        self._waiting.clear()
+        for timer in self._later.values():
+            timer.cancel()
+        tasks = list(self._busy.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _begin(self) -> None:
+        while self._waiting and len(self._busy) < self._at_once and not self._closed:
+            item = next(iter(self._waiting))
+            del self._waiting[item]
+            self._busy[item] = asyncio.get_running_loop().create_task(self._work(item))
+
+    async def _work(self, item: Item) -> None:
+        failed = False
+        try:
+            await self._handle(item)
+            self._failures.pop(item, None)
+        except Exception as problem:  # noqa: BLE001 - whatever it is, the item is tried again
+            failed = True
+            _log.debug("%s is tried again: %s", item, problem)
+        finally:
+            del self._busy[item]
+            self._next(item, failed)
+
+    def _next(self, item: Item, failed: bool) -> None:
+        if item in self._again:
+            self._again.discard(item)
+            self.add(item)
+        elif failed:
+            tries = self._failures[item] = self._failures.get(item, 0) + 1
+            self.add_later(item, min(_FIRST_DELAY * 2 ** min(tries, 20), _LONGEST_DELAY))
+        self._begin()

@@ -1,0 +1,31 @@
+"""What is special about CustomResourceDefinitions: they define other kinds, and are checked accordingly."""
+
+from __future__ import annotations
+
+from crossply.apiserver.builtin.strategies.plain import DefinitionStrategy as PlainStrategy
+from crossply.apiserver.custom.definition_rules import validate_definition
+from crossply.apiserver.custom.form import default_definition
+from crossply.schema.field_errors import FieldError
+from crossply.values import Object
+
+
+class DefinitionStrategy(PlainStrategy):
+    """CustomResourceDefinitions with the rules for what they define."""
+
+    def prepare_create(self, obj: Object) -> None:
+        """Fill in the names that follow from others."""
+        obj.update(default_definition(obj))
+        super().prepare_create(obj)
+
+    def prepare_update(self, new: Object, old: Object) -> None:
+        """The same, and the status stays."""
+        new.update(default_definition(new))
+        super().prepare_update(new, old)
+
+    def validate_create(self, obj: Object) -> list[FieldError]:
+        """Names, versions, schemas and rules."""
+        return validate_definition(obj, None)
+
+    def validate_update(self, new: Object, old: Object) -> list[FieldError]:
+        """The same, and what must not change once it is served."""
+        return validate_definition(new, old)

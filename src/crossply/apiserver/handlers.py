@@ -1,0 +1,45 @@
+"""Resources and subresources that are answered, not stored: reviews and tokens of service accounts."""
+
+from __future__ import annotations
+
+from crossply.apiserver.auth.reviews import RESOURCES, Reviews
+from crossply.apiserver.auth.token_requests import TokenRequests
+from crossply.apiserver.calls import Call
+from crossply.apiserver.negotiation import negotiate
+from crossply.apiserver.objects import from_json
+from crossply.apiserver.replies import Reply, reply
+from crossply.apiserver.status import bad_request, method_not_supported
+from crossply.apiserver.verbs.scale import scale
+from crossply.apiserver.world import World
+from crossply.values import Object
+
+
+def register(world: World, reviews: Reviews, tokens: TokenRequests) -> None:
+    """Let the world know who answers what."""
+
+    async def review(world: World, call: Call) -> Reply:
+        _only_create(call)
+        answer = await reviews.create(call.resource.key, call.user, call.namespace, _body(call))
+        return reply(201, answer, negotiate(call.headers.get("Accept", "")))
+
+    async def token(world: World, call: Call) -> Reply:
+        _only_create(call)
+        answer = await tokens.create(call.namespace, call.name, _body(call))
+        return reply(201, answer, negotiate(call.headers.get("Accept", "")))
+
+    for key in RESOURCES:
+        world.handlers[key, ""] = review
+    world.handlers["serviceaccounts", "token"] = token
+    world.handlers["*", "scale"] = scale
+
+
+def _only_create(call: Call) -> None:
+    if call.info.verb != "create":
+        raise method_not_supported(call.resource.names.plural, call.resource.group, call.info.verb)
+
+
+def _body(call: Call) -> Object:
+    value = from_json(call.body, call.resource.names.kind)
+    if not isinstance(value, dict):
+        raise bad_request(f"the object provided is unrecognized (must be of type {call.resource.names.kind})")
+    return value

@@ -1,0 +1,107 @@
+"""GET, PUT and PATCH of /scale: the replicas of an object, seen as autoscaling/v1 Scale."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.apiserver.calls import Call
+from crossply.apiserver.lifecycle import load
+from crossply.apiserver.lifecycle import update as update_object
+from crossply.apiserver.negotiation import negotiate
+from crossply.apiserver.objects import from_json, media_type
+from crossply.apiserver.patches.json_patch import JsonPatchError, json_patch
+from crossply.apiserver.patches.merge_patch import merge_patch
+from crossply.apiserver.replies import Reply, reply
+from crossply.apiserver.resources import ScalePaths
+from crossply.apiserver.status import MODIFIED, StatusError, bad_request, conflict, method_not_supported
+from crossply.apiserver.world import World
+from crossply.values import Object, paths
+from crossply.values.deepcopy import deepcopy
+
+_KEPT = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+
+
+async def scale(world: World, call: Call) -> Reply:
+    """Serve the scale of an object."""
+    form = negotiate(call.headers.get("Accept", ""))
+    where = call.version.scale
+    if where is None or call.info.verb not in ("get", "update", "patch"):
+        raise method_not_supported(call.resource.names.plural, call.resource.group, call.info.verb)
+    if call.info.verb == "get":
+        _, obj = await load(world, call, call.name)
+        return reply(200, scale_of(obj, where), form)
+
+    def change(old: Object) -> Object:
+        wanted = _wanted(call, scale_of(old, where))
+        given = (wanted.get("metadata") or {}).get("resourceVersion")
+        if given and given != old["metadata"]["resourceVersion"]:
+            raise conflict(call.resource.names.plural, call.resource.group, call.name, MODIFIED)
+        return _with_replicas(old, where, _replicas(wanted))
+
+    written = await update_object(world, call, call.name, change)
+    return reply(200, scale_of(written, where), form)
+
+
+def scale_of(obj: Object, where: ScalePaths) -> Object:
+    """The Scale of an object."""
+    metadata = {key: obj["metadata"][key] for key in _KEPT if key in obj["metadata"]}
+    status: Object = {"replicas": _at(obj, where.status_replicas) or 0}
+    selector = _at(obj, where.label_selector) if where.label_selector else None
+    if selector:
+        status["selector"] = _selector_text(selector)
+    return {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": metadata,
+        "spec": {"replicas": _at(obj, where.spec_replicas) or 0},
+        "status": status,
+    }
+
+
+def _selector_text(selector: Any) -> str:
+    """A selector as a string: custom resources keep one, built-in kinds keep it as an object."""
+    if isinstance(selector, str):
+        return selector
+    labels = selector.get("matchLabels", selector) if isinstance(selector, dict) else {}
+    return ",".join(f"{key}={value}" for key, value in sorted(labels.items()) if isinstance(value, str))
+
+
+def _wanted(call: Call, current: Object) -> Object:
+    body = from_json(call.body, "Scale")
+    if call.info.verb == "update":
+        return _object(body)
+    kind = media_type(call.headers.get("Content-Type", ""))
+    if kind == "application/json-patch+json":
+        try:
+            return _object(json_patch(current, body if isinstance(body, list) else []))
+        except JsonPatchError as problem:
+            raise StatusError(422, "Invalid", str(problem)) from None
+    return merge_patch(current, _object(body))
+
+
+def _object(value: Any) -> Object:
+    if isinstance(value, dict):
+        return value
+    raise bad_request("the object provided is unrecognized (must be of type Scale)")
+
+
+def _replicas(scale_object: Object) -> int:
+    spec = scale_object.get("spec")
+    replicas = spec.get("replicas", 0) if isinstance(spec, dict) else 0
+    if not isinstance(replicas, int) or isinstance(replicas, bool) or replicas < 0:
+        message = f"spec.replicas: Invalid value: {replicas}: should be a non-negative integer"
+        raise StatusError(422, "Invalid", f'Scale.autoscaling "" is invalid: {message}')
+    return replicas
+
+
+def _with_replicas(obj: Object, where: ScalePaths, replicas: int) -> Object:
+    changed: Object = deepcopy(obj)
+    paths.set_value(changed, where.spec_replicas.lstrip("."), replicas)
+    return changed
+
+
+def _at(obj: Object, path: str) -> Any:
+    try:
+        return paths.get(obj, path.lstrip("."))
+    except paths.PathError:
+        return None
