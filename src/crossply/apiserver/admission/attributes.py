@@ -1,0 +1,86 @@
+"""One write as admission sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from crossply.apiserver.calls import Call
+from crossply.apiserver.status import Cause, StatusError, forbidden
+from crossply.values import Object
+
+_EXEMPT = frozenset(
+    {
+        "mutatingadmissionpolicies",
+        "mutatingadmissionpolicybindings",
+        "mutatingwebhookconfigurations",
+        "validatingadmissionpolicies",
+        "validatingadmissionpolicybindings",
+        "validatingwebhookconfigurations",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """A create, update or delete on its way to the store."""
+
+    call: Call
+    operation: str
+    obj: Object | None
+    old: Object | None
+
+    @property
+    def group(self) -> str:
+        """The API group of the resource."""
+        return self.call.resource.group
+
+    @property
+    def plural(self) -> str:
+        """The resource as URLs name it."""
+        return self.call.resource.names.plural
+
+    @property
+    def version(self) -> str:
+        """The version of the request."""
+        return self.call.version.name
+
+    @property
+    def subresource(self) -> str:
+        """The subresource that is written; empty for the object itself."""
+        return self.call.info.subresource
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of the request; a namespace that exists is in itself."""
+        return self.call.info.namespace
+
+    @property
+    def is_namespace(self) -> bool:
+        """Whether the object is a namespace."""
+        return self.call.resource.key == "namespaces"
+
+    @property
+    def name(self) -> str:
+        """The object's name; empty while it is not generated yet."""
+        metadata = (self.obj or {}).get("metadata") or {}
+        return self.call.info.name or metadata.get("name") or ""
+
+    @property
+    def is_exempt(self) -> bool:
+        """Whether nobody is asked: who configures admission must not be locked out by it."""
+        return self.group == "admissionregistration.k8s.io" and self.plural in _EXEMPT
+
+    def with_objects(self, obj: Object | None, old: Object | None) -> Attributes:
+        """The same write of other objects."""
+        return replace(self, obj=obj, old=old)
+
+    def forbidden(self, why: str) -> StatusError:
+        """The refusal of this write."""
+        metadata = (self.obj or {}).get("metadata") or {}
+        name = self.name or metadata.get("generateName") or "Unknown"
+        return forbidden(self.plural, self.group, name, why)
+
+
+def internal_failure(why: str) -> StatusError:
+    """A failure on the server's side, as Kubernetes tells it: with its reason as a cause, too."""
+    return StatusError(500, "InternalError", f"Internal error occurred: {why}", causes=[Cause("", why)])

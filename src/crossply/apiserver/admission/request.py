@@ -1,0 +1,69 @@
+"""The `request` of an AdmissionReview, which expressions see as well."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.apiserver.admission.attributes import Attributes
+from crossply.values import Object
+
+_OPTIONS = {"CREATE": "CreateOptions", "UPDATE": "UpdateOptions", "DELETE": "DeleteOptions"}
+
+
+def describe(write: Attributes, version: str) -> Object:
+    """What is asked, as somebody who looks at it at a version is told; without the objects."""
+    kind = _kind(write)
+    shown = dict(kind)
+    if kind["kind"] == write.call.resource.names.kind:
+        shown["version"] = version
+    resource = {"group": write.group, "version": write.version, "resource": write.plural}
+    request: Object = {
+        "kind": shown,
+        "resource": {**resource, "version": version},
+        "requestKind": kind,
+        "requestResource": resource,
+        "operation": write.operation,
+        "userInfo": _user(write),
+        "dryRun": write.call.dry_run,
+        "options": _options(write),
+    }
+    for key in ("name", "namespace"):
+        if getattr(write, key):
+            request[key] = getattr(write, key)
+    if write.subresource:
+        request["subResource"] = request["requestSubResource"] = write.subresource
+    return request
+
+
+def _kind(write: Attributes) -> dict[str, str]:
+    obj = write.obj or write.old or {}
+    group, _, version = obj.get("apiVersion", "").rpartition("/")
+    if obj.get("kind") in (None, write.call.resource.names.kind):
+        return {"group": write.group, "version": write.version, "kind": write.call.resource.names.kind}
+    return {"group": group, "version": version, "kind": obj["kind"]}
+
+
+def _user(write: Attributes) -> Object:
+    user = write.call.user
+    told: dict[str, Any] = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
+    if user.extra:
+        told["extra"] = {key: list(values) for key, values in user.extra.items()}
+    return {key: value for key, value in told.items() if value}
+
+
+def _options(write: Attributes) -> Object:
+    query = write.call.query
+    kind = _OPTIONS[write.operation]
+    if write.operation == "UPDATE" and write.call.info.verb == "patch":
+        kind = "PatchOptions"
+    options: Object = {"kind": kind, "apiVersion": "meta.k8s.io/v1"}
+    if write.call.dry_run:
+        options["dryRun"] = ["All"]
+    if kind == "DeleteOptions":
+        if query.get("propagationPolicy"):
+            options["propagationPolicy"] = query["propagationPolicy"]
+        return options
+    for key in ("fieldManager", "fieldValidation"):
+        if query.get(key):
+            options[key] = query[key]
+    return options
