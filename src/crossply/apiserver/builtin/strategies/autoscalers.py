@@ -18,12 +18,19 @@ class AutoscalerStrategy(Strategy):
         errors = []
         if low is not None and low < 1:
             errors.append(invalid("spec.minReplicas", low, "must be greater than or equal to 1"))
-        if high < 1:
-            errors.append(invalid("spec.maxReplicas", high, "must be greater than 0"))
-        if low is not None and high < low:
+        if high == 0:
+            errors.append(required("spec.maxReplicas", "must be set and greater than 0"))
+        elif high < 0:
+            errors.append(invalid("spec.maxReplicas", high, "must be greater than or equal to 1"))
+        if low is not None and high < low and high:
             detail = "must be greater than or equal to `minReplicas`"
             errors.append(invalid("spec.maxReplicas", high, detail))
-        target = spec.get("scaleTargetRef") or {}
-        return errors + [
-            required(f"spec.scaleTargetRef.{key}") for key in ("kind", "name") if not target.get(key)
-        ]
+        return errors + _check_target(spec.get("scaleTargetRef") or {}, "spec.scaleTargetRef")
+
+
+def _check_target(target: Object, path: str) -> list[FieldError]:
+    errors = [required(f"{path}.{key}") for key in ("kind", "name") if not target.get(key)]
+    version = target.get("apiVersion", "")
+    if "/" not in version:
+        errors.append(invalid(f"{path}.apiVersion", version, "apiVersion must specify API group"))
+    return errors

@@ -11,7 +11,6 @@ from crossply.schema.field_errors import (
     DUPLICATE,
     FORBIDDEN,
     INVALID,
-    OMITTED,
     REQUIRED,
     FieldError,
     unsupported,
@@ -120,6 +119,15 @@ def _expression(expression: Object, path: str) -> list[FieldError]:
     return errors
 
 
+def is_selector(selector: Object | None) -> bool:
+    """Whether a label selector can be used at all; the absence of one selects nothing, which is fine."""
+    return all(
+        (each.get("operator") in _SET_OPERATORS and each.get("values"))
+        or (each.get("operator") in ("Exists", "DoesNotExist") and not each.get("values"))
+        for each in (selector or {}).get("matchExpressions") or ()
+    )
+
+
 def selects(selector: Object, labels: Object) -> bool:
     """Whether a label selector matches labels."""
     if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
@@ -139,13 +147,13 @@ def _matches(expression: Object, labels: Object) -> bool:
 
 __all__ = [
     "IMMUTABLE",
-    "OMITTED",
     "at_most_all",
     "count_or_percent",
     "duplicate",
     "forbidden",
     "immutable",
     "invalid",
+    "is_selector",
     "label_selector",
     "not_negative",
     "one_of",

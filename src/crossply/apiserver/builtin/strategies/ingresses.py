@@ -50,7 +50,8 @@ def _check_paths(paths: Any, path: str, told: bool) -> list[FieldError]:
         kind, where = each.get("pathType"), each.get("path", "")
         if kind is None:
             errors.append(required(f"{at}.pathType", "pathType must be specified"))
-        elif kind in ("Exact", "Prefix") and not where.startswith("/"):
+            continue
+        if kind in ("Exact", "Prefix") and not where.startswith("/"):
             errors.append(invalid(f"{at}.path", where, "must be an absolute path"))
         elif kind not in _PATHS:
             errors += one_of(f"{at}.pathType", kind, _PATHS)

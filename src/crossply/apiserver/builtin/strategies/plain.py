@@ -10,20 +10,29 @@ from crossply.apiserver.builtin.strategies.field_checks import (
     invalid,
     label_selector,
     one_of,
+    problems_at,
     required,
 )
 from crossply.apiserver.builtin.strategies.strategy import Strategy
-from crossply.apiserver.names import path_segment_problems
+from crossply.apiserver.names import dns_label_problems, path_segment_problems, subdomain_problems
 from crossply.schema.field_errors import FieldError
 from crossply.values import Object
 
+_HIGHEST_PRIORITY = 1_000_000_000
+_NOT_A_SOURCE = {
+    "accessModes",
+    "capacity",
+    "claimRef",
+    "mountOptions",
+    "nodeAffinity",
+    "persistentVolumeReclaimPolicy",
+    "storageClassName",
+    "volumeAttributesClassName",
+    "volumeMode",
+}
+_CLAIM_CHANGEABLE = ("resources", "volumeName", "volumeAttributesClassName")
+_CLAIM_FIXED = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
 _MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
-
-
-class CountedStrategy(Strategy):
-    """Kinds that only count their generations."""
-
-    counts_generation = True
 
 
 class DefinitionStrategy(Strategy):
@@ -43,6 +52,13 @@ class PriorityClassStrategy(Strategy):
 
     counts_generation = True
     generation_fields = ()
+
+    def validate_create(self, obj: Object) -> list[FieldError]:
+        """The highest priorities are the system's."""
+        if obj.get("value", 0) <= _HIGHEST_PRIORITY:
+            return []
+        detail = f"maximum allowed value of a user defined priority is {_HIGHEST_PRIORITY}"
+        return [forbidden("value", detail)]
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
         """A priority must mean the same for every Pod that has it."""
@@ -85,6 +101,16 @@ class LeaseStrategy(Strategy):
     creates_on_update = True
     updates_blindly = False
 
+    def prepare_create(self, obj: Object) -> None:
+        """Leave out what serves coordinated elections, which are not held here."""
+        super().prepare_create(obj)
+        self.prepare_update(obj, obj)
+
+    def prepare_update(self, new: Object, old: Object) -> None:
+        """Leave out what serves coordinated elections."""
+        for key in ("strategy", "preferredHolder"):
+            (new.get("spec") or {}).pop(key, None)
+
     def validate(self, obj: Object) -> list[FieldError]:
         """A Lease lasts some time, and changes hands a number of times."""
         spec = obj.get("spec") or {}
@@ -95,9 +121,6 @@ class LeaseStrategy(Strategy):
         if transitions is not None and transitions < 0:
             detail = "must be greater than or equal to 0"
             errors.append(invalid("spec.leaseTransitions", transitions, detail))
-        if spec.get("preferredHolder") and not spec.get("strategy"):
-            detail = "may only be specified if `strategy` is defined"
-            errors.append(forbidden("spec.preferredHolder", detail))
         return errors
 
 
@@ -140,6 +163,73 @@ class ClaimStrategy(Strategy):
             errors.append(required("spec.resources[storage]"))
         return errors + label_selector(spec.get("selector"), "spec.selector")
 
+    def validate_update(self, new: Object, old: Object) -> list[FieldError]:
+        """A claim may ask for more, and be bound to a volume; nothing else."""
+        errors = self.validate(new)
+        after, before = (
+            {key: value for key, value in each["spec"].items() if key not in _CLAIM_CHANGEABLE}
+            for each in (new, old)
+        )
+        bound = old["spec"].get("volumeName")
+        if after != before or (bound and new["spec"].get("volumeName") != bound):
+            errors.append(forbidden("spec", _CLAIM_FIXED))
+        return errors
+
+
+class StorageClassStrategy(Strategy):
+    """StorageClasses."""
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """A class says who makes its volumes."""
+        return [] if obj.get("provisioner") else [required("provisioner")]
+
+    def validate_update(self, new: Object, old: Object) -> list[FieldError]:
+        """What a class makes stays the same."""
+        errors = []
+        if (new.get("parameters") or {}) != (old.get("parameters") or {}):
+            errors.append(forbidden("parameters", "updates to parameters are forbidden."))
+        for key in ("provisioner", "reclaimPolicy", "volumeBindingMode"):
+            errors += immutable(new.get(key), old.get(key), key)
+        return errors
+
+
+class RuntimeClassStrategy(Strategy):
+    """RuntimeClasses."""
+
+    creates_on_update = True
+    updates_blindly = False
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """A handler is named like a host."""
+        handler = obj.get("handler", "")
+        return problems_at("handler", handler, dns_label_problems(handler))
+
+    def validate_update(self, new: Object, old: Object) -> list[FieldError]:
+        """The handler stays."""
+        return immutable(new.get("handler"), old.get("handler"), "handler")
+
+
+class IngressClassStrategy(Strategy):
+    """IngressClasses."""
+
+    counts_generation = True
+
+    def validate_create(self, obj: Object) -> list[FieldError]:
+        """A controller is named by a domain and a path."""
+        controller = (obj.get("spec") or {}).get("controller", "")
+        if not controller:
+            return [required("spec.controller")]
+        domain, slash, path = controller.partition("/")
+        if not slash or not domain or not path:
+            detail = 'must be a domain-prefixed path (such as "acme.io/foo")'
+            return [invalid("spec.controller", controller, detail)]
+        return problems_at("spec.controller", domain, subdomain_problems(domain))
+
+    def validate_update(self, new: Object, old: Object) -> list[FieldError]:
+        """The controller stays."""
+        after, before = (each.get("spec") or {} for each in (new, old))
+        return immutable(after.get("controller"), before.get("controller"), "spec.controller")
+
 
 class VolumeStrategy(Strategy):
     """PersistentVolumes."""
@@ -148,6 +238,22 @@ class VolumeStrategy(Strategy):
         """A volume waits to be made available."""
         super().prepare_create(obj)
         obj["status"] = {"phase": "Pending"}
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """A volume has a size, a source, and ways to be used."""
+        spec = obj.get("spec") or {}
+        modes = spec.get("accessModes") or ()
+        errors = [] if modes else [required("spec.accessModes")]
+        for mode in modes:
+            errors += one_of("spec.accessModes", mode, _MODES)
+        capacity = spec.get("capacity")
+        if not capacity:
+            errors.append(required("spec.capacity"))
+        if "storage" not in (capacity or {}) or len(capacity or {}) > 1:
+            errors += one_of("spec.capacity", capacity, ["storage"])
+        if not set(spec) - _NOT_A_SOURCE:
+            errors.append(required("spec", "must specify a volume type"))
+        return errors
 
 
 class NodeStrategy(Strategy):
@@ -168,7 +274,7 @@ class NetworkPolicyStrategy(Strategy):
         spec = obj.get("spec") or {}
         errors = label_selector(spec.get("podSelector"), "spec.podSelector")
         for index, kind in enumerate(spec.get("policyTypes") or ()):
-            errors += one_of(f"spec.policyTypes[{index}]", kind, ["Egress", "Ingress"])
+            errors += one_of(f"spec.policyTypes[{index}]", kind, ["Ingress", "Egress"])
         return errors
 
 

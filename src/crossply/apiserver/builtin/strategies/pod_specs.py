@@ -8,6 +8,7 @@ from typing import Any
 
 from crossply.apiserver.builtin.strategies.field_checks import (
     duplicate,
+    forbidden,
     invalid,
     not_negative,
     one_of,
@@ -27,9 +28,28 @@ _DNS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _MESSAGES = ("File", "FallbackToLogsOnError")
 _VARIABLE = re.compile(r"[ -<>-~]+")
 _VARIABLE_RULE = (
-    "a valid environment variable name must consist only of printable ASCII characters other than '=' "
-    "(e.g. 'my-name',  or 'MY.NAME',  or 'MyName1', regex used for validation is '^[ -<>-~]+$')"
+    "a valid environment variable name must consist only of printable ASCII characters other than '='"
 )
+_SOURCES = (
+    "emptyDir",
+    "hostPath",
+    "gitRepo",
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "secret",
+    "nfs",
+    "iscsi",
+    "glusterfs",
+    "persistentVolumeClaim",
+    "rbd",
+    "cinder",
+    "cephfs",
+    "flocker",
+    "downwardAPI",
+    "fc",
+    "configMap",
+)
+"""Kinds of volumes in the order in which they are looked for: the second one found is the one too many."""
 
 
 def check_template(template: Object | None, path: str) -> list[FieldError]:
@@ -70,21 +90,23 @@ def _check_volumes(volumes: Sequence[Object], path: str) -> list[FieldError]:
     errors: list[FieldError] = []
     seen: set[str] = set()
     for index, volume in enumerate(volumes):
-        name, at = volume.get("name", ""), f"{path}[{index}].name"
-        problems = dns_label_problems(name) if name else ()
-        errors += problems_at(at, name, problems)
+        name, at = volume.get("name", ""), f"{path}[{index}]"
+        errors += _check_sources(volume, at)
         if not name:
-            errors.append(required(at))
-        elif name in seen:
-            errors.append(duplicate(at, name))
+            errors.append(required(f"{at}.name"))
+            continue
+        errors += problems_at(f"{at}.name", name, dns_label_problems(name))
+        if name in seen:
+            errors.append(duplicate(f"{at}.name", name))
         seen.add(name)
-        if len(volume) > 2:
-            detail = "may not specify more than 1 volume type"
-            for extra in sorted(set(volume) - {"name"})[1:]:
-                from crossply.apiserver.builtin.strategies.field_checks import forbidden
-
-                errors.append(forbidden(f"{path}[{index}].{extra}", detail))
     return errors
+
+
+def _check_sources(volume: Object, path: str) -> list[FieldError]:
+    sources = set(volume) - {"name"}
+    known = [each for each in _SOURCES if each in sources]
+    extra = [*known, *sorted(sources - set(known))][1:]
+    return [forbidden(f"{path}.{each}", "may not specify more than 1 volume type") for each in extra]
 
 
 def _check_containers(containers: Sequence[Object], path: str, taken: set[str]) -> list[FieldError]:

@@ -102,7 +102,9 @@ class BindingStrategy(_NamedFreely):
         """A binding binds to one role for its life."""
         errors = self.validate(new)
         if new.get("roleRef") != old.get("roleRef"):
-            errors.append(invalid("roleRef", new.get("roleRef"), "cannot change roleRef"))
+            role = new.get("roleRef") or {}
+            shown = {"APIGroup": role.get("apiGroup"), "Kind": role.get("kind"), "Name": role.get("name")}
+            errors.append(invalid("roleRef", shown, "cannot change roleRef"))
         return errors
 
 

@@ -20,7 +20,7 @@ from crossply.apiserver.builtin.strategies.field_checks import (
 from crossply.apiserver.builtin.strategies.pod_specs import PROTOCOLS, check_port, port_name_problems
 from crossply.apiserver.builtin.strategies.strategy import Strategy
 from crossply.apiserver.metadata_rules import check_labels
-from crossply.apiserver.names import dns_1035_problems, dns_label_problems, subdomain_problems
+from crossply.apiserver.names import dns_label_problems, subdomain_problems
 from crossply.schema.field_errors import FieldError
 from crossply.values import Object
 
@@ -35,8 +35,8 @@ class ServiceStrategy(Strategy):
     creates_on_update = True
 
     def name_problems(self, name: str) -> tuple[str, ...]:
-        """A Service's name is a host name that begins with a letter."""
-        return dns_1035_problems(name)
+        """A Service's name is a host name."""
+        return dns_label_problems(name)
 
     def prepare_create(self, obj: Object) -> None:
         """Give the Service an address."""

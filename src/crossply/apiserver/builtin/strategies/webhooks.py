@@ -54,6 +54,9 @@ def _check_webhook(webhook: Object, path: str) -> list[FieldError]:
         errors += check_rule(rule, f"{path}.rules[{index}]")
     errors += one_of(f"{path}.failurePolicy", webhook.get("failurePolicy", "Fail"), _FAILURE)
     errors += one_of(f"{path}.matchPolicy", webhook.get("matchPolicy", "Exact"), _MATCH)
+    if "reinvocationPolicy" in webhook:
+        policies = ["IfNeeded", "Never"]
+        errors += one_of(f"{path}.reinvocationPolicy", webhook["reinvocationPolicy"], policies)
     effects = webhook.get("sideEffects")
     if effects is None:
         errors.append(required(f"{path}.sideEffects", f"must specify one of {', '.join(_HARMLESS)}"))
@@ -95,6 +98,8 @@ def check_rule(rule: Object, path: str) -> list[FieldError]:
         if len(values) > 1 and "*" in values:
             detail = f"if '*' is present, must not specify other {told}"
             errors.append(invalid(f"{path}.{key}", list(values), detail))
+    versions = enumerate(rule.get("apiVersions") or ())
+    errors += [required(f"{path}.apiVersions[{index}]") for index, version in versions if not version]
     errors += _check_resources(rule.get("resources") or (), f"{path}.resources")
     return errors + one_of(f"{path}.scope", rule.get("scope", "*"), _SCOPES)
 
@@ -106,7 +111,8 @@ def _check_resources(resources: Any, path: str) -> list[FieldError]:
     if len(resources) > 1 and "*/*" in resources:
         detail = "if '*/*' is present, must not specify other resources"
         errors.append(invalid(path, list(resources), detail))
-    if "*" in resources and any("/" not in name and name != "*" for name in resources):
+    plain = [name for name in resources if name and "/" not in name]
+    if "*" in resources and plain[-1] != "*":
         detail = "if '*' is present, must not specify other resources without subresources"
         errors.append(invalid(path, list(resources), detail))
     return errors
@@ -139,15 +145,26 @@ def _check_client(client: Object, path: str) -> list[FieldError]:
 
 
 def _check_service(service: Object, path: str) -> list[FieldError]:
-    at = service.get("path")
-    errors = []
-    if at is not None and not at.startswith("/"):
-        errors.append(invalid(f"{path}.path", at, "must start with a '/'"))
     port = service.get("port", 443)
+    errors = []
     if not 1 <= port <= 65535:
-        errors.append(
-            invalid(f"{path}.port", port, "port is not valid: must be between 1 and 65535, inclusive")
-        )
+        detail = "port is not valid: must be between 1 and 65535, inclusive"
+        errors.append(invalid(f"{path}.port", port, detail))
+    return errors + _check_path(service.get("path") or "/", f"{path}.path")
+
+
+def _check_path(where: str, path: str) -> list[FieldError]:
+    if where == "/":
+        return []
+    if where == "//":
+        return [invalid(path, where, "segment[0] may not be empty")]
+    errors = [] if where.startswith("/") else [invalid(path, where, "must start with a '/'")]
+    for index, segment in enumerate(where[1:].removesuffix("/").split("/")):
+        if not segment:
+            errors.append(invalid(path, where, f"segment[{index}] may not be empty"))
+            continue
+        problems = subdomain_problems(segment)
+        errors += [invalid(path, where, f"segment[{index}]: {problem}") for problem in problems]
     return errors
 
 
@@ -216,10 +233,8 @@ class PolicyStrategy(Strategy):
             errors += _check_matching(constraints, "spec.matchConstraints", rules_required=True)
         errors += check_conditions(spec.get("matchConditions") or (), "spec.matchConditions")
         if not spec.get("validations") and not spec.get("auditAnnotations"):
-            detail = "validations or auditAnnotations must be non-empty"
-            errors += [
-                required("spec.validations", f"{detail}; at least one is required"),
-            ]
+            detail = "validations or auditAnnotations must contain at least one item"
+            errors += [required(f"spec.{key}", detail) for key in ("validations", "auditAnnotations")]
         for index, each in enumerate(spec.get("validations") or ()):
             if not each.get("expression", "").strip():
                 errors.append(

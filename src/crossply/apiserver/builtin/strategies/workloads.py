@@ -8,6 +8,7 @@ from crossply.apiserver.builtin.strategies.field_checks import (
     forbidden,
     immutable,
     invalid,
+    is_selector,
     label_selector,
     not_negative,
     one_of,
@@ -41,11 +42,14 @@ _GENERATION = "deprecated.daemonset.template.generation"
 def check_selected(spec: Object, path: str, kind: str, told: str) -> list[FieldError]:
     """What is wrong with a selector and the template that it must match."""
     selector = spec.get("selector")
-    errors = [] if selector is not None else [required(f"{path}.selector")]
+    needed = selector is None and kind != "daemonset"
+    errors = [required(f"{path}.selector")] if needed else []
     if selector is not None:
         errors += label_selector(selector, f"{path}.selector")
         if not selector.get("matchLabels") and not selector.get("matchExpressions"):
             errors.append(invalid(f"{path}.selector", selector, f"empty selector is invalid for {kind}"))
+    if not is_selector(selector):
+        return [*errors, invalid(f"{path}.selector", selector, "invalid label selector")]
     template = spec.get("template") or {}
     labels = (template.get("metadata") or {}).get("labels")
     if selector is None or not selects(selector, labels or {}):
