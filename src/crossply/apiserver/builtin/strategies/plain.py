@@ -1,4 +1,4 @@
-"""Kinds of which little is checked: Leases, budgets, claims, classes, policies of the network."""
+"""Kinds of which little is checked: Leases, budgets, priorities, policies of the network and the like."""
 
 from __future__ import annotations
 
@@ -19,20 +19,6 @@ from crossply.schema.field_errors import FieldError
 from crossply.values import Object
 
 _HIGHEST_PRIORITY = 1_000_000_000
-_NOT_A_SOURCE = {
-    "accessModes",
-    "capacity",
-    "claimRef",
-    "mountOptions",
-    "nodeAffinity",
-    "persistentVolumeReclaimPolicy",
-    "storageClassName",
-    "volumeAttributesClassName",
-    "volumeMode",
-}
-_CLAIM_CHANGEABLE = ("resources", "volumeName", "volumeAttributesClassName")
-_CLAIM_FIXED = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
-_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 
 
 class DefinitionStrategy(Strategy):
@@ -143,56 +129,6 @@ class BudgetStrategy(Strategy):
         return errors + label_selector(spec.get("selector"), "spec.selector")
 
 
-class ClaimStrategy(Strategy):
-    """PersistentVolumeClaims."""
-
-    def prepare_create(self, obj: Object) -> None:
-        """A claim waits for a volume."""
-        super().prepare_create(obj)
-        obj["status"] = {"phase": "Pending"}
-
-    def validate(self, obj: Object) -> list[FieldError]:
-        """A claim asks for storage and says how it is used."""
-        spec = obj.get("spec") or {}
-        modes = spec.get("accessModes") or ()
-        errors = [] if modes else [required("spec.accessModes", "at least 1 access mode is required")]
-        for mode in modes:
-            errors += one_of("spec.accessModes", mode, _MODES)
-        amounts = (spec.get("resources") or {}).get("requests") or {}
-        if "storage" not in amounts:
-            errors.append(required("spec.resources[storage]"))
-        return errors + label_selector(spec.get("selector"), "spec.selector")
-
-    def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """A claim may ask for more, and be bound to a volume; nothing else."""
-        errors = self.validate(new)
-        after, before = (
-            {key: value for key, value in each["spec"].items() if key not in _CLAIM_CHANGEABLE}
-            for each in (new, old)
-        )
-        bound = old["spec"].get("volumeName")
-        if after != before or (bound and new["spec"].get("volumeName") != bound):
-            errors.append(forbidden("spec", _CLAIM_FIXED))
-        return errors
-
-
-class StorageClassStrategy(Strategy):
-    """StorageClasses."""
-
-    def validate(self, obj: Object) -> list[FieldError]:
-        """A class says who makes its volumes."""
-        return [] if obj.get("provisioner") else [required("provisioner")]
-
-    def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """What a class makes stays the same."""
-        errors = []
-        if (new.get("parameters") or {}) != (old.get("parameters") or {}):
-            errors.append(forbidden("parameters", "updates to parameters are forbidden."))
-        for key in ("provisioner", "reclaimPolicy", "volumeBindingMode"):
-            errors += immutable(new.get(key), old.get(key), key)
-        return errors
-
-
 class RuntimeClassStrategy(Strategy):
     """RuntimeClasses."""
 
@@ -229,31 +165,6 @@ class IngressClassStrategy(Strategy):
         """The controller stays."""
         after, before = (each.get("spec") or {} for each in (new, old))
         return immutable(after.get("controller"), before.get("controller"), "spec.controller")
-
-
-class VolumeStrategy(Strategy):
-    """PersistentVolumes."""
-
-    def prepare_create(self, obj: Object) -> None:
-        """A volume waits to be made available."""
-        super().prepare_create(obj)
-        obj["status"] = {"phase": "Pending"}
-
-    def validate(self, obj: Object) -> list[FieldError]:
-        """A volume has a size, a source, and ways to be used."""
-        spec = obj.get("spec") or {}
-        modes = spec.get("accessModes") or ()
-        errors = [] if modes else [required("spec.accessModes")]
-        for mode in modes:
-            errors += one_of("spec.accessModes", mode, _MODES)
-        capacity = spec.get("capacity")
-        if not capacity:
-            errors.append(required("spec.capacity"))
-        if "storage" not in (capacity or {}) or len(capacity or {}) > 1:
-            errors += one_of("spec.capacity", capacity, ["storage"])
-        if not set(spec) - _NOT_A_SOURCE:
-            errors.append(required("spec", "must specify a volume type"))
-        return errors
 
 
 class NodeStrategy(Strategy):

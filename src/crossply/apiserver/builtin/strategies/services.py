@@ -24,6 +24,7 @@ from crossply.apiserver.names import dns_label_problems, subdomain_problems
 from crossply.schema.field_errors import FieldError
 from crossply.values import Object
 
+_WITH_NODE_PORTS = ("NodePort", "LoadBalancer")
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _FIRST_NODE_PORT, _NODE_PORTS = 30000, 2768
 _EXTERNAL = ("may not be set for ExternalName services", ("clusterIPs", "ipFamilies", "ipFamilyPolicy"))
@@ -51,6 +52,10 @@ class ServiceStrategy(Strategy):
             for key in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
                 if not after.get(key) and before.get(key):
                     after[key] = before[key]
+            same = after.get("clusterIPs") == before.get("clusterIPs")
+            if same and after.get("clusterIP") != before.get("clusterIP"):
+                after["clusterIPs"] = [after["clusterIP"]]
+        _drop_unused(after, before)
         _keep_node_ports(after, before)
         _address(new)
 
@@ -76,12 +81,9 @@ class ServiceStrategy(Strategy):
         before, after = old["spec"], new["spec"]
         errors = []
         if "ExternalName" not in (before.get("type"), after.get("type")):
-            address = after.get("clusterIP")
-            if before.get("clusterIP") and address != before["clusterIP"]:
+            if before.get("clusterIP") and after.get("clusterIP") != before["clusterIP"]:
                 detail = "may not change once set"
-                errors.append(
-                    invalid("spec.clusterIPs[0]", (after.get("clusterIPs") or [address])[0], detail)
-                )
+                errors.append(invalid("spec.clusterIPs[0]", after.get("clusterIPs"), detail))
         return errors + self.validate(new)
 
 
@@ -160,8 +162,33 @@ def _digest(obj: Object, use: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
 
 
+def _drop_unused(after: Object, before: Object) -> None:
+    """Take away what the former type brought along and the new one cannot have, if it was left as it was."""
+    kind, former = after.get("type"), before.get("type")
+    if kind == former:
+        return
+    if kind == "ExternalName":
+        for key in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"):
+            _drop_same(after, before, key)
+    if kind not in _WITH_NODE_PORTS:
+        numbers = {port.get("nodePort") for port in before.get("ports") or ()}
+        for port in after.get("ports") or ():
+            if port.get("nodePort") in numbers:
+                port.pop("nodePort", None)
+        if not after.get("externalIPs"):
+            _drop_same(after, before, "externalTrafficPolicy")
+    if former == "LoadBalancer":
+        for key in ("allocateLoadBalancerNodePorts", "loadBalancerClass", "healthCheckNodePort"):
+            _drop_same(after, before, key)
+
+
+def _drop_same(after: Object, before: Object, key: str) -> None:
+    if key in after and after[key] == before.get(key):
+        del after[key]
+
+
 def _keep_node_ports(after: Object, before: Object) -> None:
-    if after.get("type") not in ("NodePort", "LoadBalancer"):
+    if after.get("type") not in _WITH_NODE_PORTS:
         return
     known = {
         (port.get("protocol"), port.get("port")): port["nodePort"]
