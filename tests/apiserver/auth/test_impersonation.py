@@ -160,6 +160,12 @@ def test_constrained_rights_allow_the_request_they_name() -> None:
 def test_constrained_rights_never_make_an_administrator() -> None:
     message = _refusal({"Impersonate-User": "joe", "Impersonate-Group": "system:masters"}, *CONSTRAINED)
     assert message.endswith("impersonating the system:masters group is not allowed")
+    users_only = rule("impersonate:user-info", "users", AUTHENTICATION)
+    groups: dict[str, str | list[str]] = {
+        "Impersonate-User": "joe",
+        "Impersonate-Group": ["h", "system:masters"],
+    }
+    assert _refusal(groups, CONSTRAINED[0], users_only).endswith("system:masters group is not allowed")
 
 
 def test_constrained_rights_to_users_are_not_rights_to_service_accounts_or_nodes() -> None:
