@@ -108,6 +108,10 @@ def test_a_certificate_without_a_common_name_is_nobody() -> None:
     assert _who(Accounts(), peer={**DICT, "subject": ((("organizationName", "dev"),),)}) is None
 
 
+def test_a_certificate_that_cannot_be_read_is_nobody() -> None:
+    assert _who(Accounts(), peer=b"\x30\x00") is None
+
+
 def test_a_certificate_in_binary_form_also_has_a_fingerprint(tmp_path: Path) -> None:
     certificates = ensure_certificates(str(tmp_path), now=START)
     der = load_pem_x509_certificate(Path(certificates.admin).read_bytes()).public_bytes(Encoding.DER)

@@ -43,10 +43,13 @@ def _from_der(der: bytes) -> ClientCertificate | None:
     from cryptography.x509 import load_der_x509_certificate
     from cryptography.x509.oid import NameOID
 
-    certificate = load_der_x509_certificate(der)
     subject: dict[str, list[str]] = {}
-    for attribute in certificate.subject:
-        subject.setdefault(attribute.oid.dotted_string, []).append(str(attribute.value))
+    try:
+        certificate = load_der_x509_certificate(der)
+        for attribute in certificate.subject:
+            subject.setdefault(attribute.oid.dotted_string, []).append(str(attribute.value))
+    except ValueError:  # stricter about the encoding than TLS is
+        return None
     names = subject.get(NameOID.COMMON_NAME.dotted_string, [])
     if not names or not names[-1]:
         return None
