@@ -30,6 +30,7 @@ VERBS: dict[str, Verb] = {
     "delete": delete,
     "deletecollection": delete_collection,
 }
+_ABOUT_ONE = frozenset({"get", "create", "update", "patch", "delete"})
 _ON_STATUS = frozenset({"get", "update", "patch"})
 
 
@@ -39,11 +40,7 @@ def find(world: World, info: RequestInfo) -> tuple[Resource, Version]:
     version = resource.versions.get(info.version) if resource is not None else None
     if resource is None or version is None or not version.served:
         raise no_such_path()
-    if (
-        resource.namespaced
-        and not info.namespace
-        and (info.name or info.verb in ("create", "update", "patch"))
-    ):
+    if resource.namespaced and not info.namespace and info.verb in _ABOUT_ONE:
         raise no_such_path()
     if not resource.namespaced and info.namespace and info.resource != "namespaces":
         raise no_such_path()

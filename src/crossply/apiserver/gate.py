@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from aiohttp import web
 
 from crossply.apiserver.auth.authentication import Authenticator, anonymous_for
@@ -31,7 +29,8 @@ class Gate:
         return user
 
 
-def _peer_certificate(request: web.BaseRequest) -> dict[str, Any] | None:
+def _peer_certificate(request: web.BaseRequest) -> bytes | None:
     transport = request.transport
     ssl_object = transport.get_extra_info("ssl_object") if transport is not None else None
-    return ssl_object.getpeercert() if ssl_object is not None else None
+    certificate: bytes | None = ssl_object.getpeercert(True) if ssl_object is not None else None
+    return certificate

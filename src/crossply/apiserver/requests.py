@@ -66,7 +66,19 @@ def _with_resource(info: RequestInfo, rest: list[str], method: str, query: Mappi
     info = replace(
         info, namespace=namespace, resource=resource, name=name, subresource="/".join(rest[2:]) or subresource
     )
-    return replace(info, verb=_verb(method, name, query))
+    info = replace(info, verb=_verb(method, name, query))
+    if not name and info.verb in ("list", "watch", "deletecollection"):
+        # Rights to single objects cover a list that selects just one of them.
+        info = replace(info, name=_selected_name(query.get("fieldSelector", "")))
+    return info
+
+
+def _selected_name(selector: str) -> str:
+    for clause in selector.split(","):
+        path, _, value = clause.replace("==", "=").partition("=")
+        if path.strip() == "metadata.name":
+            return value.strip()
+    return ""
 
 
 def _verb(method: str, name: str, query: Mapping[str, str]) -> str:

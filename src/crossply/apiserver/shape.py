@@ -10,6 +10,7 @@ from crossply.apiserver.objects import report_strict
 from crossply.apiserver.resources import Resource, Version
 from crossply.apiserver.status import StatusError, bad_request
 from crossply.schema.defaults import apply_defaults
+from crossply.schema.fast_check import Unusual, quick_check
 from crossply.schema.prune import prune, unknown_fields
 from crossply.values import Object
 
@@ -35,6 +36,12 @@ def shape(call: Call, obj: Object) -> Object:
     obj = {**obj, "metadata": metadata}
     if not call.resource.custom:
         _check_types(call, obj)
+    elif call.version.schema is not None and not unknown:
+        try:
+            usual: Object = quick_check(call.version.schema)(obj)
+            return usual
+        except Unusual:
+            pass
     if call.version.schema is not None:
         unknown += unknown_fields(obj, call.version.schema)
     report_strict(call, [f'unknown field "{path}"' for path in unknown])
@@ -54,6 +61,11 @@ def with_defaults(resource: Resource, version: Version, obj: Object) -> Object:
         return normalised(resource, version.name, obj)
     if version.schema is None:
         return obj
+    try:
+        usual: Object = quick_check(version.schema)(obj)
+        return usual
+    except Unusual:
+        pass
     defaulted: Object = apply_defaults(obj, version.schema)
     return prune(defaulted, version.schema)
 

@@ -11,6 +11,7 @@ from typing import Protocol
 from crossply.apiserver.names import subdomain_problems
 from crossply.apiserver.resources import Resource, Version
 from crossply.schema.cel import RuleChecker, has_rules
+from crossply.schema.fast_check import Unusual, quick_check
 from crossply.schema.field_errors import INVALID, REQUIRED, TOO_LONG, TOO_MANY, TYPE_INVALID, FieldError
 from crossply.schema.list_types import check_list_types
 from crossply.schema.validation import validate
@@ -113,10 +114,18 @@ class CustomStrategy:
     def _validate(self, obj: Object, old: Object | None) -> list[FieldError]:
         if self._schema is None:
             return []
-        errors = [*validate(obj, self._schema), *check_list_types(obj, self._schema)]
+        errors = self._schema_errors(self._schema, obj)
         if self._rules is None or any(error.kind in _BLOCKING for error in errors):
             return errors
         return [*errors, *self._rules.check(obj, old)]
+
+    def _schema_errors(self, schema: Object, obj: Object) -> list[FieldError]:
+        try:
+            if quick_check(schema)(obj) == obj:
+                return []
+        except Unusual:
+            pass
+        return [*validate(obj, schema), *check_list_types(obj, schema)]
 
     def unchecked(self, errors: list[FieldError]) -> list[FieldError]:
         """A note that rules were not looked at because of these errors."""

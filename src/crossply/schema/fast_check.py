@@ -1,0 +1,270 @@
+"""A quick look at a value: for the usual, valid object it replaces defaulting, pruning and validation.
+
+A schema is compiled once into nested functions. They hand back the value, with defaults filled in, or give
+up (`Unusual`) at the first thing that is not plainly right: an unknown field, a null, a constraint that is
+not met, a keyword that needs thought. Then the careful code looks at everything and finds the words.
+Giving up is never wrong, only slower, so this file may stay simple.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from crossply.values import Object
+from crossply.values.deepcopy import deepcopy
+
+Check = Callable[[Any], Any]
+
+_CACHE_SIZE = 2048
+_THOUGHT = ("anyOf", "oneOf", "allOf", "not", "$ref", "format", "x-kubernetes-embedded-resource")
+_HARMLESS_FORMATS = frozenset({"int32", "int64", "float", "double", "password"})
+_compiled: dict[int, tuple[Object, Check]] = {}
+
+
+class Unusual(Exception):
+    """The value needs a careful look."""
+
+
+def quick_check(schema: Object) -> Check:
+    """The compiled check of an object's schema; it is remembered as long as the schema is used."""
+    known = _compiled.get(id(schema))
+    if known is None or known[0] is not schema:
+        if len(_compiled) >= _CACHE_SIZE:
+            _compiled.clear()
+        known = _compiled[id(schema)] = (schema, _root(schema))
+    return known[1]
+
+
+def _root(schema: Object) -> Check:
+    """The check of a whole object; apiVersion, kind and metadata have rules of their own."""
+    properties = {
+        key: value
+        for key, value in (schema.get("properties") or {}).items()
+        if key not in ("apiVersion", "kind", "metadata")
+    }
+    required = [key for key in schema.get("required") or () if key not in ("apiVersion", "kind", "metadata")]
+    head = {"apiVersion": _as_it_is, "kind": _as_it_is, "metadata": _as_it_is}
+    return _object({**schema, "properties": properties, "required": required}, head)
+
+
+def _check(schema: Any) -> Check:
+    if not isinstance(schema, dict):
+        return _give_up
+    if schema.get("x-kubernetes-int-or-string") is True:
+        return _give_up if "pattern" in schema or "enum" in schema else _int_or_string
+    if any(schema.get(key) for key in _THOUGHT) and schema.get("format") not in _HARMLESS_FORMATS:
+        return _give_up
+    kind = schema.get("type")
+    made = _MAKERS.get(kind, _untyped)(schema) if isinstance(kind, str) else _untyped(schema)
+    made = _with_enum(made, schema.get("enum"))
+    return _nullable(made) if schema.get("nullable") is True else made
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _give_up(value: Any) -> Any:
+    raise Unusual
+
+
+def _untyped(schema: Object) -> Check:
+    preserves = schema.get("x-kubernetes-preserve-unknown-fields") is True
+    return _not_null if preserves and not schema.get("properties") else _give_up
+
+
+def _not_null(value: Any) -> Any:
+    if value is None:
+        raise Unusual
+    return value
+
+
+def _int_or_string(value: Any) -> Any:
+    if type(value) is int or type(value) is str:
+        return value
+    raise Unusual
+
+
+def _nullable(check: Check) -> Check:
+    return lambda value: None if value is None else check(value)
+
+
+def _with_enum(check: Check, allowed: Any) -> Check:
+    if allowed is None:
+        return check
+    if check is not _plain_string or not isinstance(allowed, list):
+        return _give_up
+    names = frozenset(each for each in allowed if isinstance(each, str))
+
+    def checked(value: Any) -> Any:
+        if check(value) in names:
+            return value
+        raise Unusual
+
+    return checked
+
+
+def _string(schema: Object) -> Check:
+    shortest, longest = schema.get("minLength") or 0, schema.get("maxLength")
+    pattern = schema.get("pattern")
+    if pattern is None and not shortest and longest is None:
+        return _plain_string
+    search = _searcher(pattern)
+
+    def checked(value: Any) -> Any:
+        if type(value) is not str or len(value) < shortest or (longest is not None and len(value) > longest):
+            raise Unusual
+        if search is not None and search(value) is None:
+            raise Unusual
+        return value
+
+    return checked
+
+
+def _plain_string(value: Any) -> Any:
+    if type(value) is str:
+        return value
+    raise Unusual
+
+
+def _searcher(pattern: str | None) -> Callable[[str], Any] | None:
+    if pattern is None:
+        return None
+    from crossply.values.regexp import RegexpError, compile_go
+
+    try:
+        search: Callable[[str], Any] = compile_go(pattern).search
+    except RegexpError:
+        return lambda text: None
+    return search
+
+
+def _number(types: tuple[type, ...]) -> Callable[[Object], Check]:
+    def make(schema: Object) -> Check:
+        low, high = schema.get("minimum"), schema.get("maximum")
+        exclusive = schema.get("exclusiveMinimum") or schema.get("exclusiveMaximum")
+        if exclusive or schema.get("multipleOf") is not None:
+            return _give_up
+
+        def checked(value: Any) -> Any:
+            if type(value) not in types:
+                raise Unusual
+            if (low is not None and value < low) or (high is not None and value > high):
+                raise Unusual
+            return value
+
+        return checked
+
+    return make
+
+
+def _boolean(schema: Object) -> Check:
+    def checked(value: Any) -> Any:
+        if type(value) is bool:
+            return value
+        raise Unusual
+
+    return checked
+
+
+def _array(schema: Object) -> Check:
+    item = _check(schema.get("items") or {})
+    fewest, most = schema.get("minItems") or 0, schema.get("maxItems")
+    if schema.get("uniqueItems") or schema.get("x-kubernetes-list-type") in ("set", "map"):
+        distinct = _distinct(schema)
+    else:
+        distinct = None
+
+    def checked(value: Any) -> Any:
+        if type(value) is not list or len(value) < fewest or (most is not None and len(value) > most):
+            raise Unusual
+        result = [item(each) for each in value]
+        if distinct is not None:
+            distinct(result)
+        return result
+
+    return checked
+
+
+def _distinct(schema: Object) -> Check:
+    keys = schema.get("x-kubernetes-list-map-keys") or []
+
+    def checked(items: Any) -> Any:
+        try:
+            seen = {tuple(each.get(key) for key in keys) if keys else each for each in items}
+        except (TypeError, AttributeError):
+            raise Unusual from None
+        if len(seen) != len(items):
+            raise Unusual
+        return items
+
+    return checked
+
+
+def _object(schema: Object, head: Mapping[str, Check] | None = None) -> Check:
+    members = {key: _check(each) for key, each in (schema.get("properties") or {}).items()}
+    members.update(head or {})
+    defaults = _defaults(schema)
+    if not all(_passes(members[key], default) for key, default in defaults):
+        return _give_up
+    required = tuple(schema.get("required") or ())
+    others = _others(schema)
+    if schema.get("minProperties") or schema.get("maxProperties") is not None:
+        return _give_up
+    find = members.get
+
+    def checked(value: Any) -> Any:
+        if type(value) is not dict:
+            raise Unusual
+        result = {}
+        for key, member in value.items():
+            check = find(key)
+            result[key] = check(member) if check is not None else others(member)
+        for key, default in defaults:
+            if key not in result:
+                result[key] = deepcopy(default)
+        for key in required:
+            if key not in result:
+                raise Unusual
+        return result
+
+    return checked
+
+
+def _passes(check: Check, value: Any) -> bool:
+    try:
+        check(value)
+    except Unusual:
+        return False
+    return True
+
+
+def _others(schema: Object) -> Check:
+    """What is done with members that no property describes."""
+    extra = schema.get("additionalProperties")
+    if isinstance(extra, dict):
+        return _check(extra)
+    preserves = schema.get("x-kubernetes-preserve-unknown-fields") is True
+    return _as_it_is if extra is True or preserves else _give_up
+
+
+def _defaults(schema: Object) -> tuple[tuple[str, Any], ...]:
+    """Defaults of properties, with the defaults below them filled in."""
+    from crossply.schema.defaults import apply_defaults
+
+    found = []
+    for key, each in (schema.get("properties") or {}).items():
+        if isinstance(each, dict) and "default" in each:
+            found.append((key, apply_defaults({key: each["default"]}, {"properties": {key: each}})[key]))
+    return tuple(found)
+
+
+_MAKERS: dict[str, Callable[[Object], Check]] = {
+    "string": _string,
+    "integer": _number((int,)),
+    "number": _number((int, float)),
+    "boolean": _boolean,
+    "array": _array,
+    "object": _object,
+}
