@@ -30,6 +30,8 @@ _SERVERS_OWN = (
     "namespace",
 )
 
+_GIVEN_AT_BIRTH = ("uid", "creationTimestamp", "generation")
+
 
 @dataclass(slots=True)
 class _Reinvocation:
@@ -55,6 +57,16 @@ class MutatingWebhooks:
 
     async def apply(self, write: Attributes, webhooks: tuple[Webhook, ...]) -> Attributes:
         """The write as the webhooks want it; raises the refusal of one."""
+        given = write.obj
+        if write.operation == "CREATE" and given is not None:
+            # Nobody is told of an identity that the object may never get.
+            write = write.with_objects(_unborn(given), None)
+        write = await self._apply(write, webhooks)
+        if given is None or write.obj is None:
+            return write
+        return write.with_objects(_with_identity(write.obj, given), write.old)
+
+    async def _apply(self, write: Attributes, webhooks: tuple[Webhook, ...]) -> Attributes:
         again = _Reinvocation()
         for webhook in webhooks:
             write = await self._pass(webhook, write, again)
@@ -96,9 +108,19 @@ class MutatingWebhooks:
             problem = decode_problem(resource, asked.version, patched)
             if problem is not None:
                 raise internal_failure(problem)
-        metadata = {key: value for key, value in patched["metadata"].items() if key not in _SERVERS_OWN}
-        metadata.update({key: before["metadata"][key] for key in _SERVERS_OWN if key in before["metadata"]})
-        return with_defaults(resource, resource.versions[asked.version], {**patched, "metadata": metadata})
+        return with_defaults(resource, resource.versions[asked.version], _with_identity(patched, before))
+
+
+def _unborn(obj: Object) -> Object:
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in _GIVEN_AT_BIRTH}
+    return {**obj, "metadata": metadata}
+
+
+def _with_identity(obj: Object, before: Object) -> Object:
+    """The object with what only the server decides as it was before."""
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in _SERVERS_OWN}
+    metadata.update({key: before["metadata"][key] for key in _SERVERS_OWN if key in before["metadata"]})
+    return {**obj, "metadata": metadata}
 
 
 def _patch(before: Object, verdict: Verdict) -> Object:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
+
 from crossply.apiserver.admission.attributes import Attributes
 from crossply.values import Object
 
@@ -52,18 +54,25 @@ def _user(write: Attributes) -> Object:
 
 
 def _options(write: Attributes) -> Object:
-    query = write.call.query
-    kind = _OPTIONS[write.operation]
-    if write.operation == "UPDATE" and write.call.info.verb == "patch":
-        kind = "PatchOptions"
-    options: Object = {"kind": kind, "apiVersion": "meta.k8s.io/v1"}
+    # A patch is an update, or a create, to everybody but the client.
+    options: Object = {"kind": _OPTIONS[write.operation], "apiVersion": "meta.k8s.io/v1"}
     if write.call.dry_run:
         options["dryRun"] = ["All"]
-    if kind == "DeleteOptions":
-        if query.get("propagationPolicy"):
-            options["propagationPolicy"] = query["propagationPolicy"]
-        return options
-    for key in ("fieldManager", "fieldValidation"):
-        if query.get(key):
-            options[key] = query[key]
+    names: tuple[str, ...] = ("fieldManager", "fieldValidation")
+    if write.operation == "DELETE":
+        names = ("propagationPolicy", "preconditions", "gracePeriodSeconds", "orphanDependents")
+        options = {**_told(write.call.body, names), **options}
+    options.update({name: write.call.query[name] for name in names if write.call.query.get(name)})
     return options
+
+
+def _told(body: bytes, names: tuple[str, ...]) -> Object:
+    """The options in the body of a deletion, which was read before."""
+    if not body.strip():
+        return {}
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return {}
+    given = value if isinstance(value, dict) else {}
+    return {name: given[name] for name in names if name in given}

@@ -15,10 +15,14 @@ from crossply.apiserver.admission.request import describe
 from crossply.apiserver.status import StatusError
 from crossply.errors import CrossplyError
 from crossply.values import Object
+from crossply.values.gojson import JsonError, loads
 from crossply.values.goquote import quote
 
 VERSIONS = ("v1", "v1beta1")
 _GROUP = "admission.k8s.io"
+_HEADER = (
+    r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
+)
 
 
 class CallFailed(CrossplyError):
@@ -81,15 +85,22 @@ def read_review(body: bytes, uid: str, review: str, *, mutating: bool) -> Verdic
 def _parsed(body: bytes) -> Object:
     try:
         answer = orjson.loads(body)
-    except orjson.JSONDecodeError as problem:
-        raise CallFailed(
-            f"failed to call webhook: couldn't get version/kind; json parse error: {problem}"
-        ) from None
+    except orjson.JSONDecodeError:
+        # Go reads it as YAML then, and most of what is no JSON is a text to YAML.
+        answer = ""
     if not isinstance(answer, dict):
-        raise CallFailed("failed to call webhook: couldn't get version/kind; json parse error: not an object")
-    if not answer.get("kind"):
-        shown = quote(body[:512].decode("utf-8", "replace"))
-        raise CallFailed(f"failed to call webhook: Object 'Kind' is missing in {shown}")
+        found = "array" if isinstance(answer, list) else "string" if isinstance(answer, str) else "number"
+        raise CallFailed(
+            "failed to call webhook: couldn't get version/kind; json parse error: json: cannot unmarshal "
+            f"{found} into Go value of type {_HEADER}"
+        )
+    kind = answer.get("kind") or "AdmissionReview"
+    if kind != "AdmissionReview":
+        version = quote(str(answer.get("apiVersion", "")))
+        raise CallFailed(
+            f"failed to call webhook: no kind {quote(str(kind))} is registered for version {version} in "
+            'scheme "pkg/runtime/scheme.go:111"'
+        )
     return answer
 
 
@@ -130,8 +141,8 @@ def _patch(response: Object, review: str) -> list[Any]:
 
 def _operations(encoded: Any) -> list[Any]:
     try:
-        operations = orjson.loads(base64.b64decode(encoded, validate=True))
-    except (binascii.Error, TypeError, ValueError) as problem:
+        operations = loads(base64.b64decode(encoded, validate=True).decode())
+    except (binascii.Error, TypeError, ValueError, JsonError) as problem:
         raise CallFailed(f"received undecodable patch in webhook response: {problem}") from None
     if not isinstance(operations, list):
         raise CallFailed("received undecodable patch in webhook response: not a list of operations")

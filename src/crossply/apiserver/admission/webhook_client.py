@@ -114,25 +114,28 @@ async def _bounded(response: aiohttp.ClientResponse) -> bytes:
 def _check_status(status: int, body: bytes) -> None:
     if 200 <= status <= 206:
         return
-    if status == 404:
-        raise CallFailed("failed to call webhook: the server could not find the requested resource")
     text = body[:2048].decode("utf-8", "replace").strip() or "unknown"
-    if status >= 500:
-        raise CallFailed(
-            f"failed to call webhook: an error on the server ({quote(text)}) has prevented the request from "
-            "succeeding"
-        )
-    unknown = f"the server responded with the status code {status} but did not return more information"
-    raise CallFailed(f"failed to call webhook: {_STATUS_WORDS.get(status, unknown)}")
+    if status in (403, 406, 415):
+        why = text
+    elif status >= 500 and status not in _STATUS_WORDS:
+        why = f"an error on the server ({quote(text)}) has prevented the request from succeeding"
+    else:
+        unknown = f"the server responded with the status code {status} but did not return more information"
+        why = _STATUS_WORDS.get(status, unknown)
+    raise CallFailed(f"failed to call webhook: {why}")
 
 
 _STATUS_WORDS = {
     400: "the server rejected our request for an unknown reason",
     401: "the server has asked for the client to provide credentials",
-    403: "the server does not allow access to the requested resource",
+    404: "the server could not find the requested resource",
     405: "the server does not allow this method on the requested resource",
     409: "the server reported a conflict",
+    422: "the server rejected our request due to an error in our request",
     429: "the server has received too many requests and has asked us to try again later",
+    503: "the server is currently unable to handle the request",
+    504: "the server was unable to return a response in the time allotted, but may still be processing the "
+    "request",
 }
 
 
