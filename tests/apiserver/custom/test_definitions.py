@@ -1,0 +1,197 @@
+"""The life of a definition: names, conditions, being served, and the end of its instances."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.apiserver.custom.conditions import find
+from crossply.apiserver.custom.state import FINALIZER
+from crossply.apiserver.status import StatusError
+from crossply.apiserver.storage import Store
+from crossply.values import Object
+from tests.apiserver.custom.running import Bench, definition_key, running
+from tests.apiserver.custom.samples import definition, version
+
+BOXES = "boxes.acme.example.org"
+
+
+def named(plural: str, kind: str, **names: object) -> Object:
+    made = definition(names={"plural": plural, "kind": kind, **names})
+    made["metadata"]["name"] = f"{plural}.acme.example.org"
+    return made
+
+
+def told(obj: Object, kind: str) -> tuple[str, str, str]:
+    condition = find(obj, kind) or {}
+    return condition.get("status", ""), condition.get("reason", ""), condition.get("message", "")
+
+
+def box(name: str, **metadata: object) -> Object:
+    return {
+        "apiVersion": "acme.example.org/v1",
+        "kind": "Box",
+        "metadata": {"name": name, "namespace": "n", "uid": name, **metadata},
+    }
+
+
+async def test_a_definition_is_served_before_its_creation_is_answered() -> None:
+    async with running() as bench:
+        await bench.create(definition())
+        found = bench.world.registry.find("acme.example.org", "boxes")
+        assert found is not None
+        assert (found.names.kind, found.names.list_kind, found.names.singular) == ("Box", "BoxList", "box")
+
+
+async def test_the_status_says_what_became_of_the_definition() -> None:
+    async with running() as bench:
+        await bench.create(definition())
+        status = (await bench.settled(BOXES))["status"]
+        assert [each["type"] for each in status["conditions"]] == ["NamesAccepted", "Established"]
+        made = bench.load(definition_key(BOXES))
+        assert told(made, "NamesAccepted") == ("True", "NoConflicts", "no conflicts found")
+        accepted = ("True", "InitialNamesAccepted", "the initial names have been accepted")
+        assert told(made, "Established") == accepted
+        names = {"plural": "boxes", "singular": "box", "kind": "Box", "listKind": "BoxList"}
+        assert status["acceptedNames"] == names
+        assert status["storedVersions"] == ["v1"]
+        writers = {entry["manager"] for entry in made["metadata"].get("managedFields", ())}
+        assert writers <= {"kube-apiserver"}
+
+
+async def test_nothing_is_written_when_nothing_changes() -> None:
+    async with running() as bench:
+        await bench.create(definition())
+        before = await bench.settled(BOXES)
+        revision, generation = bench.world.store.revision, bench.world.registry.generation
+        await bench.change(BOXES, lambda old: {**old, "metadata": {**old["metadata"], "labels": {"a": "b"}}})
+        await bench.definitions.settle(BOXES)
+        assert bench.world.store.revision == revision + 1
+        assert bench.world.registry.generation == generation
+        assert bench.load(definition_key(BOXES))["status"] == before["status"]
+
+
+async def test_names_in_use_are_refused_until_they_are_free() -> None:
+    async with running() as bench:
+        await bench.create(named("boxes", "Box", shortNames=["bx"]))
+        await bench.create(named("crates", "Box", shortNames=["bx"]))
+        second = await bench.settled("crates.acme.example.org")
+        conflict = ("False", "ListKindConflict", '"BoxList" is already in use')
+        assert told(second, "NamesAccepted") == conflict
+        assert told(second, "Established") == ("False", "NotAccepted", "not all names are accepted")
+        assert second["status"]["acceptedNames"] == {"plural": "crates", "kind": ""}
+        assert bench.world.registry.find("acme.example.org", "crates") is None
+        await bench.delete(BOXES)
+        await bench.until(lambda: bench.world.registry.find("acme.example.org", "crates") is not None)
+        second = await bench.settled("crates.acme.example.org")
+        assert told(second, "NamesAccepted")[0] == told(second, "Established")[0] == "True"
+        assert second["status"]["acceptedNames"]["kind"] == "Box"
+
+
+async def test_a_built_in_kind_keeps_its_names() -> None:
+    async with running() as bench:
+        clash = definition(group="apps", names={"plural": "deployments", "kind": "Deployment"})
+        clash["metadata"]["name"] = "deployments.apps"
+        await bench.create(clash)
+        made = await bench.settled("deployments.apps")
+        assert told(made, "NamesAccepted")[:2] == ("False", "ListKindConflict")
+        found = bench.world.registry.find("apps", "deployments")
+        assert found is not None
+        assert not found.custom
+
+
+async def test_a_bad_bundle_keeps_a_definition_from_being_established() -> None:
+    async with running() as bench:
+        client = {"url": "https://hook", "caBundle": "aGVsbG8="}
+        webhook = {"clientConfig": client, "conversionReviewVersions": ["v1"]}
+        await bench.create(definition(conversion={"strategy": "Webhook", "webhook": webhook}))
+        made = await bench.settled(BOXES)
+        assert told(made, "Established")[:2] == ("False", "InvalidCABundle")
+
+
+async def test_a_changed_schema_is_served_at_once() -> None:
+    async with running() as bench:
+        await bench.create(definition())
+        await bench.settled(BOXES)
+        wider = [version("v1"), version("v2", storage=False)]
+        await bench.change(BOXES, lambda old: {**old, "spec": {**old["spec"], "versions": wider}})
+        found = bench.world.registry.find("acme.example.org", "boxes")
+        assert found is not None
+        assert list(found.versions) == ["v1", "v2"]
+
+
+async def test_deletion_takes_the_instances_along() -> None:
+    async with running() as bench:
+        await bench.create(definition())
+        await bench.settled(BOXES)
+        for name in ("a", "b"):
+            await bench.put((BOXES, "n", name), box(name))
+        await bench.put((BOXES, "n", "held"), box("held", finalizers=["acme.example.org/hold"]))
+        await bench.delete(BOXES)
+        await bench.until(lambda: bench.world.store.count(BOXES) == 1)
+        held = bench.load((BOXES, "n", "held"))
+        assert held["metadata"]["deletionTimestamp"]
+        waiting = bench.load(definition_key(BOXES))
+        in_progress = ("True", "InstanceDeletionInProgress", "CustomResource deletion is in progress")
+        assert told(waiting, "Terminating") == in_progress
+        await _release(bench, held)
+        await bench.until(lambda: bench.world.store.get(definition_key(BOXES)) is None)
+        assert bench.world.registry.find("acme.example.org", "boxes") is None
+
+
+async def _release(bench: Bench, held: Object) -> None:
+    key = (BOXES, "n", "held")
+    entry = bench.world.store.get(key)
+    assert entry is not None
+    await bench.world.store.delete(key, entry.revision, lambda _: entry.data)
+
+
+async def test_no_instance_is_made_while_its_kind_goes() -> None:
+    async with running() as bench:
+        await bench.create(definition())
+        await bench.settled(BOXES)
+        resource = bench.world.registry.find("acme.example.org", "boxes")
+        assert resource is not None
+        bench.definitions.refuse_while_terminating(resource, "b")
+        await bench.put((BOXES, "n", "held"), box("held", finalizers=["acme.example.org/hold"]))
+        await bench.delete(BOXES)
+        with pytest.raises(StatusError) as refused:
+            bench.definitions.refuse_while_terminating(resource, "b")
+        assert refused.value.status == 403
+        assert str(refused.value) == (
+            'boxes.acme.example.org "b" is forbidden: create not allowed while custom resource definition is '
+            "terminating"
+        )
+
+
+async def test_the_finalizers_of_others_are_respected() -> None:
+    async with running() as bench:
+        made = definition()
+        made["metadata"]["finalizers"] = ["acme.example.org/hold"]
+        await bench.create(made)
+        await bench.settled(BOXES)
+        await bench.delete(BOXES)
+        await bench.until(
+            lambda: FINALIZER not in bench.load(definition_key(BOXES))["metadata"].get("finalizers", ())
+        )
+        left = bench.load(definition_key(BOXES))
+        assert left["metadata"]["finalizers"] == ["acme.example.org/hold"]
+        completed = ("False", "InstanceDeletionCompleted", "removed all instances")
+        assert told(left, "Terminating") == completed
+
+
+async def test_a_restart_serves_what_was_served_and_goes_on_deleting(tmp_path: object) -> None:
+    directory = str(tmp_path)
+    async with running(await Store.open(directory)) as bench:
+        await bench.create(named("boxes", "Box"))
+        await bench.create(named("crates", "Box"))
+        await bench.settled(BOXES)
+        await bench.settled("crates.acme.example.org")
+        await bench.put((BOXES, "n", "held"), box("held", finalizers=["acme.example.org/hold"]))
+    async with running(await Store.open(directory)) as bench:
+        assert bench.world.registry.find("acme.example.org", "boxes") is not None
+        assert bench.world.registry.find("acme.example.org", "crates") is None
+        await bench.delete(BOXES)
+    async with running(await Store.open(directory)) as bench:
+        await bench.until(lambda: "deletionTimestamp" in bench.load((BOXES, "n", "held"))["metadata"])
+        await _release(bench, bench.load((BOXES, "n", "held")))
+        await bench.until(lambda: bench.world.registry.find("acme.example.org", "crates") is not None)
