@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
 from crossply.apiserver.admission.attributes import Attributes
@@ -17,13 +18,25 @@ from crossply.apiserver.requests import RequestInfo, User
 Authorize = Callable[[User, RequestInfo], Any]
 """Decides about a request; the answer has `allowed` and `reason`."""
 
-_asked: ContextVar[tuple[Authorize, User] | None] = ContextVar("asked", default=None)
+MOST_CHECKS = 2
+"""How many checks an expression can afford: one costs a third of its budget and a little more."""
+
+_asked: ContextVar[_Asker | None] = ContextVar("asked", default=None)
+
+
+@dataclass(slots=True)
+class _Asker:
+    """On whose behalf an expression asks, and how often it did."""
+
+    authorize: Authorize
+    user: User
+    checks: int = 0
 
 
 @contextmanager
 def asking(authorize: Authorize | None, user: User) -> Iterator[None]:
     """Let expressions ask what a user may do."""
-    token = _asked.set((authorize, user) if authorize is not None else None)
+    token = _asked.set(_Asker(authorize, user) if authorize is not None else None)
     try:
         yield
     finally:
@@ -52,16 +65,19 @@ def _account(question: dict[str, Any], namespace: str, name: str) -> dict[str, A
 
 
 def _check(question: dict[str, Any], verb: str) -> dict[str, Any]:
-    context = _asked.get()
-    if context is None:
+    asker = _asked.get()
+    if asker is None:
         return {"allowed": False, "reason": "", "error": "no authorizer"}
-    authorize, user = context
+    asker.checks += 1
+    if asker.checks > MOST_CHECKS:
+        raise ValueError("Iteration budget exceeded")
+    user = asker.user
     account = question.get("account")
     if account:
         namespace = account.partition(":")[0]
         groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
         user = User(f"system:serviceaccount:{account}", groups)
-    decision = authorize(user, _request(question, verb))
+    decision = asker.authorize(user, _request(question, verb))
     return {"allowed": bool(decision.allowed), "reason": str(decision.reason), "error": ""}
 
 

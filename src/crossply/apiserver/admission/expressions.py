@@ -18,6 +18,7 @@ from crossply.schema.cel_rules import run
 from crossply.schema.cel_texts import compile_issues, evaluation_failure, is_cost
 
 _NAMES = ("object", "oldObject", "request", "params", "namespaceObject", "variables", "authorizer")
+_OF_NULL = "SELECT to non-message type"
 _OUT_OF_BUDGET = "operation cancelled: actual cost limit exceeded"
 
 
@@ -47,6 +48,9 @@ class Expression:
         if self._problem:
             return Outcome(None, f"compilation error: {self._problem}")
         value, problem = run(self._program, dict(data))
+        if _OF_NULL in problem:
+            # To Kubernetes an absent object has no fields; to this evaluator it is an error to ask.
+            value, problem = run(self._program, {name: {} if v is None else v for name, v in data.items()})
         if problem:
             return Outcome(None, f"expression '{self.text}' resulted in error: {in_go_words(problem)}")
         return Outcome(value)
@@ -69,9 +73,7 @@ def in_go_words(problem: str) -> str:
     """Why an evaluation failed, as Kubernetes' evaluator says it."""
     if is_cost(problem):
         return _OUT_OF_BUDGET
-    if "No matching overloads found" in problem:
-        return "no such overload"
-    if "SELECT to non-message type" in problem:
+    if "No matching overloads found" in problem or _OF_NULL in problem:
         return "no such overload"
     return evaluation_failure(problem, "", {}).removesuffix(" evaluating rule: ")
 

@@ -19,6 +19,18 @@ class ParamsProblem(CrossplyError):
     code = "CP-683"
 
 
+class UnknownParamKind(CrossplyError):
+    """The parameters of a policy are of a kind that is not served."""
+
+    code = "CP-684"
+
+
+def check_param_kind(world: World, policy: Policy) -> None:
+    """The kind of a policy's parameters must be served."""
+    if policy.param_kind is not None:
+        _resource(world, policy.param_kind)
+
+
 async def find_params(world: World, policy: Policy, binding: Binding, namespace: str) -> list[Object | None]:
     """The parameters to evaluate a policy with, one evaluation each; None: without any."""
     kind, reference = policy.param_kind, binding.param_ref
@@ -37,7 +49,7 @@ def _resource(world: World, kind: Object) -> tuple[Resource, str]:
     group, _, version = kind.get("apiVersion", "").rpartition("/")
     resource = world.registry.by_kind(group, kind.get("kind", ""))
     if resource is None or version not in resource.versions:
-        raise ParamsProblem(
+        raise UnknownParamKind(
             f"failed to find resource referenced by paramKind: '{_described(group, version, kind)}'"
         )
     return resource, version

@@ -9,7 +9,12 @@ from crossply.apiserver.admission.authorizer_functions import Authorize
 from crossply.apiserver.admission.conditions import ConditionFailed
 from crossply.apiserver.admission.evaluation import Evaluation, namespace_for_expressions
 from crossply.apiserver.admission.namespaces import Namespaces
-from crossply.apiserver.admission.params import ParamsProblem, find_params
+from crossply.apiserver.admission.params import (
+    ParamsProblem,
+    UnknownParamKind,
+    check_param_kind,
+    find_params,
+)
 from crossply.apiserver.admission.policy_index import Binding, Policy, Validation
 from crossply.apiserver.admission.versions import at_version
 from crossply.apiserver.status import StatusError
@@ -43,25 +48,37 @@ class Policies:
             version = policy.matching.version_for(write, self._namespaces)
             if version is None:
                 continue
+            try:
+                check_param_kind(self._world, policy)
+            except UnknownParamKind as problem:
+                why = _unless_ignored(policy, f"failed to configure policy: {problem}")
+                denied += [(_title(policy), refusal) for refusal in why]
+                continue
             seen = await at_version(self._world, write, version)
             for binding in bindings:
-                if binding.matching.version_for(write, self._namespaces) is None:
-                    continue
-                refusals = await self._refusals(seen, version, policy, binding)
-                _tell(write, policy, binding, refusals)
-                if "Deny" in binding.actions:
-                    title = f"ValidatingAdmissionPolicy '{policy.name}' with binding '{binding.name}'"
-                    denied += [(title, refusal) for refusal in refusals]
+                if binding.matching.version_for(write, self._namespaces) is not None:
+                    refusals = await self._refusals(seen, version, policy, binding)
+                    denied += [(_title(policy, binding), refusal) for refusal in refusals]
         if denied:
             raise _denial(write, *denied[0])
 
     async def _refusals(
         self, seen: Attributes, version: str, policy: Policy, binding: Binding
     ) -> list[_Refusal]:
+        """Why a binding refuses a write. Broken demands become warnings where that is wished for."""
         try:
-            params = await find_params(self._world, policy, binding, seen.namespace)
+            found = await self._broken(seen, version, policy, binding)
         except ParamsProblem as problem:
             return _unless_ignored(policy, f"failed to configure binding: {problem}")
+        if "Warn" in binding.actions:
+            title = _title(policy, binding)
+            seen.call.warnings += [f"Validation failed for {title}: {each.message}" for each in found]
+        return found if "Deny" in binding.actions else []
+
+    async def _broken(
+        self, seen: Attributes, version: str, policy: Policy, binding: Binding
+    ) -> list[_Refusal]:
+        params = await find_params(self._world, policy, binding, seen.namespace)
         namespace = self._namespace(seen)
         found: list[_Refusal] = []
         for each in params:
@@ -117,11 +134,9 @@ def _message(validation: Validation, evaluation: Evaluation) -> str:
     return validation.message or f"failed expression: {validation.expression.text.strip()}"
 
 
-def _tell(write: Attributes, policy: Policy, binding: Binding, refusals: list[_Refusal]) -> None:
-    if "Warn" not in binding.actions:
-        return
-    title = f"ValidatingAdmissionPolicy '{policy.name}' with binding '{binding.name}'"
-    write.call.warnings += [f"Validation failed for {title}: {refusal.message}" for refusal in refusals]
+def _title(policy: Policy, binding: Binding | None = None) -> str:
+    bound = f" with binding '{binding.name}'" if binding is not None else ""
+    return f"ValidatingAdmissionPolicy '{policy.name}'{bound}"
 
 
 def _denial(write: Attributes, title: str, refusal: _Refusal) -> StatusError:

@@ -8,6 +8,7 @@ from crossply.apiserver.controllers.garbage import GarbageCollector
 from crossply.apiserver.controllers.namespace_contents import NamespaceContents, ensure_namespaces
 from crossply.apiserver.controllers.namespace_deletion import finalize
 from crossply.apiserver.controllers.namespaces import NamespaceController
+from crossply.apiserver.controllers.policy_status import PolicyStatus
 from crossply.apiserver.world import World
 
 
@@ -19,21 +20,21 @@ class Controllers:
         self.garbage = GarbageCollector(world)
         self.namespaces = NamespaceController(world)
         self.contents = NamespaceContents(world, root_ca)
+        self.policies = PolicyStatus(world)
+        self._all = (self.garbage, self.namespaces, self.contents, self.policies)
 
     async def start(self) -> None:
         """Make what must exist, and begin to follow the store."""
         self._world.handlers["namespaces", "finalize"] = finalize
         await ensure_namespaces(self._world)
-        self.garbage.start()
-        self.namespaces.start()
-        self.contents.start()
+        for controller in self._all:
+            controller.start()
 
     async def stop(self) -> None:
         """Follow the store no longer; what is under way is dropped and taken up again at the next start."""
-        await asyncio.gather(self.garbage.stop(), self.namespaces.stop(), self.contents.stop())
+        await asyncio.gather(*(controller.stop() for controller in self._all))
 
     async def settled(self) -> None:
         """Wait until nothing is due."""
-        queues = (self.garbage.queue, self.namespaces.queue, self.contents.queue)
-        while not all(queue.idle for queue in queues):
+        while not all(controller.queue.idle for controller in self._all):
             await asyncio.sleep(0.001)

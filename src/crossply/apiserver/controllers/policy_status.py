@@ -1,0 +1,75 @@
+"""The status of admission policies: which generation of a policy the server goes by.
+
+Expressions are not checked against the schemas of what they are about, so `typeChecking` never has warnings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from crossply.apiserver.controllers.internal_calls import controller_user, internal_call
+from crossply.apiserver.controllers.work_queue import WorkQueue
+from crossply.apiserver.lifecycle import scope_of, update
+from crossply.apiserver.objects import decode
+from crossply.apiserver.status import StatusError
+from crossply.apiserver.storage import Event
+from crossply.apiserver.world import World
+from crossply.apply import apply
+from crossply.values import Object
+
+POLICIES = "validatingadmissionpolicies.admissionregistration.k8s.io"
+MANAGER = "validatingadmissionpolicy-status"
+_USER = controller_user("validatingadmissionpolicy-status-controller")
+
+
+class PolicyStatus:
+    """Follows the policies in the store, and says in each which generation counts."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.queue: WorkQueue[str] = WorkQueue(self._handle)
+        self._unsubscribe: Callable[[], None] = lambda: None
+
+    def start(self) -> None:
+        """Look at every policy, and follow the store from then on."""
+        self._unsubscribe = self._world.store.subscribe(POLICIES, self._notice)
+        for entry in self._world.store.list(POLICIES):
+            self.queue.add(entry.key[2])
+
+    async def stop(self) -> None:
+        """Follow the store no longer."""
+        self._unsubscribe()
+        await self.queue.close()
+
+    def _notice(self, event: Event) -> None:
+        if event.type != "DELETED":
+            self.queue.add(event.key[2])
+
+    async def _handle(self, name: str) -> None:
+        key = (POLICIES, "", name)
+        entry = self._world.store.latest(key)
+        call = internal_call(self._world, key, "patch", _USER, subresource="status")
+        if entry is None or call is None:
+            return
+        policy = decode(entry.data)
+        generation = policy["metadata"].get("generation")
+        if (policy.get("status") or {}).get("observedGeneration") == generation:
+            return
+        wanted: Object = {
+            "apiVersion": policy["apiVersion"],
+            "kind": policy["kind"],
+            "metadata": {"name": name},
+            "status": {"observedGeneration": generation, "typeChecking": {}},
+        }
+        scope, stamp = scope_of(self._world, call), self._world.timestamp()
+        try:
+            await update(
+                self._world,
+                call,
+                name,
+                lambda old: apply(old, wanted, scope, MANAGER, stamp, True).object,
+                recorded=True,
+            )
+        except StatusError as problem:
+            if problem.status != 404:
+                raise

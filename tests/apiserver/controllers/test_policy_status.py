@@ -1,0 +1,32 @@
+"""A policy says which of its generations counts."""
+
+from __future__ import annotations
+
+from tests.apiserver.controllers.worlds import running
+
+SPEC = {
+    "matchConstraints": {
+        "resourceRules": [
+            {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["secrets"]}
+        ]
+    },
+    "validations": [{"expression": "true"}],
+}
+
+
+async def test_the_status_of_a_policy_follows_its_generation() -> None:
+    async with running() as (client, controllers):
+        await client.create("validatingadmissionpolicies", "", "p", spec=SPEC)
+        await controllers.settled()
+        policy = client.get("validatingadmissionpolicies", "", "p")
+        assert policy is not None
+        assert policy["status"] == {"observedGeneration": 1, "typeChecking": {}}
+        (ours,) = (e for e in policy["metadata"]["managedFields"] if e["operation"] == "Apply")
+        assert ours["manager"] == "validatingadmissionpolicy-status"
+        assert ours["subresource"] == "status"
+        changed = {**policy["spec"], "failurePolicy": "Ignore"}
+        await client.update("validatingadmissionpolicies", "", "p", lambda old: {**old, "spec": changed})
+        await controllers.settled()
+        policy = client.get("validatingadmissionpolicies", "", "p")
+        assert policy is not None
+        assert policy["status"]["observedGeneration"] == 2
