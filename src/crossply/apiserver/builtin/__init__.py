@@ -9,9 +9,10 @@ it back (`go_form`: unknown fields gone, empty ones left out, defaults filled in
 
 from __future__ import annotations
 
+from crossply.apiserver.builtin.decoding import decode_problem
 from crossply.apiserver.builtin.forms import converted
 from crossply.apiserver.builtin.go_form import normalised
-from crossply.apiserver.builtin.kinds import decode_problem, definition_of, resources
+from crossply.apiserver.builtin.kinds import definition_of, resources
 from crossply.apiserver.builtin.strategies import strategy_for
 from crossply.apiserver.builtin.strategies.strategy import Strategy
 from crossply.apiserver.builtin.table import definitions

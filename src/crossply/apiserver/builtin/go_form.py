@@ -157,7 +157,7 @@ class _Compiler:
             return self._list(schema)
         if "additionalProperties" in schema:
             return self._map(schema)
-        return _as_it_is
+        return _SCALARS.get(schema.get("type", ""), _as_it_is)
 
     def _list(self, schema: Object) -> Reader:
         read = self.reader(schema.get("items", {}))
@@ -187,6 +187,20 @@ def _add_plain(struct: Struct, key: str, field: Field, code: str, schema: Object
         struct.absent.append((key, None if reference else nothing))
     elif ALWAYS in code:
         struct.absent.append((key, None))
+
+
+def _text(value: Any) -> Any:
+    return "" if value is None else value
+
+
+def _integer(value: Any) -> Any:
+    """A number without a fraction, also if it was written with one."""
+    if value is None:
+        return 0
+    return int(value) if isinstance(value, float) else value
+
+
+_SCALARS: dict[str, Reader] = {"string": _text, "integer": _integer}
 
 
 def _as_it_is(value: Any) -> Any:

@@ -98,15 +98,3 @@ def definition_of(resource: Resource, version: str) -> Object:
     """The schema of a kind with references to `definitions()`: what server-side apply compiles."""
     name = names_by_kind()[resource.group, version, resource.names.kind]
     return table().definitions[name]
-
-
-def decode_problem(resource: Resource, version: str, obj: Object) -> str | None:
-    """What Go's decoder would say of a value of a wrong type, or None when the object reads well."""
-    from crossply.schema.builtin_kinds import type_of_kind
-    from crossply.schema.go_decode import type_problem
-
-    kind = resource.names.kind
-    go_type = type_of_kind(resource.api_version(version), kind)
-    if go_type is None and kind == "CustomResourceDefinition":
-        go_type = "v1.CustomResourceDefinition"
-    return type_problem(obj, go_type) if go_type else None

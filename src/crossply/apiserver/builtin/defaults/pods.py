@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from crossply.values import Object
+from crossply.values.deepcopy import deepcopy
 
 _CORE = "io.k8s.api.core.v1"
 _NOT_A_SOURCE = {"name"}
@@ -76,7 +77,8 @@ def setting(**values: Any) -> Callable[[Object], None]:
 
     def fill(obj: Object) -> None:
         for key, value in values.items():
-            obj.setdefault(key, value)
+            if key not in obj:
+                obj[key] = deepcopy(value)
 
     return fill
 

@@ -80,10 +80,10 @@ class ServiceStrategy(Strategy):
         """A Service keeps its address while it has one."""
         before, after = old["spec"], new["spec"]
         errors = []
-        if "ExternalName" not in (before.get("type"), after.get("type")):
-            if before.get("clusterIP") and after.get("clusterIP") != before["clusterIP"]:
-                detail = "may not change once set"
-                errors.append(invalid("spec.clusterIPs[0]", after.get("clusterIPs"), detail))
+        kept = "ExternalName" not in (before.get("type"), after.get("type"))
+        if kept and before.get("clusterIP") and after.get("clusterIP") != before["clusterIP"]:
+            detail = "may not change once set"
+            errors.append(invalid("spec.clusterIPs[0]", after.get("clusterIPs"), detail))
         return errors + self.validate(new)
 
 

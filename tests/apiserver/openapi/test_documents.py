@@ -1,0 +1,167 @@
+"""OpenAPI documents: what clients validate against and explain."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import orjson
+import pytest
+
+from crossply.apiserver.openapi.pages import OpenApi
+from crossply.apiserver.replies import Reply
+from crossply.apiserver.requests import parse_request
+from tests.apiserver.discovery.gadgets import gadgets, registry
+
+KIND = {"group": "example.org", "kind": "Gadget", "version": "v1"}
+
+
+def get(pages: OpenApi, path: str, **headers: str) -> Reply:
+    return asyncio.run(pages.page(None, parse_request("GET", path, {}), headers))
+
+
+def load(path: str) -> Any:
+    return orjson.loads(get(OpenApi(registry(gadgets())), path).body)
+
+
+def gadget_schema() -> Any:
+    return load("/openapi/v3/apis/example.org/v1")["components"]["schemas"]["org.example.v1.Gadget"]
+
+
+def test_the_index_lists_every_version_with_a_hash_of_its_document() -> None:
+    pages = OpenApi(registry(gadgets()))
+    paths = orjson.loads(get(pages, "/openapi/v3").body)["paths"]
+    assert {"api/v1", "apis/apps/v1", "apis/autoscaling/v2", "apis/example.org/v1"} <= set(paths)
+    assert "apis/example.org/v1alpha1" not in paths
+    url = paths["api/v1"]["serverRelativeURL"]
+    tag = get(pages, "/openapi/v3/api/v1").headers["ETag"].strip('"')
+    assert url == f"/openapi/v3/api/v1?hash={tag}"
+
+
+@pytest.mark.parametrize(
+    "place", ["api/v1", "apis/apps/v1", "apis/rbac.authorization.k8s.io/v1", "apis/example.org/v1"]
+)
+def test_every_reference_in_a_document_is_answered_in_it(place: str) -> None:
+    made = load(f"/openapi/v3/{place}")
+    text = json.dumps(made)
+    targets = {part.split('"')[0] for part in text.split("#/components/schemas/")[1:]}
+    assert targets <= set(made["components"]["schemas"])
+
+
+def test_a_custom_kind_has_what_every_object_has_and_its_own_texts() -> None:
+    schema = gadget_schema()
+    assert schema["description"] == "A gadget."
+    assert set(schema["properties"]) == {"apiVersion", "kind", "metadata", "spec", "status"}
+    assert schema["x-kubernetes-group-version-kind"] == [KIND]
+    assert schema["properties"]["spec"]["properties"]["size"]["default"] == "s"
+
+
+def test_extensions_are_told_in_plain_words_too() -> None:
+    spec = gadget_schema()["properties"]["spec"]["properties"]
+    assert spec["port"]["anyOf"] == [{"type": "integer"}, {"type": "string"}]
+    assert spec["inner"]["required"] == ["kind", "apiVersion"]
+
+
+def test_the_schema_of_the_resource_is_left_as_it_was() -> None:
+    resource = gadgets()
+    before = json.dumps(resource.versions["v1"].schema)
+    get(OpenApi(registry(resource)), "/openapi/v3/apis/example.org/v1")
+    assert json.dumps(resource.versions["v1"].schema) == before
+
+
+def test_clients_learn_that_patches_can_be_validated() -> None:
+    path = "/apis/example.org/v1/namespaces/{namespace}/gadgets/{name}"
+    patch = load("/openapi/v3/apis/example.org/v1")["paths"][path]["patch"]
+    assert patch["x-kubernetes-group-version-kind"] == KIND
+    assert "fieldValidation" in [each["name"] for each in patch["parameters"]]
+    assert "application/apply-patch+yaml" in patch["requestBody"]["content"]
+
+
+OPERATIONS = [
+    ("api/v1", "/api/v1/namespaces/{name}", "get", "readCoreV1Namespace"),
+    ("api/v1", "/api/v1/configmaps", "get", "listCoreV1ConfigMapForAllNamespaces"),
+    (
+        "apis/apps/v1",
+        "/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale",
+        "put",
+        "replaceAppsV1NamespacedDeploymentScale",
+    ),
+    (
+        "apis/rbac.authorization.k8s.io/v1",
+        "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+        "delete",
+        "deleteRbacAuthorizationV1CollectionClusterRole",
+    ),
+    (
+        "apis/example.org/v1",
+        "/apis/example.org/v1/namespaces/{namespace}/gadgets",
+        "post",
+        "createExampleOrgV1NamespacedGadget",
+    ),
+]
+
+
+@pytest.mark.parametrize(("place", "path", "method", "name"), OPERATIONS)
+def test_operations_have_the_names_that_generated_clients_know(
+    place: str, path: str, method: str, name: str
+) -> None:
+    assert load(f"/openapi/v3/{place}")["paths"][path][method]["operationId"] == name
+
+
+def test_a_review_can_only_be_created() -> None:
+    paths = load("/openapi/v3/apis/authorization.k8s.io/v1")["paths"]
+    assert set(paths["/apis/authorization.k8s.io/v1/subjectaccessreviews"]) == {"post", "parameters"}
+
+
+def test_version_two_says_less_where_it_knows_no_words() -> None:
+    definitions = load("/openapi/v2")["definitions"]
+    spec = definitions["org.example.v1.Gadget"]["properties"]["spec"]["properties"]
+    assert spec["note"] == {}
+    assert spec["port"] == {"x-kubernetes-int-or-string": True}
+    assert spec["free"] == {"x-kubernetes-preserve-unknown-fields": True}
+    assert spec["size"] == {"type": "string", "enum": ["s", "m"]}
+    open_kind = definitions["org.example.v1beta1.Gadget"]
+    assert set(open_kind) == {"type", "x-kubernetes-group-version-kind"}
+    quantity = definitions["io.k8s.apimachinery.pkg.api.resource.Quantity"]
+    assert quantity == {"type": "string"}
+
+
+def test_version_two_refers_to_its_own_definitions_only() -> None:
+    made = load("/openapi/v2")
+    text = json.dumps(made)
+    assert "#/components/" not in text
+    assert {part.split('"')[0] for part in text.split("#/definitions/")[1:]} <= set(made["definitions"])
+
+
+def test_a_form_that_is_not_made_is_not_acceptable() -> None:
+    protobuf = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
+    assert get(OpenApi(registry()), "/openapi/v3/api/v1", Accept=protobuf).status == 406
+
+
+def test_an_unknown_version_is_not_found() -> None:
+    assert get(OpenApi(registry()), "/openapi/v3/apis/nope.org/v1").status == 404
+
+
+def test_documents_follow_the_registry() -> None:
+    known = registry()
+    pages = OpenApi(known)
+    assert get(pages, "/openapi/v3/apis/example.org/v1").status == 404
+    known.put(gadgets())
+    first = get(pages, "/openapi/v3/apis/example.org/v1")
+    assert first.status == 200
+    same = get(pages, "/openapi/v3/apis/example.org/v1", **{"If-None-Match": first.headers["ETag"]})
+    assert same.status == 304
+    known.remove("example.org", "gadgets")
+    assert get(pages, "/openapi/v3/apis/example.org/v1").status == 404
+
+
+def test_a_changed_schema_changes_its_document() -> None:
+    known = registry(gadgets())
+    pages = OpenApi(known)
+    first = get(pages, "/openapi/v3/apis/example.org/v1beta1").headers["ETag"]
+    changed = gadgets()
+    assert changed.versions["v1beta1"].schema is not None
+    changed.versions["v1beta1"].schema["description"] = "new"
+    known.put(changed)
+    assert get(pages, "/openapi/v3/apis/example.org/v1beta1").headers["ETag"] != first

@@ -1,0 +1,81 @@
+"""JSONPath as Kubernetes knows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crossply.apiserver.json_paths import JsonPathError, find, parse, shown
+
+OBJECT: dict[str, Any] = {
+    "a": {"b.c": 1, "d/e": 2},
+    "list": [{"k": "x", "n": 1}, {"k": "y", "n": 2}, {"k": "z"}],
+    "deep": {"k": {"k": "inner"}},
+    "nothing": None,
+}
+
+PATHS: list[tuple[str, list[Any]]] = [
+    (".a.b\\.c", [1]),
+    (".a['d/e']", [2]),
+    (".list[0].k", ["x"]),
+    (".list[-1].k", ["z"]),
+    (".list[-1:].k", ["z"]),
+    (".list[0:2].k", ["x", "y"]),
+    (".list[::2].k", ["x", "z"]),
+    (".list[*].n", [1, 2]),
+    (".list[0,2].k", ["x", "z"]),
+    (".list[5].k", []),
+    (".list[?(@.k=='y')].n", [2]),
+    ('.list[?(@.k=="y")].n', [2]),
+    (".list[?(@.n>1)].k", ["y"]),
+    (".list[?(@.n!=1)].k", ["y"]),
+    (".list[?(@.n)].k", ["x", "y"]),
+    (".list[?(@.k=='a)b')].k", []),
+    (".list[?(@.n=='1')].k", []),
+    (".a[0]", []),
+    (".a[?(@.x==1)]", []),
+    (".nothing", [None]),
+    (".nothing.more", []),
+    ("..n", [1, 2]),
+    (".deep..k", [{"k": "inner"}, "inner"]),
+    ("$.a['d/e']", [2]),
+    (".absent", []),
+    ("", [OBJECT]),
+]
+
+
+@pytest.mark.parametrize(("path", "found"), PATHS)
+def test_a_path_leads_to_its_values(path: str, found: list[Any]) -> None:
+    assert find(OBJECT, parse(path)) == found
+
+
+@pytest.mark.parametrize("path", [".a[", ".a[x]", ".a[?(@.b", ".a[?(@.b)", "'a", "#", ".a" * 4000])
+def test_a_path_that_cannot_be_read_is_refused(path: str) -> None:
+    with pytest.raises(JsonPathError):
+        parse(path)
+
+
+def test_a_path_may_not_nest_without_end() -> None:
+    with pytest.raises(JsonPathError):
+        parse("[?(@.a" * 400)
+
+
+SHOWN = [("x", "x"), (None, "<no value>"), (1.5, "1.5"), (True, "true"), ([1, "<"], '[1,"\\u003c"]')]
+
+
+@pytest.mark.parametrize(("value", "text"), SHOWN)
+def test_values_are_shown_as_go_shows_them(value: Any, text: str) -> None:
+    assert shown(value) == text
+
+
+@settings(max_examples=300, deadline=None)
+@given(path=st.text(alphabet=".[]?()@=<>!'\"*:,-0a k\\$", max_size=24))
+def test_any_text_is_a_path_or_is_refused(path: str) -> None:
+    try:
+        steps = parse(path)
+    except JsonPathError:
+        return
+    assert isinstance(find(OBJECT, steps), list)
