@@ -36,23 +36,34 @@ class Admission:
 
     async def mutate(self, call: Call, operation: str, obj: Object, old: Object | None) -> Object:
         """The object as the mutating webhooks want it."""
+        self._check_namespace(call, operation, obj, old)
+        if not self._mutating.webhooks:
+            return obj
         write = Attributes(call, operation, obj, old)
-        check_namespace(self._namespaces, write)
-        if not self._mutating.webhooks or write.is_exempt:
+        if write.is_exempt:
             return obj
         write = await self._mutate.apply(write, self._mutating.webhooks)
         return write.obj or obj
 
     async def validate(self, call: Call, operation: str, obj: Object | None, old: Object | None) -> None:
         """Refuse the write, or let it pass. A deletion comes here only, so mutating webhooks see it here."""
-        write = Attributes(call, operation, obj, old)
         if operation == "DELETE":
-            check_namespace(self._namespaces, write)
-        if not write.is_exempt:
-            await self._ask(write)
+            self._check_namespace(call, operation, obj, old)
+        if self._mutating.webhooks or self._validating.webhooks or self._policies.bound:
+            write = Attributes(call, operation, obj, old)
+            if not write.is_exempt:
+                await self._ask(write)
         if operation == "CREATE":
             # Asking may have taken a while, and the namespace may have begun to go.
-            check_namespace(self._namespaces, write)
+            self._check_namespace(call, operation, obj, old)
+
+    def _check_namespace(self, call: Call, operation: str, obj: Object | None, old: Object | None) -> None:
+        # Nearly all writes are into namespaces that live, and need no second look.
+        if call.resource.namespaced and (
+            operation == "DELETE" or self._namespaces.lives(call.info.namespace)
+        ):
+            return
+        check_namespace(self._namespaces, Attributes(call, operation, obj, old))
 
     async def _ask(self, write: Attributes) -> None:
         if write.operation == "DELETE" and self._mutating.webhooks:

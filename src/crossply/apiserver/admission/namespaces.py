@@ -21,16 +21,13 @@ class Namespace:
 
     revision: int
     obj: Object
+    is_terminating: bool
+    """Whether nothing new may be made in it."""
 
     @property
     def labels(self) -> dict[str, str]:
         """Its labels."""
         return self.obj["metadata"].get("labels") or {}
-
-    @property
-    def is_terminating(self) -> bool:
-        """Whether nothing new may be made in it."""
-        return (self.obj.get("status") or {}).get("phase") == "Terminating"
 
 
 class Namespaces:
@@ -56,8 +53,15 @@ class Namespaces:
         if known is None or known.revision != entry.revision:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
-            known = self._known[name] = Namespace(entry.revision, decode(entry.data))
+            obj = decode(entry.data)
+            ends = (obj.get("status") or {}).get("phase") == "Terminating"
+            known = self._known[name] = Namespace(entry.revision, obj, ends)
         return known
+
+    def lives(self, name: str) -> bool:
+        """Whether a namespace exists and takes new objects."""
+        found = self.get(name)
+        return found is not None and not found.is_terminating
 
     def require(self, name: str) -> Namespace:
         """The namespace; it must exist."""
