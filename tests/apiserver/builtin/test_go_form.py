@@ -145,3 +145,16 @@ def test_whatever_go_can_read_is_read_prepared_and_checked_without_a_crash(data:
     }
     if builtin.decode_problem(resource, version.name, obj) is None:
         creation_errors(obj)
+
+
+def test_a_blank_object_has_what_is_always_written_and_no_defaults() -> None:
+    empty = builtin.blank(by_kind()["apps", "Deployment"], "v1")
+    assert empty == {
+        "metadata": {},
+        "spec": {
+            "selector": None,
+            "strategy": {},
+            "template": {"metadata": {}, "spec": {"containers": None}},
+        },
+        "status": {},
+    }

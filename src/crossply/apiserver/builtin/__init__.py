@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from crossply.apiserver.builtin.decoding import decode_problem
 from crossply.apiserver.builtin.forms import converted
-from crossply.apiserver.builtin.go_form import normalised
+from crossply.apiserver.builtin.go_form import blank, normalised
 from crossply.apiserver.builtin.kinds import definition_of, resources
 from crossply.apiserver.builtin.strategies import strategy_for
 from crossply.apiserver.builtin.strategies.strategy import Strategy
@@ -19,6 +19,7 @@ from crossply.apiserver.builtin.table import definitions
 
 __all__ = [
     "Strategy",
+    "blank",
     "converted",
     "decode_problem",
     "definition_of",

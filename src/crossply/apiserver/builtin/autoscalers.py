@@ -10,13 +10,14 @@ from crossply.values.gojson import JsonError, dumps, loads
 V1, V2 = "autoscaling/v1", "autoscaling/v2"
 
 _PREFIX = "autoscaling.alpha.kubernetes.io/"
-_DEFAULT_CPU = 80
+DEFAULT_CPU = 80
 _CARRIED = (
     (f"{_PREFIX}behavior", "spec", "behavior"),
     (f"{_PREFIX}conditions", "status", "conditions"),
     (f"{_PREFIX}current-metrics", "status", "currentMetrics"),
 )
-_METRICS = f"{_PREFIX}metrics"
+METRICS = f"{_PREFIX}metrics"
+"""The annotation in which v1 carries metrics that it does not know."""
 
 
 def cpu_metric(percent: int) -> Object:
@@ -36,11 +37,11 @@ def to_v2(obj: Object) -> Object:
         value = _unpacked(annotations.pop(key, None))
         if value:
             (spec if part == "spec" else status)[field] = value
-    metrics = _unpacked(annotations.pop(_METRICS, None)) or []
+    metrics = _unpacked(annotations.pop(METRICS, None)) or []
     percent = spec.pop("targetCPUUtilizationPercentage", None)
     if percent is not None:
         metrics = [*metrics, cpu_metric(percent)]
-    spec["metrics"] = metrics or [cpu_metric(_DEFAULT_CPU)]
+    spec["metrics"] = metrics or [cpu_metric(DEFAULT_CPU)]
     status.pop("currentCPUUtilizationPercentage", None)
     status.setdefault("currentMetrics", None)
     return _assembled(obj, V2, metadata, annotations, spec, status)
@@ -64,7 +65,7 @@ def to_v1(obj: Object) -> Object:
         spec["targetCPUUtilizationPercentage"] = percent
     others = [each for each in metrics if _percent([each], "target") is None]
     if others:
-        annotations[_METRICS] = dumps(others)
+        annotations[METRICS] = dumps(others)
     if current is not None:
         status["currentCPUUtilizationPercentage"] = current
     status.setdefault("currentReplicas", 0)

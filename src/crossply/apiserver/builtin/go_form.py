@@ -40,11 +40,19 @@ def normalised(resource: Resource, version: str, obj: Object) -> Object:
     return form
 
 
+def blank(resource: Resource, version: str) -> Object:
+    """What Go writes for an object in which nothing has been set, not even by a default.
+
+    The ownership of a new object's fields is found by comparing it with this one.
+    """
+    return _struct(names_by_kind()[resource.group, version, resource.names.kind]).blank()
+
+
 def zero(resource: Resource, version: str, field: str) -> Any:
     """What a field of a kind is written as when nothing is set in it; None: nothing is written."""
     struct = _struct(names_by_kind()[resource.group, version, resource.names.kind])
-    make = dict(struct.values).get(field)
-    return make({}) if make else None
+    part = dict(struct.values).get(field)
+    return part.read({}) if part else None
 
 
 class Struct:
@@ -54,7 +62,7 @@ class Struct:
 
     def __init__(self) -> None:
         self.fields: dict[str, Field] = {}
-        self.values: list[tuple[str, Reader]] = []
+        self.values: list[tuple[str, Struct]] = []
         """Structs that are part of this one: they are there even if nobody sets them."""
         self.absent: list[tuple[str, Any]] = []
         """Fields that are written even if empty, and their zero."""
@@ -74,9 +82,9 @@ class Struct:
             written = field.read(given)
             if written != field.left_out:
                 result[key] = written
-        for key, read in self.values:
+        for key, part in self.values:
             if key not in result:
-                result[key] = read({})
+                result[key] = part.read({})
         for key, default in self.declared:
             if key not in result:
                 result[key] = default
@@ -86,6 +94,11 @@ class Struct:
             if key not in result:
                 result[key] = nothing
         return result
+
+    def blank(self) -> Object:
+        """What is written if nothing is set and nothing is filled in."""
+        parts = {key: part.blank() for key, part in self.values}
+        return {**parts, **dict(self.absent)}
 
 
 class Field:
@@ -139,7 +152,7 @@ class _Compiler:
         elif _is_struct(target) or ("$ref" in schema and target == _EMPTY_STRUCT):
             struct.fields[key] = Field(read, {} if code == OMIT_ZERO else _KEEP)
             if code == VALUE:
-                struct.values.append((key, read))
+                struct.values.append((key, self.struct(schema["$ref"])))
             elif ALWAYS in code:
                 struct.absent.append((key, None))
         else:

@@ -54,6 +54,9 @@ _SELECTABLE: dict[tuple[str, str], tuple[str, ...]] = {
     ("batch", "jobs"): ("status.successful",),
     ("certificates.k8s.io", "certificatesigningrequests"): ("spec.signerName",),
 }
+_DEPRECATED = {
+    ("", "endpoints"): "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+}
 _SCALE = ScalePaths(".spec.replicas", ".status.replicas", ".spec.selector")
 _STORED = {"horizontalpodautoscalers": "v2"}
 
@@ -90,6 +93,7 @@ def _version(row: Object) -> Version:
         scale=_SCALE if "scale" in subresources else None,
         columns=columns_of(row["group"], row["plural"]),
         selectable_fields=_SELECTABLE.get((row["group"], row["plural"]), ()),
+        deprecation_warning=_DEPRECATED.get((row["group"], row["plural"]), ""),
         verbs=tuple(row["verbs"]),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.apiserver.builtin.autoscalers import cpu_metric
+from crossply.apiserver.builtin.autoscalers import DEFAULT_CPU, METRICS, cpu_metric
 from crossply.apiserver.builtin.defaults.pods import setting
 from crossply.values import Object
 
@@ -17,7 +17,7 @@ def _policy(kind: str, value: int) -> Object:
 def _spec(spec: Object) -> None:
     spec.setdefault("minReplicas", 1)
     if not spec.get("metrics"):
-        spec["metrics"] = [cpu_metric(80)]
+        spec["metrics"] = [cpu_metric(DEFAULT_CPU)]
     behavior = spec.get("behavior")
     if behavior is None:
         return
@@ -27,7 +27,14 @@ def _spec(spec: Object) -> None:
     behavior["scaleDown"] = {**down, **(behavior.get("scaleDown") or {})}
 
 
+def _version_one(autoscaler: Object) -> None:
+    """Without a metric, here or in the annotations, the aim is a share of the CPU."""
+    if METRICS not in (autoscaler["metadata"].get("annotations") or {}):
+        autoscaler["spec"].setdefault("targetCPUUtilizationPercentage", DEFAULT_CPU)
+
+
 DEFAULTS = {
+    f"{_V1}.HorizontalPodAutoscaler": _version_one,
     f"{_V1}.HorizontalPodAutoscalerSpec": setting(minReplicas=1),
     f"{_V2}.HorizontalPodAutoscalerSpec": _spec,
 }
