@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 from crossply.apiserver.builtin.defaults.pods import setting
 from crossply.values import Object
 
@@ -16,6 +18,15 @@ def _namespace(namespace: Object) -> None:
     if name:
         labels = namespace["metadata"].get("labels") or {}
         namespace["metadata"]["labels"] = {**labels, _NAME_LABEL: name}
+
+
+def _secret(secret: Object) -> None:
+    """Texts are another way to write data; they are never read back."""
+    secret.setdefault("type", "Opaque")
+    texts = secret.pop("stringData", None)
+    if texts:
+        encoded = {key: base64.b64encode(value.encode()).decode() for key, value in texts.items()}
+        secret["data"] = {**(secret.get("data") or {}), **encoded}
 
 
 def _binding(binding: Object) -> None:
@@ -60,7 +71,7 @@ def _definition(definition: Object) -> None:
 DEFAULTS = {
     f"{_CORE}.Namespace": _namespace,
     f"{_CORE}.NamespaceStatus": setting(phase="Active"),
-    f"{_CORE}.Secret": setting(type="Opaque"),
+    f"{_CORE}.Secret": _secret,
     f"{_CORE}.LimitRangeItem": _limit_item,
     f"{_CORE}.NodeStatus": _node_status,
     f"{_RBAC}.RoleBinding": _binding,

@@ -7,6 +7,7 @@ from crossply.values import Object
 
 _APPS = "io.k8s.api.apps.v1"
 _ROLLING = "RollingUpdate"
+TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 
 def _deployment_spec(spec: Object) -> None:
@@ -60,8 +61,15 @@ def _replication_controller(obj: Object) -> None:
         obj["metadata"].setdefault("labels", dict(labels))
 
 
+def _daemon_set(obj: Object) -> None:
+    """The generations of the template are counted in an annotation, as long as clients read it."""
+    annotations = obj["metadata"].get("annotations") or {}
+    obj["metadata"]["annotations"] = {TEMPLATE_GENERATION: "0", **annotations}
+
+
 DEFAULTS = {
     f"{_APPS}.DeploymentSpec": _deployment_spec,
+    f"{_APPS}.DaemonSet": _daemon_set,
     f"{_APPS}.DaemonSetSpec": _daemon_set_spec,
     f"{_APPS}.StatefulSetSpec": _stateful_set_spec,
     f"{_APPS}.StatefulSet": _stateful_set,

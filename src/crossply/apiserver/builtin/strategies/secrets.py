@@ -70,20 +70,8 @@ def _check_frozen(new: Object, old: Object, fields: tuple[str, ...]) -> list[Fie
 class SecretStrategy(Strategy):
     """Secrets."""
 
-    def prepare_create(self, obj: Object) -> None:
-        """Turn stringData into data: it is write-only."""
-        super().prepare_create(obj)
-        self._encode_texts(obj)
-
-    def _encode_texts(self, obj: Object) -> None:
-        texts = obj.pop("stringData", None)
-        if texts:
-            encoded = {key: base64.b64encode(value.encode()).decode() for key, value in texts.items()}
-            obj["data"] = {**(obj.get("data") or {}), **encoded}
-
     def prepare_update(self, new: Object, old: Object) -> None:
-        """Turn stringData into data, and keep the type if none is given."""
-        self._encode_texts(new)
+        """Keep the type if none is given."""
         if not new.get("type"):
             new["type"] = old.get("type", "")
 

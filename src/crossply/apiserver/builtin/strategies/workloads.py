@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crossply.apiserver.builtin.defaults.workloads import TEMPLATE_GENERATION
 from crossply.apiserver.builtin.strategies.field_checks import (
     at_most_all,
     count_or_percent,
@@ -36,7 +37,6 @@ _STATEFUL_FIXED = (
     "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
     "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
 )
-_GENERATION = "deprecated.daemonset.template.generation"
 
 
 def check_selected(spec: Object, path: str, kind: str, told: str) -> list[FieldError]:
@@ -177,7 +177,7 @@ class DaemonSetStrategy(Strategy):
     def prepare_update(self, new: Object, old: Object) -> None:
         """Count up when the template changes."""
         super().prepare_update(new, old)
-        annotations = (old["metadata"].get("annotations") or {}).get(_GENERATION, "0")
+        annotations = (old["metadata"].get("annotations") or {}).get(TEMPLATE_GENERATION, "0")
         count = int(annotations) if annotations.isdigit() else 0
         changed = new["spec"].get("template") != old["spec"].get("template")
         changed = changed or new["spec"].get("updateStrategy") != old["spec"].get("updateStrategy")
@@ -200,7 +200,7 @@ class DaemonSetStrategy(Strategy):
 
 def _annotate(obj: Object, generation: int) -> None:
     annotations = obj["metadata"].get("annotations") or {}
-    obj["metadata"]["annotations"] = {**annotations, _GENERATION: str(generation)}
+    obj["metadata"]["annotations"] = {**annotations, TEMPLATE_GENERATION: str(generation)}
 
 
 class ReplicationControllerStrategy(Strategy):
