@@ -23,7 +23,10 @@ _FIELD = re.compile(r"^  (optional|repeated|required) \.?([\w.]+) (\w+) = (\d+);
 _MAP = re.compile(r"^  map<string, \.?([\w.]+)> (\w+) = (\d+);", re.M)
 _MESSAGE = re.compile(r"^message (\w+) \{\n(.*?)^\}", re.M | re.S)
 _STRUCT = re.compile(r"^type (\w+) struct \{\n(.*?)^\}", re.M | re.S)
-_TAGGED = re.compile(r'^\s*(?:\w+\s+)?(\*?)[\w.\[\]*]+\s+`json:"([^"]*)"[^`]*? protobuf:"\w+,(\d+),', re.M)
+_TAGGED = re.compile(
+    r'^\s*(?:\w+\s+)?(\*?)[\w.\[\]*]+\s+`(?:json:"([^"]*)"[^`]*? )?protobuf:"\w+,(\d+),\w+(?:,name=(\w+))?',
+    re.M,
+)
 _SCALARS = {"string", "bool", "int32", "int64", "double", "bytes"}
 
 
@@ -37,14 +40,20 @@ def main() -> None:
         for file in sorted((modules / f"{module}@{VERSION}").rglob("generated.proto")):
             messages |= read_package(file)
     kinds = served_kinds(messages)
-    kept = reachable(
-        messages, [*kinds.values(), UNKNOWN, "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"]
-    )
+    kept = reachable(messages, [*kinds.values(), f"{META}.DeleteOptions"])
     told = {"kinds": kinds, "messages": {name: messages[name] for name in sorted(kept)}}
     TARGET.write_text(json.dumps(told, indent=0, sort_keys=True, separators=(",", ":")) + "\n")
 
 
-UNKNOWN = "io.k8s.apimachinery.pkg.runtime.Unknown"
+META = "io.k8s.apimachinery.pkg.apis.meta.v1"
+NOT_STORED = {
+    "v1/Status": f"{META}.Status",
+    "meta.k8s.io/v1/PartialObjectMetadata": f"{META}.PartialObjectMetadata",
+    "meta.k8s.io/v1/PartialObjectMetadataList": f"{META}.PartialObjectMetadataList",
+    "policy/v1/Eviction": "io.k8s.api.policy.v1.Eviction",
+    "v1/Binding": "io.k8s.api.core.v1.Binding",
+}
+"""Kinds that are answered or asked for, but no resource's own."""
 
 
 def read_package(file: Path) -> dict[str, dict[str, list[str]]]:
@@ -76,8 +85,9 @@ def read_structs(directory: Path) -> dict[str, dict[str, tuple[str, str]]]:
     structs: dict[str, dict[str, tuple[str, str]]] = {}
     for file in directory.glob("*.go"):
         for name, body in _STRUCT.findall(file.read_text()):
-            for pointer, tag, number in _TAGGED.findall(body):
-                structs.setdefault(name, {})[number] = (tag.partition(",")[0], pointer)
+            for pointer, tag, number, proto_name in _TAGGED.findall(body):
+                json_name = tag.partition(",")[0] if tag else proto_name
+                structs.setdefault(name, {})[number] = (json_name, pointer)
     return structs
 
 
@@ -97,7 +107,7 @@ def openapi_name(name: str) -> str:
 def served_kinds(messages: dict[str, dict[str, list[str]]]) -> dict[str, str]:
     """The message of each kind that is served, by `apiVersion/Kind`."""
     definitions = json.loads(KINDS.read_text())["definitions"]
-    kinds = {}
+    kinds = dict(NOT_STORED)
     for name, schema in definitions.items():
         for kind in schema.get("x-kubernetes-group-version-kind", ()):
             if name in messages and ".meta.v1." not in name:

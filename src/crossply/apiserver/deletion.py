@@ -8,8 +8,8 @@ from typing import Any
 from crossply.apiserver.calls import Call
 from crossply.apiserver.conversion import convert_one
 from crossply.apiserver.lifecycle import gone_status, load, with_revision
-from crossply.apiserver.objects import encode, from_json
-from crossply.apiserver.status import MODIFIED, StatusError, bad_request, conflict
+from crossply.apiserver.objects import encode, read_value
+from crossply.apiserver.status import MODIFIED, StatusError, conflict
 from crossply.apiserver.storage import Changed
 from crossply.apiserver.world import World
 from crossply.values import Object
@@ -33,10 +33,7 @@ def read_options(call: Call) -> DeleteOptions:
     """The options in the body, and over them those in the query."""
     given: Object = {}
     if call.body.strip():
-        value = from_json(call.body, "DeleteOptions")
-        if not isinstance(value, dict):
-            raise bad_request("the object provided is unrecognized (must be of type DeleteOptions)")
-        given = value
+        given = read_value(call, "DeleteOptions", "v1")
     policy = call.query.get("propagationPolicy") or given.get("propagationPolicy") or ""
     orphan: Any = call.query.get("orphanDependents", given.get("orphanDependents"))
     if not policy and orphan is not None:

@@ -6,12 +6,11 @@ from crossply.apiserver.auth.reviews import RESOURCES, Reviews
 from crossply.apiserver.auth.token_requests import TokenRequests
 from crossply.apiserver.calls import Call
 from crossply.apiserver.negotiation import negotiate
-from crossply.apiserver.objects import from_json
+from crossply.apiserver.objects import read_value
 from crossply.apiserver.replies import Reply, reply
-from crossply.apiserver.status import bad_request, method_not_supported
+from crossply.apiserver.status import method_not_supported
 from crossply.apiserver.verbs.scale import scale
 from crossply.apiserver.world import World
-from crossply.values import Object
 
 
 def register(world: World, reviews: Reviews, tokens: TokenRequests) -> None:
@@ -19,12 +18,14 @@ def register(world: World, reviews: Reviews, tokens: TokenRequests) -> None:
 
     async def review(world: World, call: Call) -> Reply:
         _only_create(call)
-        answer = await reviews.create(call.resource.key, call.user, call.namespace, _body(call))
+        body = read_value(call, call.resource.names.kind, call.resource.api_version(call.version.name))
+        answer = await reviews.create(call.resource.key, call.user, call.namespace, body)
         return reply(201, answer, negotiate(call.headers.get("Accept", "")))
 
     async def token(world: World, call: Call) -> Reply:
         _only_create(call)
-        answer = await tokens.create(call.namespace, call.name, _body(call))
+        body = read_value(call, "TokenRequest", "authentication.k8s.io/v1")
+        answer = await tokens.create(call.namespace, call.name, body)
         return reply(201, answer, negotiate(call.headers.get("Accept", "")))
 
     for key in RESOURCES:
@@ -36,10 +37,3 @@ def register(world: World, reviews: Reviews, tokens: TokenRequests) -> None:
 def _only_create(call: Call) -> None:
     if call.info.verb != "create":
         raise method_not_supported(call.resource.names.plural, call.resource.group, call.info.verb)
-
-
-def _body(call: Call) -> Object:
-    value = from_json(call.body, call.resource.names.kind)
-    if not isinstance(value, dict):
-        raise bad_request(f"the object provided is unrecognized (must be of type {call.resource.names.kind})")
-    return value

@@ -16,6 +16,7 @@ from crossply.values.gojson import loads as go_loads
 JSON, YAML = "application/json", "application/yaml"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 MEDIA_TYPES = (JSON, YAML, PROTOBUF)
+_CUSTOM_MEDIA_TYPES = (JSON, YAML)
 
 MAX_DEPTH = 256
 """How deep an object may nest: deeper ones could exhaust the stack of code that walks them."""
@@ -43,18 +44,27 @@ def media_type(content_type: str) -> str:
 def read_body(call: Call) -> Object:
     """The object in a request's body, of the resource's kind."""
     kind = call.resource.names.kind
+    offers = _CUSTOM_MEDIA_TYPES if call.resource.custom else MEDIA_TYPES
+    value = read_value(call, kind, call.resource.api_version(call.version.name), offers)
+    _check_kind(value, call)
+    note_duplicates(call, value, media_type(call.headers.get("Content-Type", JSON)))
+    return value
+
+
+def read_value(call: Call, kind: str, api_version: str, offers: tuple[str, ...] = MEDIA_TYPES) -> Object:
+    """The object in a request's body as its content type says; a kind that it does not tell is as given."""
     form = media_type(call.headers.get("Content-Type", JSON))
-    if form == YAML:
-        value = _from_yaml(call.body, kind)
-    elif form == JSON:
-        value = from_json(call.body, kind)
+    if form not in offers:
+        raise unsupported_media_type(offers)
+    if form == PROTOBUF:
+        from crossply.apiserver.protobuf import decode_object
+
+        value = decode_object(call.body, kind, api_version)
     else:
-        raise unsupported_media_type(MEDIA_TYPES)
+        value = _from_yaml(call.body, kind) if form == YAML else from_json(call.body, kind)
     if not isinstance(value, dict):
         raise bad_request(f"the object provided is unrecognized (must be of type {kind}): not an object")
     check_depth(value)
-    _check_kind(value, call)
-    note_duplicates(call, value, form)
     return value
 
 
@@ -149,7 +159,7 @@ def field_validation(call: Call) -> str:
 def note_duplicates(call: Call, value: Object, form: str) -> None:
     """Warn of keys that a body has twice, or refuse it, as the request wishes."""
     wish = field_validation(call)
-    if wish == "Ignore":
+    if wish == "Ignore" or form == PROTOBUF:
         return
     # Counting is fast, and there are as many keys as colons unless a text holds some or a key is repeated.
     if form == JSON and len(_KEY_SIGN.findall(call.body)) == _count_keys(value):

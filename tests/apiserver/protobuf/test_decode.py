@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crossply.apiserver.protobuf import decode_object
-from crossply.apiserver.protobuf.decode import table
 from crossply.apiserver.protobuf.leaves import LEAVES
+from crossply.apiserver.protobuf.table import table
 from crossply.apiserver.status import StatusError
 
 Wire = dict[int, Any]
@@ -147,6 +147,49 @@ def test_delete_options_of_any_version_are_read() -> None:
         }
 
 
+def test_delete_options_of_another_kind_are_refused() -> None:
+    with pytest.raises(StatusError, match='no kind "ConfigMap" is registered for version "v1" in scheme'):
+        decode_object(_body("v1", "ConfigMap", {}), "DeleteOptions")
+
+
+def test_a_body_that_does_not_tell_its_kind_is_what_the_url_says() -> None:
+    body = decode_object(_body("", "", {1: {1: "c"}}), "ConfigMap", "v1")
+    assert body == {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}
+
+
+@pytest.mark.parametrize(
+    ("wire", "value"),
+    [
+        pytest.param({1: 1, 2: {}}, {}, id="a schema that allows anything is still a schema"),
+        pytest.param({1: 1}, True, id="allowed"),
+        pytest.param({1: 0}, False, id="not allowed"),
+        pytest.param({}, False, id="nothing is written of false"),
+    ],
+)
+def test_a_schema_or_a_bool_is_either(wire: Wire, value: Any) -> None:
+    props = f"{APIEXTENSIONS}.JSONSchemaProps"
+    schema = {_number_of(props, "additionalProperties"): wire}
+    crd = _decoded(
+        "apiextensions.k8s.io/v1", "CustomResourceDefinition", {2: {7: [{1: "v1", 4: {1: schema}}]}}
+    )
+    assert crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"] == {"additionalProperties": value}
+
+
+def test_numbers_of_32_bits_are_cut_as_go_cuts_them() -> None:
+    assert _decoded("apps/v1", "Deployment", {2: {1: (1 << 32) + 3}})["spec"] == {"replicas": 3}
+
+
+def test_times_before_the_year_1000_have_four_digits() -> None:
+    body = _decoded("v1", "ConfigMap", {1: {8: {1: -62135596800}}})
+    assert body["metadata"]["creationTimestamp"] == "0001-01-01T00:00:00Z"
+
+
+def test_a_quantity_that_is_none_is_refused() -> None:
+    container = {1: "c", 8: {1: [{1: "cpu", 2: {1: "1x"}}]}}
+    with pytest.raises(StatusError, match="quantities must match the regular expression"):
+        _decoded("v1", "Pod", {2: {2: [container]}})
+
+
 def test_every_message_that_the_table_names_is_in_it() -> None:
     known = table().messages
     scalars = {"string", "bytes", "bool", "int32", "int64", "double"}
@@ -158,6 +201,7 @@ def test_every_message_that_the_table_names_is_in_it() -> None:
 
 
 UNRECOGNIZED = "the object provided is unrecognized (must be of type ConfigMap): "
+UNFIT = 'ConfigMap in version "v1" cannot be handled as a ConfigMap: '
 REFUSALS = [
     (b"", UNRECOGNIZED + "empty data (<empty>)"),
     (
@@ -169,16 +213,29 @@ REFUSALS = [
     (b"k8s\0\xff\xff", UNRECOGNIZED + "unexpected EOF (6b387300ffff)"),
     (
         _body("v1", "ConfigMap", b"\x0a\xff"),
-        'ConfigMap in version "v1" cannot be handled as a ConfigMap: unexpected EOF',
+        UNFIT + "unexpected EOF",
     ),
     (
         _body("v1", "ConfigMap", {1: {1: b"\xff"}}),
-        'ConfigMap in version "v1" cannot be handled as a ConfigMap: invalid UTF-8',
+        UNFIT + "invalid UTF-8",
     ),
     (
         _body("example.org/v1", "Widget", {}),
         'Widget in version "v1" cannot be handled as a ConfigMap: no kind "Widget" is registered for version '
-        '"example.org/v1"',
+        '"example.org/v1" in scheme "pkg/runtime/scheme.go:111"',
+    ),
+    (
+        _body("v1", "Secret", {}),
+        'Secret in version "v1" cannot be handled as a ConfigMap: converting (v1.Secret) to '
+        "(core.ConfigMap): unknown conversion",
+    ),
+    (_body("v1", "ConfigMap", b"\x02\x00"), UNFIT + "proto: ConfigMap: illegal tag 0 (wire type 2)"),
+    (_body("v1", "ConfigMap", b"\x0c"), UNFIT + "proto: ConfigMap: wiretype end group for non-group"),
+    (_body("v1", "ConfigMap", b"\x08\x01"), UNFIT + "proto: wrong wireType = 0 for field metadata"),
+    (_body("v1", "ConfigMap", b"\xff" * 11), UNFIT + "proto: integer overflow"),
+    (
+        _body("v1", "ConfigMap", b"\x0a" + _varint(-1)),
+        UNFIT + "proto: negative length found during unmarshaling",
     ),
 ]
 
@@ -195,7 +252,7 @@ def test_a_schema_that_nests_too_deep_is_refused() -> None:
     for _ in range(300):
         schema = _field(negation, schema)
     spec = {7: [{1: "v1", 4: {1: schema}}]}
-    with pytest.raises(StatusError, match="too deep"):
+    with pytest.raises(StatusError, match="nests deeper"):
         _decoded("apiextensions.k8s.io/v1", "CustomResourceDefinition", {2: spec})
 
 
@@ -208,12 +265,12 @@ def _number_of(message: str, name: str) -> int:
 @given(st.sampled_from(sorted(table().kinds)), st.binary(max_size=60))
 def test_no_bytes_break_the_server(told: str, raw: bytes) -> None:
     api_version, _, kind = told.rpartition("/")
-    assert _status(_body(api_version, kind, raw)) in (201, 400)
+    assert _status(_body(api_version, kind, raw), kind) in (201, 400)
 
 
-def _status(data: bytes) -> int:
+def _status(data: bytes, kind: str) -> int:
     try:
-        decode_object(data, "X")
+        decode_object(data, kind)
     except StatusError as refusal:
         return refusal.status
     return 201

@@ -1,9 +1,10 @@
-"""Kubernetes' protobuf form of the built-in kinds, as far as requests need it: reading.
+"""Kubernetes' protobuf form of the built-in kinds: what Go's clients send and, if they insist, what they get.
 
-Clients written in Go send bodies this way when they know a kind (`kubectl auth can-i`, `kubectl create
-token`); answers may always be JSON, which they accept as well.
+Clients of Go send bodies this way when they know a kind (`kubectl create configmap`, `kubectl auth can-i`),
+and accept JSON as well. `envelope` wraps an object with its kind; `decode` and `encode` know how messages
+become objects and back, by `table`, `leaves` and `one_of`; `wire` knows bytes only.
 """
 
-from crossply.apiserver.protobuf.decode import decode_object
+from crossply.apiserver.protobuf.envelope import decode_object, encode_event, encode_object
 
-__all__ = ["decode_object"]
+__all__ = ["decode_object", "encode_event", "encode_object"]

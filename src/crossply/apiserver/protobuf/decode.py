@@ -1,196 +1,237 @@
-"""From a protobuf body to the object that the same request would carry in JSON.
+"""From a message to what the same object is in JSON.
 
 Go writes every field that is not a pointer, also when it is empty; in JSON such fields are left out. So an
 empty value is dropped unless Go has a pointer there, where it means that somebody set it.
+
+The fields of a message are compiled once into what takes each from the wire; only messages that are met are.
 """
 
 from __future__ import annotations
 
 import base64
-import functools
-import importlib.resources
+import math
 import struct
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
-import orjson
-
-from crossply.apiserver.protobuf.leaves import LEAVES, text
-from crossply.apiserver.protobuf.wire import BYTES, Malformed, fields, signed, varints
-from crossply.apiserver.status import StatusError, bad_request
+from crossply.apiserver.protobuf.leaves import LEAVES, int32
+from crossply.apiserver.protobuf.one_of import ONE_OF
+from crossply.apiserver.protobuf.table import EMBEDDED, LIST, MAP, POINTER, Field, table
+from crossply.apiserver.protobuf.wire import (
+    BYTES,
+    END_GROUP,
+    FIXED64,
+    UNEXPECTED_END,
+    VARINT,
+    Malformed,
+    extent,
+    read_varint,
+    signed,
+    varints,
+)
 from crossply.values import Object
 
-_PREFIX = b"k8s\0"
-_UNKNOWN = "io.k8s.apimachinery.pkg.runtime.Unknown"
-_DELETE_OPTIONS = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
-_SCHEMA = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps"
-_SHOWN = 30
-_MAX_DEPTH = 100
-_LIST, _MAP, _POINTER, _EMBEDDED = "[]", "{}", "*", ">"
+MAX_DEPTH = 200
+"""How deep messages may nest: no real object comes near, and the stack holds it."""
+
+Take = Callable[[Object, bytes, int, int, int], None]
+"""Takes a field into the object: from the bytes between two places, at a depth."""
+TakeNumber = Callable[[Object, int], None]
+
+_unpack_double = struct.Struct("<d").unpack_from
 
 
-class Field(NamedTuple):
-    """One field of a message."""
-
-    name: str
-    type: str
-    held: str
-    """`[]` in a list, `{}` in a map, `*` by a pointer, `>` as part of the message itself."""
-
-
-class Table(NamedTuple):
-    """What was derived from Kubernetes' modules."""
-
-    kinds: dict[str, str]
-    """Message names by `apiVersion/Kind`."""
-    messages: dict[str, dict[int, Field]]
-
-
-@functools.cache
-def table() -> Table:
-    """The derived data, read when it is first asked for."""
-    data = orjson.loads(importlib.resources.files(__package__).joinpath("messages.json").read_bytes())
-    messages = {
-        name: {int(number): Field(*field) for number, field in message.items()}
-        for name, message in data["messages"].items()
-    }
-    return Table(data["kinds"], messages)
-
-
-def decode_object(data: bytes, kind: str) -> Object:
-    """The object in a body; `kind` is what the request is about. A body that is none is a bad request."""
+def decode_message(name: str, data: bytes) -> Any:
+    """The value of a message, by the message's name; raises Malformed."""
     try:
-        api_version, told_kind, raw = _envelope(data)
-    except Malformed as problem:
-        raise _unrecognized(kind, problem, data) from None
-    name = (
-        _DELETE_OPTIONS if told_kind == "DeleteOptions" else table().kinds.get(f"{api_version}/{told_kind}")
-    )
-    version = api_version.rpartition("/")[2]
-    if name is None:
-        why = f'no kind "{told_kind}" is registered for version "{api_version}"'
-        raise _unfit(told_kind, version, kind, why)
-    try:
-        body: Object = _message(name, raw, 0)
-    except Malformed as problem:
-        raise _unfit(told_kind, version, kind, str(problem)) from None
-    return {"apiVersion": api_version, "kind": told_kind, **body}
+        return _message(name).read(data, 0, len(data), 0)
+    except UnicodeDecodeError:
+        raise Malformed("invalid UTF-8") from None
 
 
-def _envelope(data: bytes) -> tuple[str, str, bytes]:
-    """The apiVersion, kind and bytes of the object that a body wraps."""
-    if not data:
-        raise Malformed("empty data")
-    if not data.startswith(_PREFIX):
-        told = " ".join(str(byte) for byte in _PREFIX)
-        raise Malformed(f"provided data does not appear to be a protobuf message, expected prefix [{told}]")
-    if len(data) == len(_PREFIX):
-        raise Malformed("empty body")
-    raw, meta = b"", {}
-    for number, wire_type, value in fields(data[len(_PREFIX) :]):
-        if number == 1 and wire_type == BYTES:
-            meta = {key: text(told) for key, _, told in fields(_bytes(value))}
-        elif number == 2:
-            raw = _bytes(value)
-    return meta.get(1, ""), meta.get(2, ""), raw
+class Message:
+    """Reads messages of one name."""
+
+    __slots__ = ("chunks", "joined", "known", "name", "numbers")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.known: frozenset[int] = frozenset()
+        self.chunks: dict[int, Take] = {}
+        """Fields of bytes, by tag."""
+        self.numbers: dict[int, TakeNumber] = {}
+        one_of = ONE_OF.get(name)
+        self.joined = one_of.joined if one_of else None
+
+    def read(self, data: bytes, at: int, end: int, depth: int) -> Any:
+        """The value of the message between two places."""
+        if depth > MAX_DEPTH:
+            raise Malformed(f"the object nests deeper than {MAX_DEPTH} messages")
+        found: Object = {}
+        chunks, numbers = self.chunks, self.numbers
+        while at < end:
+            tag = data[at]
+            at += 1
+            if tag > 127:
+                tag, at = read_varint(data, at - 1, end)
+            take = chunks.get(tag)
+            if take is not None:
+                if tag & 7 == BYTES and at < end and data[at] < 128:
+                    stop = at + 1 + data[at]
+                    at += 1
+                    if stop > end:
+                        raise Malformed(UNEXPECTED_END)
+                else:
+                    at, stop = extent(data, at, end, tag & 7)
+                take(found, data, at, stop, depth)
+                at = stop
+            elif tag in numbers:
+                value, at = read_varint(data, at, end)
+                numbers[tag](found, value)
+            else:
+                at = self._skip(tag, data, at, end)
+        return self.joined(found) if self.joined else found
+
+    def _skip(self, tag: int, data: bytes, at: int, end: int) -> int:
+        """The place behind a field that the message does not have."""
+        number, wire_type = tag >> 3, tag & 7
+        if wire_type == END_GROUP:
+            raise Malformed(f"proto: {self._title}: wiretype end group for non-group")
+        if number == 0:
+            raise Malformed(f"proto: {self._title}: illegal tag {number} (wire type {tag})")
+        if number in self.known:
+            field = table().messages[self.name][number].name
+            raise Malformed(f"proto: wrong wireType = {wire_type} for field {field}")
+        if wire_type == VARINT:
+            return read_varint(data, at, end)[1]
+        return extent(data, at, end, wire_type)[1]
+
+    @property
+    def _title(self) -> str:
+        return self.name.rpartition(".")[2]
 
 
-def _message(name: str, data: bytes, depth: int) -> Any:
-    leaf = LEAVES.get(name)
-    if leaf is not None:
-        return leaf(data)
-    if depth > _MAX_DEPTH:
-        raise Malformed("too deep")
-    known = table().messages[name]
-    found: Object = {}
-    for number, wire_type, value in fields(data):
-        field = known.get(number)
-        if field is not None:
-            _take(found, field, wire_type, value, depth)
-    one_of = _ONE_OF.get(name)
-    return one_of(found) if one_of else found
+_messages: dict[str, Message] = {}
 
 
-def _take(found: Object, field: Field, wire_type: int, value: int | bytes, depth: int) -> None:
-    """Add one value of the wire to the object."""
-    if field.held == _LIST:
-        found.setdefault(field.name, []).extend(_items(field, wire_type, value, depth))
-    elif field.held == _MAP:
-        key, member = _map_entry(field, _bytes(value), depth)
-        found.setdefault(field.name, {})[key] = member
-    elif field.held == _EMBEDDED:
-        found |= _message(field.type, _bytes(value), depth + 1)
-    else:
-        read = _value(field.type, value, depth)
-        if read is not None and (read or field.held == _POINTER or _is_leaf_number(field, read)):
-            found[field.name] = read
+def _message(name: str) -> Message:
+    """The reader of a message, made when it is first met; one that contains itself meets itself."""
+    found = _messages.get(name)
+    if found is None:
+        found = _messages[name] = Message(name)
+        _fill(found, table().messages[name])
+    return found
 
 
-def _is_leaf_number(field: Field, read: Any) -> bool:
-    """Whether a value is the number 0 of an IntOrString, which is a value like any other."""
-    return field.type in LEAVES and read == 0 and not isinstance(read, str)
+def _fill(message: Message, fields: dict[int, Field]) -> None:
+    message.known = frozenset(fields)
+    for number, field in fields.items():
+        if field.type in NUMBERS and field.held != MAP:
+            message.numbers[number << 3 | VARINT] = _number_taker(field)
+            if field.held == LIST:
+                message.chunks[number << 3 | BYTES] = _packed_taker(field)
+        elif field.type == "double":
+            message.chunks[number << 3 | FIXED64] = _taker(field)
+        else:
+            message.chunks[number << 3 | BYTES] = _taker(field)
 
 
-def _items(field: Field, wire_type: int, value: int | bytes, depth: int) -> Iterable[Any]:
-    if wire_type == BYTES and field.type in ("int32", "int64", "bool"):
-        return [_value(field.type, number, depth) for number in varints(_bytes(value))]
-    return [_value(field.type, value, depth)]
+NUMBERS: dict[str, Callable[[int], Any]] = {"bool": bool, "int32": int32, "int64": signed}
+"""Scalars that are varints, and what they are in JSON."""
 
 
-def _map_entry(field: Field, data: bytes, depth: int) -> tuple[str, Any]:
-    parts = {number: value for number, _, value in fields(data)}
-    absent: int | bytes = 0 if field.type in ("int32", "int64", "bool") else b""
-    return text(parts.get(1, b"")), _value(field.type, parts.get(2, absent), depth)
+def _number_taker(field: Field) -> TakeNumber:
+    name, convert = field.name, NUMBERS[field.type]
+    if field.held == LIST:
+        return lambda found, value: found.setdefault(name, []).append(convert(value))
+    if field.held == POINTER:
+        return lambda found, value: found.__setitem__(name, convert(value))
+
+    def take(found: Object, value: int) -> None:
+        if value:
+            found[name] = convert(value)
+
+    return take
 
 
-def _value(kind: str, value: int | bytes, depth: int) -> Any:
+def _packed_taker(field: Field) -> Take:
+    name, convert = field.name, NUMBERS[field.type]
+
+    def take(found: Object, data: bytes, at: int, stop: int, depth: int) -> None:
+        found.setdefault(name, []).extend(map(convert, varints(data[at:stop])))
+
+    return take
+
+
+Read = Callable[[bytes, int, int, int], Any]
+
+
+def _taker(field: Field) -> Take:
+    name, held = field.name, field.held
+    if held == MAP:
+        return _map_taker(field)
+    read = _reader(field.type)
+    if held == LIST:
+
+        def take_item(found: Object, data: bytes, at: int, stop: int, depth: int) -> None:
+            found.setdefault(name, []).append(read(data, at, stop, depth + 1))
+
+        return take_item
+    if held == EMBEDDED:
+        return lambda found, data, at, stop, depth: found.update(read(data, at, stop, depth + 1))
+    # What reads itself says by None that there is nothing; the number 0 is a value like any other.
+    nothing: tuple[Any, ...] = (None,) if held == POINTER or field.type in LEAVES else (None, "", {}, 0)
+
+    def take(found: Object, data: bytes, at: int, stop: int, depth: int) -> None:
+        value = read(data, at, stop, depth + 1)
+        if value not in nothing:
+            found[name] = value
+
+    return take
+
+
+def _map_taker(field: Field) -> Take:
+    """Takes entries of a map; an entry is a message of a key and a value."""
+    name = field.name
+    entry = Message(field.type)
+    _fill(entry, {1: Field("key", "string", POINTER), 2: Field("value", field.type, POINTER)})
+    entry.joined, entry.known = None, frozenset()
+    absent = _absent(field.type)
+
+    def take(found: Object, data: bytes, at: int, stop: int, depth: int) -> None:
+        read = entry.read(data, at, stop, depth)
+        found.setdefault(name, {})[read.get("key", "")] = read["value"] if "value" in read else absent()
+
+    return take
+
+
+def _absent(kind: str) -> Callable[[], Any]:
+    """What makes the value of an entry that has none."""
+    if kind in NUMBERS:
+        return lambda: NUMBERS[kind](0)
+    return lambda: _reader(kind)(b"", 0, 0, 0)
+
+
+def _reader(kind: str) -> Read:
     scalar = _SCALARS.get(kind)
-    return scalar(value) if scalar else _message(kind, _bytes(value), depth + 1)
+    if scalar is not None:
+        return scalar
+    leaf = LEAVES.get(kind)
+    if leaf is not None:
+        read_leaf = leaf.read
+        return lambda data, at, stop, depth: read_leaf(data[at:stop])
+    return _message(kind).read
 
 
-def _integer(value: int | bytes) -> int:
-    if isinstance(value, bytes):
-        raise Malformed("a text in place of a number")
-    return signed(value)
+def _double(data: bytes, at: int, stop: int, depth: int) -> float:
+    number: float = _unpack_double(data, at)[0]
+    if not math.isfinite(number):
+        raise Malformed(f"number {number} is not finite")
+    return number
 
 
-def _double(value: int | bytes) -> float:
-    """A number, as Go writes it in JSON: without a fraction where there is none."""
-    data = _bytes(value)
-    if len(data) != 8:
-        raise Malformed("a number of the wrong size")
-    number: float = struct.unpack("<d", data)[0]
-    return int(number) if number.is_integer() else number
-
-
-def _bytes(value: int | bytes) -> bytes:
-    if not isinstance(value, bytes):
-        raise Malformed("a number in place of a message")
-    return value
-
-
-_SCALARS: dict[str, Callable[[int | bytes], Any]] = {
-    "string": text,
-    "bytes": lambda value: base64.b64encode(_bytes(value)).decode("ascii"),
-    "bool": lambda value: bool(_integer(value)),
-    "int32": _integer,
-    "int64": _integer,
+_SCALARS: dict[str, Read] = {
+    "string": lambda data, at, stop, depth: str(data[at:stop], "utf-8"),
+    "bytes": lambda data, at, stop, depth: base64.b64encode(data[at:stop]).decode("ascii"),
     "double": _double,
 }
-_ONE_OF: dict[str, Callable[[Object], Any]] = {
-    f"{_SCHEMA}OrArray": lambda found: found.get("jSONSchemas") or found.get("schema"),
-    f"{_SCHEMA}OrBool": lambda found: found.get("schema") or found.get("allows", False),
-    f"{_SCHEMA}OrStringArray": lambda found: found.get("property") or found.get("schema"),
-}
-"""Messages that are one of their fields in JSON."""
-
-
-def _unrecognized(kind: str, problem: Malformed, data: bytes) -> StatusError:
-    shown = data[:_SHOWN].hex() + (" ..." if len(data) > _SHOWN else "") or "<empty>"
-    if data.startswith(b"{"):
-        shown = data[:_SHOWN].decode("utf-8", "replace") + (" ..." if len(data) > _SHOWN else "")
-    return bad_request(f"the object provided is unrecognized (must be of type {kind}): {problem} ({shown})")
-
-
-def _unfit(told: str, version: str, kind: str, why: str) -> StatusError:
-    return bad_request(f'{told} in version "{version}" cannot be handled as a {kind}: {why}')

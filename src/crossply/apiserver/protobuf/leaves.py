@@ -4,63 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
-from crossply.apiserver.protobuf.wire import Malformed, fields, signed
+from crossply.apiserver.protobuf.wire import Malformed, chunk, fields, signed, varint
+from crossply.values import quantity
 
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_INT32 = 1 << 31
 
 
-def _values(data: bytes) -> dict[int, Any]:
-    return {number: value for number, _, value in fields(data)}
+class Leaf(NamedTuple):
+    """How a message becomes a value, and a value a message. A value of None is not written in JSON."""
 
-
-def _moment(data: bytes) -> datetime | None:
-    """The moment of a Timestamp; an empty one is no time at all."""
-    if not data:
-        return None
-    values = _values(data)
-    try:
-        seconds = timedelta(seconds=signed(values.get(1, 0)), microseconds=signed(values.get(2, 0)) // 1000)
-        return _EPOCH + seconds
-    except OverflowError:
-        raise Malformed("a time out of range") from None
-
-
-def _time(data: bytes) -> str | None:
-    moment = _moment(data)
-    return None if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _micro_time(data: bytes) -> str | None:
-    moment = _moment(data)
-    return None if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
-def _quantity(data: bytes) -> str:
-    return text(_values(data).get(1, b""))
-
-
-def _number_or_text(data: bytes) -> int | str:
-    values = _values(data)
-    return text(values.get(3, b"")) if values.get(1) else signed(values.get(2, 0))
-
-
-def _raw_json(data: bytes) -> Any:
-    raw = _values(data).get(1, b"")
-    if not raw:
-        return None
-    try:
-        return orjson.loads(raw)
-    except (orjson.JSONDecodeError, TypeError):
-        raise Malformed("raw JSON that is none") from None
-
-
-def _items(data: bytes) -> list[str]:
-    return [text(value) for number, _, value in fields(data) if number == 1]
+    read: Callable[[bytes], Any]
+    write: Callable[[Any], bytes]
 
 
 def text(value: Any) -> str:
@@ -73,16 +33,108 @@ def text(value: Any) -> str:
         raise Malformed("invalid UTF-8") from None
 
 
-LEAVES: dict[str, Callable[[bytes], Any]] = {
-    f"{_META}Time": _time,
-    f"{_META}MicroTime": _micro_time,
-    f"{_META}FieldsV1": _raw_json,
-    "io.k8s.apimachinery.pkg.runtime.RawExtension": _raw_json,
-    "io.k8s.apimachinery.pkg.api.resource.Quantity": _quantity,
-    "io.k8s.apimachinery.pkg.util.intstr.IntOrString": _number_or_text,
-    "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON": _raw_json,
-    "io.k8s.api.authentication.v1.ExtraValue": _items,
-    "io.k8s.api.authorization.v1.ExtraValue": _items,
-    "io.k8s.api.certificates.v1.ExtraValue": _items,
+def int32(value: int) -> int:
+    """A varint as the 32-bit integer that Go makes of it."""
+    return ((value + _INT32) & 0xFFFF_FFFF) - _INT32
+
+
+def _values(data: bytes) -> dict[int, Any]:
+    return {number: value for number, _, value in fields(data)}
+
+
+def _number(values: dict[int, Any], number: int) -> int:
+    value = values.get(number, 0)
+    if not isinstance(value, int):
+        raise Malformed("a text in place of a number")
+    return signed(value)
+
+
+def _moment(data: bytes) -> datetime:
+    values = _values(data)
+    seconds, nanos = _number(values, 1), int32(_number(values, 2))
+    try:
+        return _EPOCH + timedelta(seconds=seconds, microseconds=nanos // 1000)
+    except OverflowError:
+        raise Malformed("a time out of range") from None
+
+
+def _read_time(data: bytes) -> str | None:
+    """A time in seconds; an empty one is no time at all."""
+    return _moment(data).replace(tzinfo=None, microsecond=0).isoformat() + "Z" if data else None
+
+
+def _read_micro_time(data: bytes) -> str | None:
+    if not data:
+        return None
+    return _moment(data).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def _write_time(value: str) -> bytes:
+    """A Timestamp: seconds, and nanoseconds where the text has a fraction."""
+    since = datetime.fromisoformat(value) - _EPOCH
+    seconds, nanos = since.days * 86400 + since.seconds, since.microseconds * 1000
+    return b"\x08" + varint(seconds) + b"\x10" + varint(nanos)
+
+
+def _read_quantity(data: bytes) -> str:
+    told = text(_values(data).get(1, b"0"))
+    try:
+        quantity.parse(told)
+    except quantity.QuantityError as problem:
+        raise Malformed(str(problem)) from None
+    return told
+
+
+def _write_quantity(value: Any) -> bytes:
+    return chunk(1, str(value).encode())
+
+
+def _read_number_or_text(data: bytes) -> int | str:
+    values = _values(data)
+    return text(values.get(3, b"")) if values.get(1) else int32(_number(values, 2))
+
+
+def _write_number_or_text(value: int | str) -> bytes:
+    if isinstance(value, str):
+        return b"\x08\x01" + chunk(3, value.encode())
+    return b"\x08\x00\x10" + varint(value)
+
+
+def _read_raw_json(data: bytes) -> Any:
+    raw = _values(data).get(1, b"")
+    if not raw:
+        return None
+    try:
+        return orjson.loads(raw)
+    except (orjson.JSONDecodeError, TypeError):
+        raise Malformed("raw JSON that is none") from None
+
+
+def _write_raw_json(value: Any) -> bytes:
+    return chunk(1, orjson.dumps(value))
+
+
+def _read_items(data: bytes) -> list[str]:
+    return [text(value) for number, _, value in fields(data) if number == 1]
+
+
+def _write_items(value: list[str]) -> bytes:
+    return b"".join(chunk(1, item.encode()) for item in value)
+
+
+_RAW = Leaf(_read_raw_json, _write_raw_json)
+_ITEMS = Leaf(_read_items, _write_items)
+
+LEAVES: dict[str, Leaf] = {
+    f"{_META}Time": Leaf(_read_time, _write_time),
+    f"{_META}MicroTime": Leaf(_read_micro_time, _write_time),
+    f"{_META}FieldsV1": _RAW,
+    "io.k8s.apimachinery.pkg.runtime.RawExtension": _RAW,
+    "io.k8s.apimachinery.pkg.api.resource.Quantity": Leaf(_read_quantity, _write_quantity),
+    "io.k8s.apimachinery.pkg.util.intstr.IntOrString": Leaf(_read_number_or_text, _write_number_or_text),
+    "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON": _RAW,
+    "io.k8s.api.authentication.v1.ExtraValue": _ITEMS,
+    "io.k8s.api.authorization.v1.ExtraValue": _ITEMS,
+    "io.k8s.api.certificates.v1.ExtraValue": _ITEMS,
 }
-"""Messages that are read here, by name."""
+"""Messages that are read and written here, by name."""

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+END_GROUP = 4
+_64_BITS = 0xFFFF_FFFF_FFFF_FFFF
+UNEXPECTED_END = "unexpected EOF"
+_BYTE = tuple(bytes((number,)) for number in range(128))
 
 
 class Malformed(ValueError):
@@ -15,44 +19,47 @@ def fields(data: bytes) -> Iterator[tuple[int, int, int | bytes]]:
     """The number, wire type and value of each field: an int for a varint, bytes for anything else."""
     at, end = 0, len(data)
     while at < end:
-        tag, at = _varint(data, at)
+        tag, at = read_varint(data, at, end)
         number, wire_type = tag >> 3, tag & 7
         if number == 0:
             raise Malformed(f"illegal tag {number} (wire type {tag})")
         if wire_type == VARINT:
-            value, at = _varint(data, at)
+            value, at = read_varint(data, at, end)
             yield number, wire_type, value
             continue
-        size, at = _size(data, at, wire_type)
-        if at + size > end:
-            raise Malformed("unexpected EOF")
-        yield number, wire_type, data[at : at + size]
-        at += size
+        at, stop = extent(data, at, end, wire_type)
+        yield number, wire_type, data[at:stop]
+        at = stop
 
 
-def _size(data: bytes, at: int, wire_type: int) -> tuple[int, int]:
+def extent(data: bytes, at: int, end: int, wire_type: int) -> tuple[int, int]:
+    """Where the value of a field that is no varint begins and ends."""
     if wire_type == BYTES:
-        return _varint(data, at)
-    if wire_type == FIXED64:
-        return 8, at
-    if wire_type == FIXED32:
-        return 4, at
-    raise Malformed(f"illegal wireType {wire_type}")
+        size, at = read_varint(data, at, end)
+        if size >> 63:
+            raise Malformed("proto: negative length found during unmarshaling")
+    elif wire_type in (FIXED64, FIXED32):
+        size = 8 if wire_type == FIXED64 else 4
+    else:
+        raise Malformed(f"proto: illegal wireType {wire_type}")
+    if at + size > end:
+        raise Malformed(UNEXPECTED_END)
+    return at, at + size
 
 
-def _varint(data: bytes, at: int) -> tuple[int, int]:
+def read_varint(data: bytes, at: int, end: int) -> tuple[int, int]:
+    """The varint that starts at `at`, and where the next byte is."""
     value = shift = 0
-    while True:
-        if at >= len(data):
-            raise Malformed("unexpected EOF")
+    while at < end:
         byte = data[at]
         at += 1
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
-            return value & 0xFFFF_FFFF_FFFF_FFFF, at
+            return value & _64_BITS, at
         shift += 7
         if shift >= 64:
-            raise Malformed("integer overflow")
+            raise Malformed("proto: integer overflow")
+    raise Malformed(UNEXPECTED_END)
 
 
 def signed(value: int) -> int:
@@ -62,7 +69,25 @@ def signed(value: int) -> int:
 
 def varints(data: bytes) -> Iterator[int]:
     """The numbers of a packed list."""
-    at = 0
-    while at < len(data):
-        value, at = _varint(data, at)
+    at, end = 0, len(data)
+    while at < end:
+        value, at = read_varint(data, at, end)
         yield value
+
+
+def varint(number: int) -> bytes:
+    """A number as a varint; a negative one takes ten bytes."""
+    number &= _64_BITS
+    if number < 128:
+        return _BYTE[number]
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def chunk(number: int, data: bytes) -> bytes:
+    """A field that holds bytes: a text or another message."""
+    return varint(number << 3 | BYTES) + varint(len(data)) + data

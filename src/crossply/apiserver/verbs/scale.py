@@ -8,7 +8,7 @@ from crossply.apiserver.calls import Call
 from crossply.apiserver.lifecycle import load
 from crossply.apiserver.lifecycle import update as update_object
 from crossply.apiserver.negotiation import negotiate
-from crossply.apiserver.objects import from_json, media_type
+from crossply.apiserver.objects import from_json, media_type, read_value
 from crossply.apiserver.patches.json_patch import JsonPatchError, json_patch
 from crossply.apiserver.patches.merge_patch import merge_patch
 from crossply.apiserver.replies import Reply, reply
@@ -67,9 +67,9 @@ def _selector_text(selector: Any) -> str:
 
 
 def _wanted(call: Call, current: Object) -> Object:
-    body = from_json(call.body, "Scale")
     if call.info.verb == "update":
-        return _object(body)
+        return read_value(call, "Scale", "autoscaling/v1")
+    body = from_json(call.body, "Scale")
     kind = media_type(call.headers.get("Content-Type", ""))
     if kind == "application/json-patch+json":
         try:

@@ -1,0 +1,128 @@
+"""From an object in JSON to its message.
+
+Fields are written in the order of their numbers. What is not set is not written, which readers take for zero.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+from collections.abc import Callable
+from typing import Any
+
+from crossply.apiserver.protobuf.leaves import LEAVES
+from crossply.apiserver.protobuf.one_of import ONE_OF
+from crossply.apiserver.protobuf.table import EMBEDDED, LIST, MAP, Field, table
+from crossply.apiserver.protobuf.wire import BYTES, FIXED64, VARINT, chunk, varint
+
+Write = Callable[[Any], bytes]
+"""Writes one value, without its field's number."""
+
+_WIRE_TYPES = {"bool": VARINT, "int32": VARINT, "int64": VARINT, "double": FIXED64}
+
+
+def encode_message(name: str, obj: Any) -> bytes:
+    """The bytes of a message, by the message's name."""
+    return _message(name).write(obj)
+
+
+class Message:
+    """Writes messages of one name."""
+
+    __slots__ = ("fields", "split")
+
+    def __init__(self, name: str) -> None:
+        self.fields: list[tuple[str, Callable[[Any], bytes]]] = []
+        """JSON names, and what writes the whole field; an embedded one has no name and sees the object."""
+        one_of = ONE_OF.get(name)
+        self.split = one_of.split if one_of else None
+
+    def write(self, obj: Any) -> bytes:
+        """The bytes of an object."""
+        if self.split is not None:
+            obj = self.split(obj)
+        parts = []
+        for name, write in self.fields:
+            value = obj.get(name) if name else obj
+            if value is not None:
+                parts.append(write(value))
+        return b"".join(parts)
+
+
+_messages: dict[str, Message] = {}
+
+
+def _message(name: str) -> Message:
+    """The writer of a message, made when it is first needed; one that contains itself meets itself."""
+    found = _messages.get(name)
+    if found is None:
+        found = _messages[name] = Message(name)
+        fields = table().messages[name]
+        found.fields = [_field(number, fields[number]) for number in sorted(fields)]
+    return found
+
+
+def _field(number: int, field: Field) -> tuple[str, Callable[[Any], bytes]]:
+    write = _value(number, field.type)
+    if field.held == EMBEDDED:
+        return "", _embedded(number, field.type)
+    if field.held == LIST:
+        return field.name, lambda items: b"".join(map(write, items))
+    if field.held == MAP:
+        return field.name, _map(number, field.type)
+    return field.name, write
+
+
+def _value(number: int, kind: str) -> Write:
+    """What writes a value with its field's number."""
+    wire_type = _WIRE_TYPES.get(kind, BYTES)
+    tag = varint(number << 3 | wire_type)
+    if wire_type == VARINT:
+        return lambda value: tag + varint(int(value))
+    if wire_type == FIXED64:
+        return lambda value: tag + struct.pack("<d", value)
+    inner = _bytes(kind)
+
+    def write(value: Any) -> bytes:
+        data = inner(value)
+        return tag + varint(len(data)) + data
+
+    return write
+
+
+def _bytes(kind: str) -> Write:
+    if kind == "string":
+        return lambda value: value.encode()
+    if kind == "bytes":
+        return lambda value: base64.b64decode(value, validate=True)
+    leaf = LEAVES.get(kind)
+    if leaf is not None:
+        return _written_by(leaf.write)
+    return _message(kind).write
+
+
+def _written_by(write: Write) -> Write:
+    """A leaf that is null, such as an item of an enum, is an empty message."""
+    return lambda value: b"" if value is None else write(value)
+
+
+def _embedded(number: int, kind: str) -> Write:
+    """Part of the message itself: its fields are among the object's own."""
+    write = _message(kind).write
+
+    def write_part(obj: Any) -> bytes:
+        data = write(obj)
+        return chunk(number, data) if data else b""
+
+    return write_part
+
+
+def _map(number: int, kind: str) -> Write:
+    write = _value(2, kind)
+
+    def write_entries(entries: dict[str, Any]) -> bytes:
+        return b"".join(
+            chunk(number, chunk(1, key.encode()) + write(entries[key])) for key in sorted(entries)
+        )
+
+    return write_entries

@@ -1,0 +1,95 @@
+"""How objects travel in protobuf: four bytes of magic, then the kind and the bytes of the object."""
+
+from __future__ import annotations
+
+from crossply.apiserver.protobuf.decode import decode_message
+from crossply.apiserver.protobuf.encode import encode_message
+from crossply.apiserver.protobuf.leaves import text
+from crossply.apiserver.protobuf.table import message_of
+from crossply.apiserver.protobuf.wire import Malformed, chunk, fields
+from crossply.apiserver.status import StatusError, bad_request, internal_error
+from crossply.values import Object
+
+_PREFIX = b"k8s\0"
+_NO_CONTENT_TYPE = chunk(3, b"") + chunk(4, b"")
+_SHOWN = 30
+_OPTIONS = "DeleteOptions"
+_SCHEME = 'in scheme "pkg/runtime/scheme.go:111"'
+
+
+def decode_object(data: bytes, kind: str, api_version: str = "") -> Object:
+    """The object in a body, a bad request if there is none; `kind` and `api_version` are what is expected."""
+    try:
+        told_version, told_kind, raw = _unwrapped(data)
+    except Malformed as problem:
+        raise _unrecognized(kind, problem, data) from None
+    told_version, told_kind = told_version or api_version, told_kind or kind
+    try:
+        body: Object = decode_message(_expected_message(told_version, told_kind, api_version, kind), raw)
+    except Malformed as problem:
+        version = told_version.rpartition("/")[2]
+        raise bad_request(
+            f'{told_kind} in version "{version}" cannot be handled as a {kind}: {problem}'
+        ) from None
+    return {"apiVersion": told_version, "kind": told_kind, **body}
+
+
+def _expected_message(told_version: str, told_kind: str, api_version: str, kind: str) -> str:
+    """The message of the kind that was told, which must be the one that is expected."""
+    name = message_of(told_version, told_kind)
+    if name is None or (kind == _OPTIONS and told_kind != kind):
+        raise Malformed(f'no kind "{told_kind}" is registered for version "{told_version}" {_SCHEME}')
+    if told_kind != kind:
+        version = told_version.rpartition("/")[2]
+        home = api_version.rpartition("/")[0].partition(".")[0] or "core"
+        raise Malformed(f"converting ({version}.{told_kind}) to ({home}.{kind}): unknown conversion")
+    return name
+
+
+def encode_object(obj: Object) -> bytes:
+    """An object of a built-in kind, or a Status, as clients read it that accept nothing but protobuf."""
+    api_version, kind = obj.get("apiVersion", ""), obj.get("kind", "")
+    name = message_of(api_version, kind)
+    if name is None:
+        raise internal_error(f"{kind} of {api_version} has no protobuf form")
+    try:
+        raw = encode_message(name, obj)
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError):
+        raise internal_error(f"the {kind} cannot be written as protobuf") from None
+    type_meta = chunk(1, api_version.encode()) + chunk(2, kind.encode())
+    return _PREFIX + chunk(1, type_meta) + chunk(2, raw) + _NO_CONTENT_TYPE
+
+
+def encode_event(kind: str, obj: Object) -> bytes:
+    """A watch event as a frame: its length in four bytes, its type, the object in its envelope."""
+    event = chunk(1, kind.encode()) + chunk(2, chunk(1, encode_object(obj)))
+    return len(event).to_bytes(4, "big") + event
+
+
+def _unwrapped(data: bytes) -> tuple[str, str, bytes]:
+    """The apiVersion, kind and bytes of the object that a body wraps."""
+    if not data:
+        raise Malformed("empty data")
+    if not data.startswith(_PREFIX):
+        told = " ".join(str(byte) for byte in _PREFIX)
+        raise Malformed(f"provided data does not appear to be a protobuf message, expected prefix [{told}]")
+    if len(data) == len(_PREFIX):
+        raise Malformed("empty body")
+    raw, meta = b"", {}
+    for number, wire_type, value in fields(data[len(_PREFIX) :]):
+        if number in (1, 2) and not isinstance(value, bytes):
+            raise Malformed(
+                f"proto: wrong wireType = {wire_type} for field {('TypeMeta', 'Raw')[number - 1]}"
+            )
+        if number == 1 and isinstance(value, bytes):
+            meta = {key: text(told) for key, _, told in fields(value) if key in (1, 2)}
+        elif number == 2 and isinstance(value, bytes):
+            raw = value
+    return meta.get(1, ""), meta.get(2, ""), raw
+
+
+def _unrecognized(kind: str, problem: Malformed, data: bytes) -> StatusError:
+    shown = data[:_SHOWN].hex() + (" ..." if len(data) > _SHOWN else "") or "<empty>"
+    if data.startswith(b"{"):
+        shown = data[:_SHOWN].decode("utf-8", "replace") + (" ..." if len(data) > _SHOWN else "")
+    return bad_request(f"the object provided is unrecognized (must be of type {kind}): {problem} ({shown})")
