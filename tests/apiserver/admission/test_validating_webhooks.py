@@ -131,7 +131,7 @@ UNREACHABLE = [
     ({"url": "https://nope.invalid/x"}, r"dial tcp: lookup nope.invalid: no such host"),
     (
         {"service": {"name": "hooks", "namespace": "default", "path": "/p"}},
-        r'Post "https://hooks.default.svc:443/p": service "hooks" not found',
+        r'Post "https://hooks.default.svc:443/p?timeout=5s": service "hooks" not found',
     ),
 ]
 

@@ -161,6 +161,7 @@ async def test_an_owner_in_another_namespace_is_no_owner() -> None:
         uid = owner["metadata"]["uid"]
         assert event["reason"] == "OwnerRefInvalidNamespace"
         assert event["type"] == "Warning"
+        assert event["source"] == {"component": "garbage-collector-controller"}
         assert event["involvedObject"]["uid"] == child["metadata"]["uid"]
         assert event["message"] == (
             f"ownerRef [example.org/v1/Widget, namespace: default, name: one, uid: {uid}] does not exist in "

@@ -11,6 +11,10 @@ from crossply.values import Object
 from crossply.values.goquote import quote
 
 
+class ServiceUnreachable(OSError):
+    """A service that a webhook is behind of cannot be had."""
+
+
 @dataclass(frozen=True, slots=True)
 class Address:
     """Where to send a review."""
@@ -18,10 +22,11 @@ class Address:
     shown: str
     """The URL as messages name it."""
     url: str
-    """The URL that is really called."""
+    """The URL that is really called; only its path when a service must be found first."""
     server_name: str | None = None
     """The name that the certificate must be for, when it is not that of the URL."""
     host: str | None = None
+    service: Object | None = None
 
 
 def find_address(client: Object, store: Store) -> Address:
@@ -39,26 +44,34 @@ def find_address(client: Object, store: Store) -> Address:
     path = "/" + (service.get("path") or "").lstrip("/")
     server = f"{name}.{namespace}.svc"
     shown = f"https://{server}:{port}{path}"
-    where = _resolve(store, namespace, name, port, shown)
-    return Address(shown, f"https://{where}{path}", server, f"{server}:{port}")
+    return Address(shown, path, server, f"{server}:{port}", service)
 
 
-def _resolve(store: Store, namespace: str, name: str, port: int, shown: str) -> str:
+def resolve(address: Address, store: Store) -> str:
+    """The URL to call for an address."""
+    if address.service is None:
+        return address.url
+    service = address.service
+    where = _resolve(store, service.get("namespace", ""), service.get("name", ""), service.get("port") or 443)
+    return f"https://{where}{address.url}"
+
+
+def _resolve(store: Store, namespace: str, name: str, port: int) -> str:
     entry = store.get(("services", namespace, name))
     if entry is None:
-        raise _unreachable(shown, f"service {quote(name)} not found")
+        raise ServiceUnreachable(f"service {quote(name)} not found")
     spec = decode(entry.data).get("spec") or {}
     if spec.get("type") == "ExternalName":
         return f"{spec.get('externalName', '')}:{port}"
     offered = next((each for each in spec.get("ports") or () if each.get("port") == port), None)
     if offered is None:
-        raise _unreachable(shown, f"no service port {port} found for service {quote(name)}")
+        raise ServiceUnreachable(f"no service port {port} found for service {quote(name)}")
     endpoint = _endpoint(store, namespace, name, offered)
     if endpoint:
         return endpoint
     address = spec.get("clusterIP")
     if not address or address == "None":
-        raise _unreachable(shown, f"no endpoints available for service {quote(name)}")
+        raise ServiceUnreachable(f"no endpoints available for service {quote(name)}")
     return f"{_bracketed(address)}:{port}"
 
 
@@ -75,7 +88,3 @@ def _endpoint(store: Store, namespace: str, name: str, offered: Object) -> str:
 
 def _bracketed(address: str) -> str:
     return f"[{address}]" if ":" in address else address
-
-
-def _unreachable(shown: str, why: str) -> CallFailed:
-    return CallFailed(f"failed to call webhook: Post {quote(shown)}: {why}")

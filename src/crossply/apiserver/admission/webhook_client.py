@@ -14,7 +14,12 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from crossply.apiserver.admission.reviews import CallFailed
-from crossply.apiserver.admission.webhook_addresses import Address, find_address
+from crossply.apiserver.admission.webhook_addresses import (
+    Address,
+    ServiceUnreachable,
+    find_address,
+    resolve,
+)
 from crossply.apiserver.admission.webhook_index import Webhook
 from crossply.apiserver.storage import Store
 from crossply.values.goquote import quote
@@ -42,7 +47,7 @@ class WebhookClient:
         """The answer of a webhook to a review."""
         address = find_address(webhook.client, self._store)
         context = self._context(webhook.client.get("caBundle") or "")
-        separator = "&" if urlsplit(address.url).query else "?"
+        separator = "&" if urlsplit(address.shown).query else "?"
         query = f"{separator}timeout={webhook.timeout}s"
         try:
             async with asyncio.timeout(webhook.timeout):
@@ -59,7 +64,7 @@ class WebhookClient:
     async def _post(self, address: Address, query: str, context: ssl.SSLContext, review: bytes) -> bytes:
         headers = {**_HEADERS, "Host": address.host} if address.host else _HEADERS
         async with self._sessions().post(
-            address.url + query,
+            resolve(address, self._store) + query,
             data=review,
             headers=headers,
             ssl=context,
@@ -143,7 +148,9 @@ def _in_go_words(problem: Exception, address: Address) -> str:
     """What Go's client would say of the same failure."""
     if isinstance(problem, TimeoutError):
         return "context deadline exceeded"
-    parts = urlsplit(address.url)
+    if isinstance(problem, ServiceUnreachable):
+        return str(problem)
+    parts = urlsplit(address.shown)
     cause = getattr(problem, "certificate_error", None) or getattr(problem, "os_error", None) or problem
     if isinstance(cause, ssl.SSLCertVerificationError):
         return f"tls: failed to verify certificate: x509: {_certificate_words(cause, address)}"
@@ -159,7 +166,7 @@ def _in_go_words(problem: Exception, address: Address) -> str:
 def _certificate_words(problem: ssl.SSLCertVerificationError, address: Address) -> str:
     message = problem.verify_message or ""
     if "ostname mismatch" in message or "IP address mismatch" in message:
-        name = address.server_name or urlsplit(address.url).hostname
+        name = address.server_name or urlsplit(address.shown).hostname
         return f"certificate is not valid for {name}"
     if "expired" in message:
         return "certificate has expired or is not yet valid"

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from crossply.apiserver.controllers.internal_calls import controller_user, internal_call
 from crossply.apiserver.controllers.owner_index import OwnerIndex, owner_references
 from crossply.apiserver.controllers.owner_lookup import Owner, OwnerLookup
-from crossply.apiserver.controllers.recorded_events import record_warning
+from crossply.apiserver.controllers.recorded_events import Recorder, record_warning
 from crossply.apiserver.deletion import FOREGROUND, ORPHAN, DeleteOptions, delete
 from crossply.apiserver.lifecycle import update
 from crossply.apiserver.objects import decode
@@ -23,6 +23,7 @@ from crossply.apiserver.world import World
 from crossply.values import Object
 
 USER = controller_user("generic-garbage-collector")
+_RECORDER = Recorder("garbage-collector-controller", USER)
 _WARNED = 2048
 
 
@@ -153,7 +154,7 @@ class Collector:
                 self._note_warned(pair)
                 owner = _described(reference, namespace)
                 message = f'ownerRef {owner} does not exist in namespace "{namespace}"'
-                await record_warning(self._world, USER, obj, "OwnerRefInvalidNamespace", message)
+                await record_warning(self._world, _RECORDER, obj, "OwnerRefInvalidNamespace", message)
 
     def _note_warned(self, pair: tuple[str, str]) -> None:
         if len(self._warned) >= _WARNED:

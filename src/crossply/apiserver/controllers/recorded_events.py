@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
+import logging
 import time
+from dataclasses import dataclass
 
 from crossply.apiserver.controllers.internal_calls import internal_call
 from crossply.apiserver.lifecycle import create
 from crossply.apiserver.requests import User
 from crossply.apiserver.shape import shape
+from crossply.apiserver.status import StatusError
 from crossply.apiserver.storage import Key
 from crossply.apiserver.world import World
 from crossply.values import Object
 
+_log = logging.getLogger(__name__)
 
-async def record_warning(world: World, user: User, about: Object, reason: str, message: str) -> None:
-    """Write a Warning about an object into its namespace; one about a cluster scoped object into default."""
+
+@dataclass(frozen=True, slots=True)
+class Recorder:
+    """Who tells."""
+
+    component: str
+    user: User
+
+
+async def record_warning(world: World, by: Recorder, about: Object, reason: str, message: str) -> None:
+    """Write a Warning about an object into its namespace; one about a cluster scoped object into default.
+
+    Telling must not keep anybody from working: what cannot be written is left out.
+    """
     metadata = about["metadata"]
     namespace = metadata.get("namespace") or "default"
     name = f"{metadata['name']}.{time.time_ns():x}"
     key: Key = ("events", namespace, name)
-    call = internal_call(world, key, "create", user)
+    call = internal_call(world, key, "create", by.user)
     if call is None:
         return
-    component = user.name.rpartition(":")[2]
     stamp = world.timestamp()
     event: Object = {
         "apiVersion": "v1",
@@ -32,14 +47,17 @@ async def record_warning(world: World, user: User, about: Object, reason: str, m
         "type": "Warning",
         "reason": reason,
         "message": message,
-        "source": {"component": component},
-        "reportingComponent": component,
+        "source": {"component": by.component},
+        "reportingComponent": by.component,
         "reportingInstance": "",
         "firstTimestamp": stamp,
         "lastTimestamp": stamp,
         "count": 1,
     }
-    await create(world, call, shape(call, event))
+    try:
+        await create(world, call, shape(call, event))
+    except StatusError as problem:
+        _log.debug("no event about %s: %s", metadata["name"], problem)
 
 
 def _reference(about: Object) -> Object:

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 Item = TypeVar("Item", bound=Hashable)
 
 _FIRST_DELAY, _LONGEST_DELAY = 0.005, 60.0
+_QUICK_TRIES = 3
 _log = logging.getLogger(__name__)
 
 
@@ -50,8 +51,9 @@ class WorkQueue(Generic[Item]):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is due now; failed items may wait for their next try."""
-        return not self._waiting and not self._busy
+        """Whether nothing is due; what has failed time and again may wait for another try."""
+        soon = any(0 < self._failures.get(item, 0) <= _QUICK_TRIES for item in self._later)
+        return not self._waiting and not self._busy and not soon
 
     async def close(self) -> None:
         """Drop what is due and stop what is under way."""

@@ -1,0 +1,65 @@
+"""Any graph of owners, deleted in any way: what is left is what a simple model says."""
+
+from __future__ import annotations
+
+import asyncio
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.apiserver.controllers.worlds import owned_by, running
+
+POLICIES = ("", "Background", "Foreground", "Orphan")
+_SIZE = 8
+
+graphs = st.lists(
+    st.tuples(st.sets(st.integers(0, _SIZE - 1), max_size=3), st.booleans()), min_size=2, max_size=_SIZE
+)
+deletions = st.lists(st.tuples(st.integers(0, _SIZE - 1), st.sampled_from(POLICIES)), min_size=1, max_size=4)
+
+Graph = dict[str, set[str]]
+
+
+def expected(graph: Graph, name: str, policy: str) -> Graph:
+    """The objects and their owners after one of them is deleted."""
+    if name not in graph:
+        return graph
+    left = {each: set(owners) for each, owners in graph.items() if each != name}
+    gone = {name}
+    if policy == "Orphan":
+        return {each: owners - gone for each, owners in left.items()}
+    while garbage := {each for each, owners in left.items() if owners and owners <= gone}:
+        gone |= garbage
+        left = {each: owners for each, owners in left.items() if each not in garbage}
+    return {each: owners - gone for each, owners in left.items()}
+
+
+async def check(graph: list[tuple[set[int], bool]], deleted: list[tuple[int, str]]) -> None:
+    async with running() as (client, controllers):
+        made = {}
+        model: Graph = {}
+        for number, (owners, block) in enumerate(graph):
+            before = [made[owner] for owner in sorted(owners) if owner < number]
+            metadata = owned_by(*before, block=block)
+            made[number] = await client.create("widgets", "default", f"w{number}", metadata=metadata)
+            model[f"w{number}"] = {owner["metadata"]["name"] for owner in before}
+        for number, policy in deleted:
+            name = f"w{number}"
+            if name in model:
+                await client.delete("widgets", "default", name, policy)
+                await controllers.settled()
+            model = expected(model, name, policy)
+            found = {}
+            for each in client.names("widgets"):
+                obj = client.get("widgets", "default", each)
+                assert obj is not None
+                found[each] = {ref["name"] for ref in obj["metadata"].get("ownerReferences", ())}
+            assert found == model
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(graphs, deletions)
+def test_what_is_left_is_what_the_model_says(
+    graph: list[tuple[set[int], bool]], deleted: list[tuple[int, str]]
+) -> None:
+    asyncio.run(asyncio.wait_for(check(graph, deleted), 20))

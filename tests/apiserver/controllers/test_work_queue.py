@@ -1,0 +1,95 @@
+"""Work is done once at a time, again when it failed or came up anew, and never lost."""
+
+from __future__ import annotations
+
+import asyncio
+
+from crossply.apiserver.controllers.work_queue import WorkQueue
+
+
+async def idle(queue: WorkQueue[str]) -> None:
+    while not queue.idle:
+        await asyncio.sleep(0.001)
+
+
+async def test_an_item_that_waits_is_handled_once() -> None:
+    seen: list[str] = []
+
+    async def handle(item: str) -> None:
+        seen.append(item)
+
+    queue = WorkQueue(handle, at_once=1)
+    for item in ("a", "b", "a", "a"):
+        queue.add(item)
+    await idle(queue)
+    assert seen == ["a", "b"]
+
+
+async def test_an_item_that_comes_up_while_it_is_handled_is_handled_again_afterwards() -> None:
+    running, most, calls = 0, 0, 0
+
+    async def handle(item: str) -> None:
+        nonlocal running, most, calls
+        running, calls = running + 1, calls + 1
+        most = max(most, running)
+        if calls == 1:
+            queue.add(item)
+        await asyncio.sleep(0)
+        running -= 1
+
+    queue = WorkQueue(handle)
+    queue.add("a")
+    await idle(queue)
+    assert (calls, most) == (2, 1)
+
+
+async def test_a_failure_is_tried_again() -> None:
+    calls = 0
+
+    async def handle(_: str) -> None:
+        nonlocal calls
+        calls += 1
+        if calls < 3:
+            raise RuntimeError("not yet")
+
+    queue = WorkQueue(handle)
+    queue.add("a")
+    await idle(queue)
+    assert calls == 3
+
+
+async def test_no_more_than_so_many_items_are_handled_at_once() -> None:
+    running, most = 0, 0
+
+    async def handle(_: str) -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0.001)
+        running -= 1
+
+    queue = WorkQueue(handle, at_once=3)
+    for number in range(20):
+        queue.add(str(number))
+    await idle(queue)
+    assert most == 3
+
+
+async def test_a_closed_queue_stops_what_is_under_way_and_takes_nothing_more() -> None:
+    stopped = False
+
+    async def handle(_: str) -> None:
+        nonlocal stopped
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            stopped = True
+            raise
+
+    queue = WorkQueue(handle)
+    queue.add("a")
+    await asyncio.sleep(0)
+    await queue.close()
+    queue.add("b")
+    assert stopped
+    assert queue.idle
