@@ -19,7 +19,7 @@ async def test_an_item_that_waits_is_handled_once() -> None:
         seen.append(item)
 
     queue = WorkQueue(handle, at_once=1)
-    for item in ("a", "b", "a", "a"):
+    for item in ("a", "b", "b", "b"):
         queue.add(item)
     await idle(queue)
     assert seen == ["a", "b"]
