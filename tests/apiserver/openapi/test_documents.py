@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from crossply.apiserver.openapi.pages import OpenApi
+from crossply.apiserver.openapi.swagger_protobuf import encode
 from crossply.apiserver.replies import Reply
 from crossply.apiserver.requests import parse_request
 from tests.apiserver.discovery.gadgets import gadgets, registry
@@ -137,6 +138,35 @@ def test_version_two_refers_to_its_own_definitions_only() -> None:
 def test_a_form_that_is_not_made_is_not_acceptable() -> None:
     protobuf = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
     assert get(OpenApi(registry()), "/openapi/v3/api/v1", Accept=protobuf).status == 406
+
+
+def test_version_two_is_also_made_in_the_form_that_go_clients_read() -> None:
+    accept = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+    answer = get(OpenApi(registry(gadgets())), "/openapi/v2", Accept=accept)
+    assert answer.content_type == "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+    # field 1 (swagger) and field 2 (info) with their lengths
+    assert answer.body.startswith(b"\n\x032.0\x12\x12\n\nKubernetes\x12\x041.36")
+    assert b"org.example.v1.Gadget" in answer.body
+    assert answer.body.count(b"x-kubernetes-group-version-kind") > 300
+
+
+SCHEMAS = [
+    ({"type": "string"}, b"\xb2\x01\x08\n\x06string", "a type is a message with a list of names"),
+    ({"minimum": 1.0}, b"I\x00\x00\x00\x00\x00\x00\xf0?", "a bound is a double"),
+    ({"maxItems": 300}, b"p\xac\x02", "a count is a varint"),
+    ({"enum": ["s"]}, b'\xa2\x01\x06\x12\x04"s"\n', "any value travels as a text"),
+    ({"x-a": True}, b"\xfa\x01\x0e\n\x03x-a\x12\x07\x12\x05true\n", "an extension has a name and a text"),
+    ({"properties": {"a": {}}}, b"\xca\x01\x07\n\x05\n\x01a\x12\x00", "properties are named schemas"),
+    ({"additionalProperties": {"format": "x"}}, b"\xaa\x01\x05\n\x03\x12\x01x", "others are one schema"),
+]
+
+
+@pytest.mark.parametrize(("schema", "written", "reason"), SCHEMAS)
+def test_schemas_in_protobuf(schema: dict[str, Any], written: bytes, reason: str) -> None:
+    body = encode({"definitions": {"d": schema}})
+    inner = b"\n\x01d\x12" + bytes([len(written)]) + written
+    middle = b"\n" + bytes([len(inner)]) + inner
+    assert body == b"J" + bytes([len(middle)]) + middle, reason
 
 
 def test_an_unknown_version_is_not_found() -> None:

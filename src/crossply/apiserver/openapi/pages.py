@@ -10,12 +10,13 @@ import orjson
 from crossply.apiserver.discovery import etag_of, served_groups
 from crossply.apiserver.openapi.documents import document
 from crossply.apiserver.openapi.swagger import swagger
+from crossply.apiserver.openapi.swagger_protobuf import MEDIA_TYPES, encode
 from crossply.apiserver.replies import Reply
 from crossply.apiserver.requests import RequestInfo
 from crossply.apiserver.resources import Registry, Resource
-from crossply.values import Object
 
 _JSON = ("*/*", "application/*", "application/json")
+_JSON_TYPE = "application/json"
 _INDEX_TYPE = "text/plain; charset=utf-8"
 
 
@@ -35,16 +36,17 @@ class OpenApi:
         path = info.path.rstrip("/")
         if path == "/openapi/v3":
             return Reply(200, self._index(), _INDEX_TYPE)
-        made = self._document(path)
+        form = wanted_form(headers.get("Accept", ""), path)
+        made = self._document(path, form)
         if made is None:
-            return Reply(404, b"", "application/json")
-        if not accepts_json(headers.get("Accept", "")):
-            return Reply(406, b"", "application/json", {"Vary": "Accept"})
+            return Reply(404, b"", _JSON_TYPE)
+        if not form:
+            return Reply(406, b"", _JSON_TYPE, {"Vary": "Accept"})
         body, etag = made
         told = {"ETag": etag, "Vary": "Accept", "Cache-Control": "no-cache, private"}
         if headers.get("If-None-Match") == etag:
-            return Reply(304, b"", "application/json", told)
-        return Reply(200, body, "application/json", told)
+            return Reply(304, b"", form, told)
+        return Reply(200, body, form, told)
 
     def _refresh(self) -> None:
         """Forget what was made of resources that have changed since."""
@@ -58,9 +60,12 @@ class OpenApi:
             for version, resources in versions.items()
         }
 
-    def _document(self, path: str) -> tuple[bytes, str] | None:
+    def _document(self, path: str, form: str) -> tuple[bytes, str] | None:
         if path == "/openapi/v2":
-            return self._remembered("v2", lambda: swagger(served_groups(self._registry)))
+            groups = served_groups(self._registry)
+            if form == MEDIA_TYPES[1]:
+                return self._remembered("v2 binary", lambda: encode(swagger(groups)))
+            return self._remembered("v2", lambda: orjson.dumps(swagger(groups)))
         place = path.removeprefix("/openapi/v3/")
         found = self._versions.get(place)
         return None if found is None else self._version(place, *found)
@@ -70,14 +75,14 @@ class OpenApi:
         identity = tuple(map(id, resources))
         older = self._older.get(place)
         if older is None or older[0] != identity or any(resource.custom for resource in resources):
-            made = self._remembered(place, lambda: document(version, resources))
+            made = self._remembered(place, lambda: orjson.dumps(document(version, resources)))
             self._older[place] = (identity, made)
             return made
         return older[1]
 
-    def _remembered(self, name: str, make: Callable[[], Object]) -> tuple[bytes, str]:
+    def _remembered(self, name: str, make: Callable[[], bytes]) -> tuple[bytes, str]:
         if name not in self._made:
-            body = orjson.dumps(make())
+            body = make()
             self._made[name] = (body, etag_of(body))
         return self._made[name]
 
@@ -93,7 +98,17 @@ def _place(group: str, version: str) -> str:
     return f"apis/{group}/{version}" if group else f"api/{version}"
 
 
-def accepts_json(accept: str) -> bool:
-    """Whether a client takes JSON; a protobuf form is not made."""
-    kinds = [clause.partition(";")[0].strip() for clause in accept.split(",")]
-    return not accept.strip() or any(kind in _JSON for kind in kinds)
+def wanted_form(accept: str, path: str) -> str:
+    """The first form that a client takes and that is made; empty if there is none.
+
+    Version 2 is also made in protobuf, as Go clients read it in no other form.
+    """
+    if not accept.strip():
+        return _JSON_TYPE
+    for clause in accept.split(","):
+        kind = clause.partition(";")[0].strip()
+        if kind in _JSON:
+            return _JSON_TYPE
+        if kind in MEDIA_TYPES and path == "/openapi/v2":
+            return MEDIA_TYPES[1]
+    return ""
