@@ -30,3 +30,15 @@ async def test_the_status_of_a_policy_follows_its_generation() -> None:
         policy = client.get("validatingadmissionpolicies", "", "p")
         assert policy is not None
         assert policy["status"]["observedGeneration"] == 2
+
+
+async def test_the_status_of_a_policy_tells_what_is_suspicious() -> None:
+    async with running() as (client, controllers):
+        spec = {**SPEC, "validations": [{"expression": "object.nope == 1"}]}
+        await client.create("validatingadmissionpolicies", "", "p", spec=spec)
+        await controllers.settled()
+        policy = client.get("validatingadmissionpolicies", "", "p")
+        assert policy is not None
+        (warning,) = policy["status"]["typeChecking"]["expressionWarnings"]
+        assert warning["fieldRef"] == "spec.validations[0].expression"
+        assert warning["warning"].startswith("/v1, Kind=Secret: ERROR: <input>:1:7: undefined field 'nope'")

@@ -11,7 +11,7 @@ from crossply.apiserver.deletion import FOREGROUND, ORPHAN, DeleteOptions
 from crossply.apiserver.deletion import delete as delete_object
 from crossply.apiserver.lifecycle import Change, load, scope_of, with_revision
 from crossply.apiserver.metadata_rules import check_metadata_update
-from crossply.apiserver.negotiation import negotiate
+from crossply.apiserver.negotiation import negotiate_for
 from crossply.apiserver.objects import encode, read_body
 from crossply.apiserver.replies import Reply, reply_object
 from crossply.apiserver.shape import shape
@@ -115,7 +115,7 @@ async def finalize(world: World, call: Call) -> Reply:
         raise StatusError(
             405, "MethodNotAllowed", "the server does not allow this method on the requested resource"
         )
-    form = negotiate(call.headers.get("Accept", ""))
+    form = negotiate_for(call)
     wanted = shape(call, read_body(call))
     if wanted["metadata"].get("name") != call.name:
         given = wanted["metadata"].get("name", "")

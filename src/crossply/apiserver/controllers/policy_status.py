@@ -1,12 +1,11 @@
-"""The status of admission policies: which generation of a policy the server goes by.
-
-Expressions are not checked against the schemas of what they are about, so `typeChecking` never has warnings.
-"""
+"""The status of admission policies: which generation of a policy counts, and what is suspicious about it."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
+from crossply.apiserver.admission.type_checking import expression_warnings
 from crossply.apiserver.controllers.internal_calls import controller_user, internal_call
 from crossply.apiserver.controllers.work_queue import WorkQueue
 from crossply.apiserver.lifecycle import scope_of, update
@@ -55,11 +54,13 @@ class PolicyStatus:
         generation = policy["metadata"].get("generation")
         if (policy.get("status") or {}).get("observedGeneration") == generation:
             return
+        # Types are compiled for it, which takes a while: requests go on meanwhile.
+        warnings = await asyncio.to_thread(expression_warnings, policy, self._world.registry)
         wanted: Object = {
             "apiVersion": policy["apiVersion"],
             "kind": policy["kind"],
             "metadata": {"name": name},
-            "status": {"observedGeneration": generation, "typeChecking": {}},
+            "status": {"observedGeneration": generation, "typeChecking": _checked(warnings)},
         }
         scope, stamp = scope_of(self._world, call), self._world.timestamp()
         try:
@@ -73,3 +74,7 @@ class PolicyStatus:
         except StatusError as problem:
             if problem.status != 404:
                 raise
+
+
+def _checked(warnings: list[Object]) -> Object:
+    return {"expressionWarnings": warnings} if warnings else {}
