@@ -6,9 +6,12 @@ import asyncio
 import contextlib
 import os
 import secrets
-from dataclasses import dataclass
+import ssl
+from dataclasses import dataclass, field
 
 from crossply.apiserver import builtin
+from crossply.apiserver.audit import AuditLog, Level
+from crossply.apiserver.auditing import Auditing
 from crossply.apiserver.auth.account_tokens import AccountTokens
 from crossply.apiserver.auth.aggregation import AggregationController, writing_to
 from crossply.apiserver.auth.authentication import Authenticator
@@ -19,20 +22,33 @@ from crossply.apiserver.auth.rbac.authorizer import Authorizer
 from crossply.apiserver.auth.reviews import Reviews
 from crossply.apiserver.auth.static_tokens import StaticTokens, read_token_file
 from crossply.apiserver.auth.token_requests import TokenRequests
+from crossply.apiserver.backup_page import Backups
 from crossply.apiserver.calls import Call
 from crossply.apiserver.controllers.running import Controllers
 from crossply.apiserver.custom.definitions import DEFINITIONS, Definitions
 from crossply.apiserver.discovery import Discovery
 from crossply.apiserver.gate import Gate
 from crossply.apiserver.handlers import register
+from crossply.apiserver.limits import Limits, raise_file_limit
+from crossply.apiserver.metrics import Sources, metrics_page
 from crossply.apiserver.openapi.pages import OpenApi
 from crossply.apiserver.resources import Registry
 from crossply.apiserver.server import ApiServer
-from crossply.apiserver.storage import Store
-from crossply.apiserver.tls import Certificates, ensure_certificates, server_ssl_context, write_kubeconfig
+from crossply.apiserver.storage import StorageFailed, Store
+from crossply.apiserver.tls import (
+    Certificates,
+    ensure_certificates,
+    reload_server_certificate,
+    server_ssl_context,
+    write_kubeconfig,
+)
 from crossply.apiserver.tls.files import read, write_private
 from crossply.apiserver.world import Guard, World, now
+from crossply.errors import CrossplyError
 from crossply.values import Object
+
+_ANY_ADDRESS = ("0.0.0.0", "::", "")
+_LOOK_AT_CERTIFICATES = 12 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +63,17 @@ class Settings:
     names: tuple[str, ...] = ()
     """Further names and addresses that clients may use."""
     token_file: str = ""
+    audit_log: str = ""
+    """The file for audit events; none are made without."""
+    audit_level: Level = Level.METADATA
+    limits: Limits = field(default_factory=Limits)
+
+
+class ListenFailed(CrossplyError):
+    """The server cannot listen on the address it was given."""
+
+    code = "CP-650"
+    hint = "choose another address with --listen; port 0 takes a free one"
 
 
 class RunningServer:
@@ -55,6 +82,7 @@ class RunningServer:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._stack = contextlib.AsyncExitStack()
+        self._data = os.path.join(settings.directory, "data")
         self.certificates = Certificates(os.path.join(settings.directory, "pki"))
         self.kubeconfig = os.path.join(settings.directory, "kubeconfig")
         self.token = ""
@@ -63,21 +91,54 @@ class RunningServer:
     async def start(self) -> None:
         """Open the store, begin to serve, and write a kubeconfig."""
         settings = self._settings
-        os.makedirs(settings.directory, mode=0o700, exist_ok=True)
-        self.certificates = await asyncio.to_thread(
-            ensure_certificates, self.certificates.directory, settings.names
-        )
-        path = None if settings.in_memory else os.path.join(settings.directory, "data")
-        store = await Store.open(path)
+        raise_file_limit()
+        _prepare(settings.directory)
+        # The store first: it is locked, so that whoever comes second changes nothing of what the first uses.
+        store = await Store.open(None if settings.in_memory else self._data)
         self._stack.push_async_callback(store.close)
+        self.certificates = await asyncio.to_thread(
+            ensure_certificates, self.certificates.directory, self._names()
+        )
         self.token = _admin_token(settings.directory)
+        log = AuditLog(settings.audit_log, settings.audit_level) if settings.audit_log else None
+        if log is not None:
+            self._stack.push_async_callback(asyncio.to_thread, log.close)
         world = await self._world(store)
-        server = ApiServer(world, await self._doors(world))
-        context = server_ssl_context(self.certificates)
-        port = await server.start(settings.host, settings.port, context)
-        self._stack.push_async_callback(server.stop)
-        self.url = f"https://{_reachable(settings.host)}:{port}"
+        backups = Backups(store, settings.directory)
+        server = ApiServer(world, await self._doors(world), backups, Auditing(log), settings.limits)
+        self._show_metrics(server, store, log)
+        await self._listen(server)
         write_kubeconfig(self.kubeconfig, self.url, self.certificates, self.token)
+
+    async def _listen(self, server: ApiServer) -> None:
+        settings = self._settings
+        context = server_ssl_context(self.certificates)
+        try:
+            port = await server.start(settings.host, settings.port, context)
+        except OSError as problem:
+            raise ListenFailed(
+                f"cannot listen on {settings.host}:{settings.port}: {problem.strerror or problem}"
+            ) from None
+        self._stack.push_async_callback(server.stop)
+        renewing = asyncio.create_task(self._renew(context))
+        self._stack.push_async_callback(_cancelled, renewing)
+        self.url = f"https://{_reachable(settings.host)}:{port}"
+
+    def _show_metrics(self, server: ApiServer, store: Store, log: AuditLog | None) -> None:
+        database = "" if self._settings.in_memory else os.path.join(self._data, "crossply.db")
+        sources = Sources(server.metrics, store, server.connections, log, database)
+        server.pages.metrics = lambda: metrics_page(sources)
+
+    async def _renew(self, context: ssl.SSLContext) -> None:
+        """Replace certificates that end soon, for a server that runs for years."""
+        while True:
+            await asyncio.sleep(_LOOK_AT_CERTIFICATES)
+            await asyncio.to_thread(ensure_certificates, self.certificates.directory, self._names())
+            reload_server_certificate(context, self.certificates)
+
+    def _names(self) -> tuple[str, ...]:
+        host = self._settings.host
+        return self._settings.names if host in _ANY_ADDRESS else (*self._settings.names, host)
 
     async def stop(self) -> None:
         """Stop in the opposite order: no new requests, then controllers, then the store."""
@@ -144,7 +205,14 @@ def _admin_token(directory: str) -> str:
     return read(path).decode().strip()
 
 
+def _prepare(directory: str) -> None:
+    try:
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+    except OSError as problem:
+        raise StorageFailed(f"cannot make {directory}: {problem.strerror}", place=directory) from None
+
+
 def _reachable(host: str) -> str:
-    if host in ("0.0.0.0", "::", ""):
+    if host in _ANY_ADDRESS:
         return "127.0.0.1"
     return f"[{host}]" if ":" in host else host

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import orjson
 
+from crossply.apiserver import backup_page
+from crossply.apiserver.health import Health
 from crossply.apiserver.replies import Reply
 from crossply.apiserver.requests import RequestInfo
-from crossply.apiserver.status import no_such_path
+from crossply.apiserver.status import StatusError, no_such_path
 from crossply.apiserver.world import World
 from crossply.version import __version__
 
@@ -24,24 +26,59 @@ _VERSION = {
     "platform": "",
 }
 _HELLO = f"""<!doctype html>
+<meta charset="utf-8">
 <title>Crossply</title>
 <h1>Crossply {__version__}</h1>
-<p>This is a Kubernetes API server. Talk to it with <code>kubectl --kubeconfig ...</code>.</p>
+<p>This is a Kubernetes API server, kept in one SQLite database. Clients of Kubernetes talk to it:</p>
+<pre>kubectl --kubeconfig &lt;data directory&gt;/kubeconfig get namespaces</pre>
+<p>For operators: <a href="/readyz?verbose">readyz</a>, <a href="/livez?verbose">livez</a>,
+<a href="/version">version</a>, <a href="/metrics">metrics</a>.</p>
 """
 
 
-async def page(world: World, info: RequestInfo, headers: Mapping[str, str]) -> Reply:
-    """The answer to a path that names no object."""
-    if info.verb not in ("get", "head"):
+class Pages:
+    """Answers every path that names no object."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.health = Health(world.store)
+        self.metrics: Callable[[], Reply] | None = None
+
+    async def page(self, info: RequestInfo, query: Mapping[str, str], headers: Mapping[str, str]) -> Reply:
+        """The answer to a path."""
+        path = info.path.rstrip("/") or "/"
+        if info.verb not in ("get", "head"):
+            raise wrong_method()
+        if path.split("/")[1] in ("healthz", "livez", "readyz"):
+            return self.health.page(path, query)
+        if path == "/version":
+            return Reply(200, orjson.dumps(_VERSION))
+        if path == "/":
+            return self._index(headers)
+        if path == "/metrics" and self.metrics is not None:
+            return self.metrics()
+        for prefix, make in self._world.pages.items():
+            if path == prefix or path.startswith(f"{prefix}/"):
+                return await make(self._world, info, headers)
         raise no_such_path()
-    path = info.path.rstrip("/") or "/"
-    if path in ("/healthz", "/livez", "/readyz") or path.startswith(("/livez/", "/readyz/", "/healthz/")):
-        return Reply(200, b"ok", "text/plain; charset=utf-8")
-    if path == "/version":
-        return Reply(200, orjson.dumps(_VERSION))
-    if path == "/" and "text/html" in headers.get("Accept", ""):
-        return Reply(200, _HELLO.encode(), "text/html; charset=utf-8")
-    for prefix, make in world.pages.items():
-        if path == prefix or path.startswith(f"{prefix}/"):
-            return await make(world, info, headers)
-    raise no_such_path()
+
+    def _index(self, headers: Mapping[str, str]) -> Reply:
+        """For a person, what this is; for a program, what there is to ask for."""
+        if "text/html" in headers.get("Accept", ""):
+            return Reply(200, _HELLO.encode(), "text/html; charset=utf-8")
+        return Reply(200, orjson.dumps({"paths": self._paths()}))
+
+    def _paths(self) -> list[str]:
+        paths = {"/api", "/apis", "/metrics", "/openapi/v2", "/openapi/v3", "/version", backup_page.PATH}
+        for resource in self._world.registry.all():
+            for name, version in resource.versions.items():
+                if version.served:
+                    group = f"/apis/{resource.group}" if resource.group else "/api"
+                    paths |= {group, f"{group}/{name}"}
+        return sorted(paths | set(self.health.paths()))
+
+
+def wrong_method() -> StatusError:
+    """The path is there, but not for this."""
+    message = "the server does not allow this method on the requested resource"
+    return StatusError(405, "MethodNotAllowed", message)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 
 import orjson
@@ -34,6 +34,10 @@ from crossply.values import Object
 
 MAX_WAITING = 4096
 """How many events may wait for a client before its watch is cut."""
+MAX_WAITING_BYTES = 64 << 20
+"""How large they may be together; they are mostly shared with history and with other watches."""
+_PIECE = 256 << 10
+"""About how much is encoded before the client has to take it."""
 
 BOOKMARK_SECONDS = 50.0
 _SHORTEST = 1800
@@ -117,9 +121,30 @@ class Watch:
         self._plan = plan
         self._form = form
         self._waiting: deque[Event] = deque()
+        self._held = 0
         self._wake = asyncio.Event()
-        self._cut = False
+        self._ended = ""
+        self.events = 0
+        """How many events were sent."""
+        self.refusal: Callable[[], StatusError | None] = _no_refusal
+        """Why the user may not see any more, if so; asked before anything is sent."""
+        self.on_cut: Callable[[], None] = _nothing
+        """Called when the client is too slow: it does not even read that the watch is over."""
         self._plain = form.is_plain and call.version.name == call.resource.storage_version
+
+    @property
+    def ended(self) -> str:
+        """Why the server ended it; empty while it lasts, or when its time was up."""
+        return self._ended
+
+    def end(self, reason: str) -> None:
+        """End it: what waits is not sent any more."""
+        self._ended = self._ended or reason
+        self._wake.set()
+
+    def look_up(self) -> None:
+        """Ask again, soon, whether the user may still see this."""
+        self._wake.set()
 
     async def lines(self) -> AsyncIterator[bytes]:
         """What to send, piece by piece; the iterator ends when the watch does."""
@@ -150,38 +175,72 @@ class Watch:
         return self._world.store.events(self._call.resource.key, self._plan.since)
 
     def _take(self, event: Event) -> None:
-        if len(self._waiting) >= MAX_WAITING:
-            self._cut = True
-        elif not self._call.namespace or event.key[1] == self._call.namespace:
+        if self._call.namespace and event.key[1] != self._call.namespace:
+            return
+        if len(self._waiting) >= MAX_WAITING or self._held > MAX_WAITING_BYTES:
+            if not self._ended:
+                self.end("slow")
+                self._waiting.clear()
+                self.on_cut()
+        elif not self._ended:
+            self._held += len(event.data)
             self._waiting.append(event)
-        self._wake.set()
+            self._wake.set()
 
     async def _first(self, entries: list[Entry], missed: list[Event], revision: int) -> AsyncIterator[bytes]:
-        lines = [await self._line(Event(e.revision, "ADDED", e.key, e.data, None)) for e in entries]
         namespace = self._call.namespace
-        lines += [await self._line(event) for event in missed if not namespace or event.key[1] == namespace]
+        present = (Event(e.revision, "ADDED", e.key, e.data, None) for e in entries)
+        async for piece in self._pieces(present):
+            yield piece
+        async for piece in self._pieces(e for e in missed if not namespace or e.key[1] == namespace):
+            yield piece
         if self._plan.initial_end:
-            lines.append(self._bookmark(revision, initial_end=True))
-        if any(lines):
-            yield b"".join(lines)
+            yield self._bookmark(revision, initial_end=True)
 
     async def _follow(self, revision: int) -> AsyncIterator[bytes]:
         loop = asyncio.get_running_loop()
         end = loop.time() + self._plan.timeout
-        while not self._cut and (left := end - loop.time()) > 0:
-            if not self._waiting:
-                self._wake.clear()
-                try:
-                    async with asyncio.timeout(min(left, BOOKMARK_SECONDS)):
-                        await self._wake.wait()
-                except TimeoutError:
-                    if self._plan.bookmarks and not self._waiting:
-                        yield self._bookmark(self._world.store.revision, initial_end=False)
-                    continue
-            batch = [self._waiting.popleft() for _ in range(len(self._waiting))]
-            lines = [await self._line(event) for event in batch if event.revision > revision]
-            if any(lines):
+        while not self._ended and (left := end - loop.time()) > 0:
+            if not self._waiting and not await self._woken(min(left, BOOKMARK_SECONDS)):
+                if self._plan.bookmarks and not self._waiting:
+                    yield self._bookmark(self._world.store.revision, initial_end=False)
+                continue
+            if (refusal := self.refusal()) is not None:
+                self.end("forbidden")
+                yield _error(refusal)
+                return
+            batch = list(self._waiting)
+            self._waiting.clear()
+            self._held = 0
+            async for piece in self._pieces(event for event in batch if event.revision > revision):
+                yield piece
+
+    async def _woken(self, seconds: float) -> bool:
+        """Wait until something happened, but not forever."""
+        self._wake.clear()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def _pieces(self, events: Iterable[Event]) -> AsyncIterator[bytes]:
+        """Events as lines, joined: few writes for many small ones, little memory for many large ones."""
+        lines: list[bytes] = []
+        size = 0
+        for event in events:
+            if line := await self._line(event):
+                self.events += 1
+                lines.append(line)
+                size += len(line)
+            if size > _PIECE:
                 yield b"".join(lines)
+                lines, size = [], 0
+            if self._ended:
+                return
+        if lines:
+            yield b"".join(lines)
 
     async def _line(self, event: Event) -> bytes:
         """The event as the client sees it; empty when it does not concern it."""
@@ -229,5 +288,16 @@ class Watch:
 
     def _too_old(self) -> bytes:
         since, oldest = self._plan.since, self._world.store.compacted
-        problem = expired(f"too old resource version: {since} ({oldest})")
-        return orjson.dumps({"type": "ERROR", "object": problem.body()}) + b"\n"
+        return _error(expired(f"too old resource version: {since} ({oldest})"))
+
+
+def _error(problem: StatusError) -> bytes:
+    return orjson.dumps({"type": "ERROR", "object": problem.body()}) + b"\n"
+
+
+def _no_refusal() -> StatusError | None:
+    return None
+
+
+def _nothing() -> None:
+    pass

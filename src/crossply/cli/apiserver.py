@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from crossply.cli.spec import Command, Flag, Invocation, UsageError
 
+if TYPE_CHECKING:
+    from crossply.apiserver.assembly import Settings
+
 DEFAULT_LISTEN = "127.0.0.1:6443"
+DEFAULT_DATA = os.path.join(".", ".crossply")
+_LEVELS = {"metadata": "METADATA", "request": "REQUEST", "request-response": "REQUEST_RESPONSE"}
 
 
 def run(invocation: Invocation) -> int:
     """Serve until interrupted."""
+    from dataclasses import replace
+
     from crossply.apiserver.assembly import Settings
+    from crossply.apiserver.audit import Level
+    from crossply.apiserver.limits import Limits
 
     host, port = _listen(invocation["listen"])
+    if not _is_loopback(host):
+        invocation.stderr.write(
+            f"crossply: warning: listening on {host}: whoever reaches this machine reaches the API\n"
+        )
     settings = Settings(
         directory=invocation["data"],
         host=host,
@@ -21,6 +35,11 @@ def run(invocation: Invocation) -> int:
         in_memory=invocation["in-memory"],
         names=tuple(invocation["names"] or ()),
         token_file=invocation["token-file"] or "",
+        audit_log=invocation["audit-log"] or "",
+        audit_level=Level[_LEVELS[invocation["audit-level"]]],
+        limits=replace(
+            Limits(), requests=invocation["max-requests-inflight"], connections=invocation["max-connections"]
+        ),
     )
     import uvloop
 
@@ -28,13 +47,12 @@ def run(invocation: Invocation) -> int:
     return 0
 
 
-async def _serve(invocation: Invocation, settings: object) -> None:
+async def _serve(invocation: Invocation, settings: Settings) -> None:
     import asyncio
     import signal
 
-    from crossply.apiserver.assembly import RunningServer, Settings
+    from crossply.apiserver.assembly import RunningServer
 
-    assert isinstance(settings, Settings)
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -47,14 +65,23 @@ async def _serve(invocation: Invocation, settings: object) -> None:
         invocation.stdout.flush()
         await stopped.wait()
     finally:
+        # Whoever asks a second time does not want to wait.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
         await server.stop()
 
 
 def _listen(text: str) -> tuple[str, int]:
     host, colon, port = text.rpartition(":")
-    if not colon or not port.isdigit() or int(port) > 65535:
+    if not colon or not port.isdecimal() or int(port) > 65535:
         raise UsageError(f'--listen: expected HOST:PORT but got "{text}"')
-    return host.strip("[]") or "0.0.0.0", int(port)
+    if not host:
+        raise UsageError(f"--listen: name the address, such as 127.0.0.1{text}, or 0.0.0.0{text} for all")
+    return host.strip("[]"), int(port)
+
+
+def _is_loopback(host: str) -> bool:
+    return host == "localhost" or host == "::1" or host.startswith("127.")
 
 
 COMMAND = Command(
@@ -63,7 +90,8 @@ COMMAND = Command(
     description=(
         "Serves the Kubernetes API from a SQLite database, over TLS with an authority of its own. Objects, "
         "certificates and the administrator's kubeconfig are kept in the data directory. It listens on "
-        "loopback unless told otherwise, and stops cleanly on Ctrl-C."
+        "loopback unless told otherwise, and stops cleanly on Ctrl-C or SIGTERM: requests under way are "
+        "finished, watches are ended."
     ),
     examples=(
         "crossply apiserver",
@@ -76,7 +104,7 @@ COMMAND = Command(
             "data",
             "The directory for everything that is kept.",
             kind="path",
-            default=os.path.join(".", ".crossply"),
+            default=DEFAULT_DATA,
             placeholder="DIR",
         ),
         Flag(
@@ -98,6 +126,31 @@ COMMAND = Command(
             'A CSV file of further bearer tokens: token,user,uid,"group1,group2".',
             kind="existing-file",
             placeholder="PATH",
+        ),
+        Flag(
+            "audit-log",
+            "Write an audit event for each request to this file, secrets left out; it is rotated by size.",
+            kind="path",
+            placeholder="PATH",
+        ),
+        Flag(
+            "audit-level",
+            "How much an audit event tells: metadata, request (with its body) or request-response.",
+            kind="string",
+            default="metadata",
+            choices=tuple(_LEVELS),
+        ),
+        Flag(
+            "max-requests-inflight",
+            "How many requests are answered at once; more are told to come back. Watches do not count.",
+            kind="int",
+            default="600",
+        ),
+        Flag(
+            "max-connections",
+            "How many connections are open at once; fewer where the system allows fewer files.",
+            kind="int",
+            default="10000",
         ),
     ),
 )

@@ -37,6 +37,7 @@ def _command_sections(path: str, command: Command) -> list[str]:
         _wrap(maturity_note(path), 0),
         "\n\n".join(_wrap(paragraph, 0) for paragraph in command.description.strip().split("\n\n")),
         _table("Arguments:", arguments),
+        _table("Commands:", [(child.name, child.summary) for child in children(path)]),
         _table("Flags:", [(_flag_label(flag), _flag_help(flag)) for flag in (*flags, *GLOBAL_FLAGS)]),
         _examples(command.examples),
     ]

@@ -147,7 +147,8 @@ class _Walk:
 
     def positional(self, word: str) -> None:
         command = self.parsed.command
-        if command is None:
+        # A command may have others below it: `apiserver` runs a server, `apiserver backup` copies its data.
+        if command is None or (not command.arguments and children(self.parsed.path)):
             self.enter(word)
         elif self.parsed.arguments < len(command.arguments):
             self.argument(command.arguments[self.parsed.arguments], word)

@@ -30,6 +30,8 @@ HIDDEN = True
 
 COMMANDS = (
     Entry("apiserver", "apiserver", "Run a Kubernetes API server on this machine.", "beta"),
+    Entry("apiserver backup", "apiserver_backup", "Copy an API server's database while it runs.", "beta"),
+    Entry("apiserver restore", "apiserver_restore", "Make an API server's data of a backup.", "beta"),
     Entry("composition render", "render", "Render a composite resource (XR)."),
     Entry("config set", "config_set", "Set a value in the configuration file."),
     Entry("config view", "config_view", "Show the configuration in use."),

@@ -42,6 +42,8 @@ class AuditLog:
         waiting: int = _WAITING,
     ) -> None:
         self.level = level
+        self.logged = 0
+        """Events that were handed over to be written."""
         self.dropped = 0
         """Events that were lost because the disk could not keep up."""
         self._told_dropped = 0
@@ -61,6 +63,7 @@ class AuditLog:
         """Log a request that has ended, or whose response has started."""
         try:
             self._queue.put_nowait((record, outcome))
+            self.logged += 1
         except queue.Full:
             self.dropped += 1
 

@@ -65,6 +65,11 @@ class GroupCommit:
         self._thread = threading.Thread(target=self._run, name="crossply-storage", daemon=True)
         self._thread.start()
 
+    @property
+    def alive(self) -> bool:
+        """Whether the thread runs."""
+        return self._thread.is_alive()
+
     def submit(self, change: Change) -> None:
         """Queue a write. All that are queued in one turn of the event loop wake the thread once."""
         with self._lock:

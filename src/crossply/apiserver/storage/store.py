@@ -73,6 +73,11 @@ class Store:
         return self._history.compacted
 
     @property
+    def serving(self) -> bool:
+        """Whether writes are taken: the store is open, and its writer is at work."""
+        return not self._closed and self._group.alive
+
+    @property
     def commits(self) -> int:
         """How many group commits were made since the store was opened."""
         return self._group.commits

@@ -1,0 +1,85 @@
+"""Taking a backup from outside: of the server that has the data open or, if none has, of the data itself."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from http.client import HTTPException, HTTPResponse, HTTPSConnection
+from urllib.parse import urlsplit
+
+from crossply.apiserver.backup_page import PATH, REVISION_HEADER
+from crossply.apiserver.storage import StorageFailed, StorageInUse, Store, WouldOverwrite
+from crossply.apiserver.tls.files import read
+
+_PIECE = 256 << 10
+_SECONDS = 60.0
+
+
+def back_up(directory: str, path: str) -> int:
+    """Write a backup of the server whose data directory this is; the result is its revision."""
+    if os.path.exists(path):
+        raise WouldOverwrite(f"{path} exists already")
+    data = os.path.join(directory, "data")
+    if os.path.isdir(data):
+        with contextlib.suppress(StorageInUse):
+            return asyncio.run(_of_data(data, path))
+    elif not os.path.exists(_kubeconfig(directory)):
+        raise StorageFailed(f"{directory} is not the data directory of an API server")
+    return _of_server(directory, path)
+
+
+async def _of_data(data: str, path: str) -> int:
+    store = await Store.open(data)
+    try:
+        return await store.backup(path)
+    finally:
+        await store.close()
+
+
+def _of_server(directory: str, path: str) -> int:
+    try:
+        with contextlib.closing(_connect(directory)) as connection:
+            token = read(os.path.join(directory, "admin.token")).decode().strip()
+            connection.request("GET", PATH, headers={"Authorization": f"Bearer {token}"})
+            return _keep(connection.getresponse(), path)
+    except (OSError, HTTPException) as problem:
+        raise StorageFailed(f"the server did not give a backup: {problem}") from None
+
+
+def _connect(directory: str) -> HTTPSConnection:
+    import ssl
+
+    from crossply.values.yaml import load
+
+    config = load(read(_kubeconfig(directory)))
+    address = urlsplit(config["clusters"][0]["cluster"]["server"])
+    context = ssl.create_default_context(cafile=os.path.join(directory, "pki", "ca.crt"))
+    return HTTPSConnection(address.hostname or "", address.port, context=context, timeout=_SECONDS)
+
+
+def _keep(response: HTTPResponse, path: str) -> int:
+    """Write the answer to a file, whole or not at all."""
+    if response.status != 200:
+        raise StorageFailed(f"the server did not give a backup: {response.status} {response.reason}")
+    partial = f"{path}.partial"
+    try:
+        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            left = int(response.headers["Content-Length"])
+            while piece := response.read(_PIECE):
+                file.write(piece)
+                left -= len(piece)
+            if left:
+                raise StorageFailed("the server stopped in the middle of the backup")
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(partial, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(partial)
+        raise
+    return int(response.headers[REVISION_HEADER])
+
+
+def _kubeconfig(directory: str) -> str:
+    return os.path.join(directory, "kubeconfig")

@@ -1,0 +1,83 @@
+"""Sending a watch to its client, and the watches under way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aiohttp import web
+
+from crossply.apiserver.auth.rbac.roles import RESOURCES
+from crossply.apiserver.calls import Call
+from crossply.apiserver.connections import SOFTWARE, Connection
+from crossply.apiserver.metrics import Metrics
+from crossply.apiserver.replies import warning_headers
+from crossply.apiserver.storage import Store
+from crossply.apiserver.watching import Watch
+
+
+class Watches:
+    """The watches under way. When roles change, each asks again whether its user may see what it shows."""
+
+    def __init__(self, store: Store, metrics: Metrics) -> None:
+        self._metrics = metrics
+        self._open: set[Watch] = set()
+        for resource in RESOURCES:
+            store.subscribe(resource, self._look_up)
+
+    def end_all(self, reason: str) -> None:
+        """End every watch, so that clients come back when the server does."""
+        for watch in self._open:
+            watch.end(reason)
+
+    async def send(self, request: web.BaseRequest, watch: Watch, call: Call) -> web.StreamResponse:
+        """Send events until the client goes, the time is up, or the server ends the watch."""
+        response = web.StreamResponse(headers={"Content-Type": "application/json", "Server": SOFTWARE})
+        response.enable_chunked_encoding()
+        add_warnings(response.headers, call.warnings)
+        await response.prepare(request)
+        # The client should know that the watch has begun, also if nothing happens for a while.
+        response._payload_writer.send_headers()  # type: ignore[union-attr]
+        connection = request.protocol
+        assert isinstance(connection, Connection)
+        connection.on_lost = lambda: watch.end("gone")
+        watch.on_cut = connection.abort
+        self._begin(watch)
+        try:
+            await _write_all(response, watch)
+        finally:
+            connection.on_lost = None
+            self._finish(watch, call)
+        return response
+
+    def _begin(self, watch: Watch) -> None:
+        self._open.add(watch)
+        self._metrics.watching += 1
+
+    def _finish(self, watch: Watch, call: Call) -> None:
+        self._open.discard(watch)
+        self._metrics.watching -= 1
+        self._metrics.sent(call.resource.group, call.version.name, call.resource.names.plural, watch.events)
+        if watch.ended not in ("", "gone"):
+            self._metrics.ended(watch.ended)
+
+    def _look_up(self, _: object) -> None:
+        for watch in self._open:
+            watch.look_up()
+
+
+async def _write_all(response: web.StreamResponse, watch: Watch) -> None:
+    lines = watch.lines()
+    try:
+        async for piece in lines:
+            await response.write(piece)
+        await response.write_eof()
+    except ConnectionError:
+        watch.end("gone")
+    finally:
+        await lines.aclose()  # type: ignore[attr-defined]
+
+
+def add_warnings(headers: Any, warnings: list[str] | None) -> None:
+    """Say warnings in headers."""
+    for line in warning_headers(warnings or ()):
+        headers.add("Warning", line)

@@ -1,0 +1,35 @@
+"""`crossply apiserver restore`: the data of a server, made of a backup."""
+
+from __future__ import annotations
+
+import os
+
+from crossply.cli.apiserver import DEFAULT_DATA
+from crossply.cli.spec import Argument, Command, Flag, Invocation
+
+
+def run(invocation: Invocation) -> int:
+    """Make the data anew; nothing that is there is overwritten."""
+    from crossply.apiserver.storage import restore
+
+    directory = os.path.join(invocation["data"], "data")
+    revision = restore(os.path.abspath(invocation["file"]), directory)
+    invocation.stdout.write(f"restored into {directory}; it goes on from revision {revision}\n")
+    return 0
+
+
+COMMAND = Command(
+    name="restore",
+    summary="Make an API server's data of a backup.",
+    description=(
+        "Checks a backup and makes the data of a server of it. The directory must hold no data yet: move the "
+        "old directory data away first. Clients that watched before read everything anew, because resource "
+        "versions go on far above those of the backup."
+    ),
+    examples=("crossply apiserver restore --data ./state monday.db",),
+    run=run,
+    arguments=(Argument("file", "The backup to read.", kind="existing-file"),),
+    flags=(
+        Flag("data", "The server's data directory.", kind="path", default=DEFAULT_DATA, placeholder="DIR"),
+    ),
+)
