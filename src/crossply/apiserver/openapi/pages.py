@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -20,6 +22,23 @@ _JSON_TYPE = "application/json"
 _INDEX_TYPE = "text/plain; charset=utf-8"
 
 
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document that has been made: packed, as many are kept and few are asked for."""
+
+    packed: bytes
+    etag: str
+
+    @classmethod
+    def of(cls, body: bytes) -> Document:
+        """Pack a document."""
+        return cls(zlib.compress(body, 1), etag_of(body))
+
+    def body(self) -> bytes:
+        """The document as it is sent."""
+        return zlib.decompress(self.packed)
+
+
 class OpenApi:
     """The OpenAPI documents of a registry, each made when it is first asked for."""
 
@@ -27,8 +46,9 @@ class OpenApi:
         self._registry = registry
         self._generation = -1
         self._versions: dict[str, tuple[str, list[Resource]]] = {}
-        self._made: dict[str, tuple[bytes, str]] = {}
-        self._older: dict[str, tuple[tuple[int, ...], tuple[bytes, str]]] = {}
+        self._made: dict[str, Document] = {}
+        self._kept: dict[str, tuple[list[Resource], Document]] = {}
+        """Documents of versions, with the resources that they were made of."""
 
     async def page(self, world: Any, info: RequestInfo, headers: Mapping[str, str]) -> Reply:
         """Answer a path at or below /openapi."""
@@ -42,11 +62,10 @@ class OpenApi:
             return Reply(404, b"", _JSON_TYPE)
         if not form:
             return Reply(406, b"", _JSON_TYPE, {"Vary": "Accept"})
-        body, etag = made
-        told = {"ETag": etag, "Vary": "Accept", "Cache-Control": "no-cache, private"}
-        if headers.get("If-None-Match") == etag:
+        told = {"ETag": made.etag, "Vary": "Accept", "Cache-Control": "no-cache, private"}
+        if headers.get("If-None-Match") == made.etag:
             return Reply(304, b"", form, told)
-        return Reply(200, body, form, told)
+        return Reply(200, made.body(), form, told)
 
     def _refresh(self) -> None:
         """Forget what was made of resources that have changed since."""
@@ -59,8 +78,10 @@ class OpenApi:
             for group, versions in served_groups(self._registry).items()
             for version, resources in versions.items()
         }
+        for place in self._kept.keys() - self._versions.keys():
+            del self._kept[place]
 
-    def _document(self, path: str, form: str) -> tuple[bytes, str] | None:
+    def _document(self, path: str, form: str) -> Document | None:
         if path == "/openapi/v2":
             groups = served_groups(self._registry)
             if form == MEDIA_TYPES[1]:
@@ -70,28 +91,30 @@ class OpenApi:
         found = self._versions.get(place)
         return None if found is None else self._version(place, *found)
 
-    def _version(self, place: str, version: str, resources: list[Resource]) -> tuple[bytes, str]:
-        """A version's document; one whose resources are the same as before is not made again."""
-        identity = tuple(map(id, resources))
-        older = self._older.get(place)
-        if older is None or older[0] != identity or any(resource.custom for resource in resources):
-            made = self._remembered(place, lambda: orjson.dumps(document(version, resources)))
-            self._older[place] = (identity, made)
-            return made
-        return older[1]
+    def _version(self, place: str, version: str, resources: list[Resource]) -> Document:
+        """A version's document; it is made again only if one of its resources is another than before."""
+        known = self._kept.get(place)
+        if known is not None and _same(known[0], resources):
+            return known[1]
+        made = Document.of(orjson.dumps(document(version, resources)))
+        self._kept[place] = (resources, made)
+        return made
 
-    def _remembered(self, name: str, make: Callable[[], bytes]) -> tuple[bytes, str]:
+    def _remembered(self, name: str, make: Callable[[], bytes]) -> Document:
         if name not in self._made:
-            body = make()
-            self._made[name] = (body, etag_of(body))
+            self._made[name] = Document.of(make())
         return self._made[name]
 
     def _index(self) -> bytes:
         paths = {}
         for place in sorted(self._versions):
-            _, etag = self._version(place, *self._versions[place])
-            paths[place] = {"serverRelativeURL": f"/openapi/v3/{place}?hash={etag.strip(chr(34))}"}
+            etag = self._version(place, *self._versions[place]).etag.strip('"')
+            paths[place] = {"serverRelativeURL": f"/openapi/v3/{place}?hash={etag}"}
         return orjson.dumps({"paths": paths})
+
+
+def _same(one: list[Resource], other: list[Resource]) -> bool:
+    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
 
 
 def _place(group: str, version: str) -> str:
