@@ -5,7 +5,7 @@ from __future__ import annotations
 from crossply.apiserver.auth.reviews import RESOURCES, Reviews
 from crossply.apiserver.auth.token_requests import TokenRequests
 from crossply.apiserver.calls import Call
-from crossply.apiserver.negotiation import negotiate
+from crossply.apiserver.negotiation import negotiate_for
 from crossply.apiserver.objects import read_value
 from crossply.apiserver.replies import Reply, reply
 from crossply.apiserver.status import method_not_supported
@@ -20,13 +20,13 @@ def register(world: World, reviews: Reviews, tokens: TokenRequests) -> None:
         _only_create(call)
         body = read_value(call, call.resource.names.kind, call.resource.api_version(call.version.name))
         answer = await reviews.create(call.resource.key, call.user, call.namespace, body)
-        return reply(201, answer, negotiate(call.headers.get("Accept", "")))
+        return reply(201, answer, negotiate_for(call))
 
     async def token(world: World, call: Call) -> Reply:
         _only_create(call)
         body = read_value(call, "TokenRequest", "authentication.k8s.io/v1")
         answer = await tokens.create(call.namespace, call.name, body)
-        return reply(201, answer, negotiate(call.headers.get("Accept", "")))
+        return reply(201, answer, negotiate_for(call))
 
     for key in RESOURCES:
         world.handlers[key, ""] = review

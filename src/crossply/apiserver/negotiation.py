@@ -1,11 +1,12 @@
-"""What form an answer takes: JSON or YAML, whole objects, a table, or metadata only."""
+"""What form an answer takes: JSON, YAML or protobuf, whole objects, a table, or metadata only."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from crossply.apiserver.calls import Call
 from crossply.apiserver.objects import JSON, MEDIA_TYPES, PROTOBUF, YAML
-from crossply.apiserver.status import not_acceptable
+from crossply.apiserver.status import StatusError, not_acceptable
 
 _AS = {"Table": "table", "PartialObjectMetadata": "partial", "PartialObjectMetadataList": "partial"}
 
@@ -33,12 +34,38 @@ def negotiate(accept: str) -> Form:
     if not accept or accept in (JSON, "*/*"):
         return PLAIN
     for clause in _by_quality(accept):
-        media, *parameters = [part.strip() for part in clause.split(";")]
-        options = dict(part.partition("=")[::2] for part in parameters)
-        form = _form(media.lower(), options)
+        form = _form(*_parsed(clause))
         if form is not None:
             return form
     raise not_acceptable(MEDIA_TYPES)
+
+
+def negotiate_for(call: Call) -> Form:
+    """The form of an answer about objects: as `negotiate`, and protobuf for who accepts nothing else.
+
+    Custom resources have no protobuf form, but their metadata does.
+    """
+    accept = call.headers.get("Accept", "")
+    try:
+        return negotiate(accept)
+    except StatusError:
+        for clause in _by_quality(accept):
+            form = _protobuf_form(*_parsed(clause))
+            if form is not None and (form.shape == "partial" or not call.resource.custom):
+                return form
+        raise
+
+
+def _parsed(clause: str) -> tuple[str, dict[str, str]]:
+    """The media type of a clause, and its parameters."""
+    media, *parameters = [part.strip() for part in clause.split(";")]
+    return media.lower(), dict(part.partition("=")[::2] for part in parameters)
+
+
+def _protobuf_form(media: str, options: dict[str, str]) -> Form | None:
+    form = _shape(options, PROTOBUF) if media == PROTOBUF else None
+    # Tables have no protobuf form, and of metadata only the current version has one.
+    return form if form is not None and form.shape != "table" and form.meta_version == "v1" else None
 
 
 def _by_quality(accept: str) -> list[str]:
@@ -60,9 +87,11 @@ def _quality(clause: str) -> float:
 def _form(media: str, options: dict[str, str]) -> Form | None:
     if media in ("*/*", "application/*"):
         media = JSON
-    # Clients offer protobuf and accept JSON; protobuf is never chosen, so they get JSON.
-    if media == PROTOBUF or media not in (JSON, YAML):
-        return None
+    # Clients that offer protobuf accept JSON as well, which costs less to make, so they get JSON.
+    return _shape(options, media) if media in (JSON, YAML) else None
+
+
+def _shape(options: dict[str, str], media: str) -> Form | None:
     wanted = options.get("as")
     if wanted is None:
         return Form(media)

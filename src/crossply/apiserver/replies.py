@@ -9,7 +9,7 @@ import orjson
 
 from crossply.apiserver.calls import Call
 from crossply.apiserver.negotiation import Form
-from crossply.apiserver.objects import JSON
+from crossply.apiserver.objects import JSON, PROTOBUF
 from crossply.values import Object
 
 JSON_TYPE = JSON
@@ -29,6 +29,10 @@ def encoded(value: Object, form: Form) -> tuple[bytes, str]:
     """A value in the form the client wants."""
     if form.media == JSON:
         return orjson.dumps(value) + b"\n", JSON_TYPE
+    if form.media == PROTOBUF:
+        from crossply.apiserver.protobuf import encode_object
+
+        return encode_object(value), PROTOBUF
     from crossply.values.yaml import dump
 
     return dump(value).encode(), form.media

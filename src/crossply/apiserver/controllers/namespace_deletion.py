@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from crossply.apiserver.calls import Call
 from crossply.apiserver.deletion import FOREGROUND, ORPHAN, DeleteOptions
-from crossply.apiserver.deletion import delete as delete_object
+from crossply.apiserver.deletion import delete_plainly as delete_object
 from crossply.apiserver.lifecycle import Change, load, scope_of, with_revision
 from crossply.apiserver.metadata_rules import check_metadata_update
 from crossply.apiserver.negotiation import negotiate_for

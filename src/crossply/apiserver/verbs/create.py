@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crossply.apiserver.calls import Call
 from crossply.apiserver.lifecycle import create as create_object
-from crossply.apiserver.negotiation import negotiate
+from crossply.apiserver.negotiation import negotiate_for
 from crossply.apiserver.objects import read_body
 from crossply.apiserver.replies import Reply, reply_object
 from crossply.apiserver.shape import shape
@@ -13,6 +13,6 @@ from crossply.apiserver.world import World
 
 async def create(world: World, call: Call) -> Reply:
     """Store a new object and answer with it."""
-    form = negotiate(call.headers.get("Accept", ""))
+    form = negotiate_for(call)
     obj = shape(call, read_body(call))
     return reply_object(call, 201, await create_object(world, call, obj), form)

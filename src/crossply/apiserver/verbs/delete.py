@@ -5,7 +5,7 @@ from __future__ import annotations
 from crossply.apiserver.calls import Call
 from crossply.apiserver.deletion import delete as delete_object
 from crossply.apiserver.deletion import read_options
-from crossply.apiserver.negotiation import negotiate
+from crossply.apiserver.negotiation import negotiate_for
 from crossply.apiserver.replies import Reply, reply, reply_object
 from crossply.apiserver.status import StatusError
 from crossply.apiserver.verbs.list import select
@@ -14,14 +14,14 @@ from crossply.apiserver.world import World
 
 async def delete(world: World, call: Call) -> Reply:
     """Delete one object."""
-    form = negotiate(call.headers.get("Accept", ""))
+    form = negotiate_for(call)
     answer, _ = await delete_object(world, call, call.name, read_options(call))
     return reply_object(call, 200, answer, form)
 
 
 async def delete_collection(world: World, call: Call) -> Reply:
     """Delete every selected object; one that somebody else deletes meanwhile counts as deleted."""
-    form = negotiate(call.headers.get("Accept", ""))
+    form = negotiate_for(call)
     options = read_options(call)
     selected = await select(world, call)
     for obj in selected.objects:

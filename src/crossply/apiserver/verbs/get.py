@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crossply.apiserver.calls import Call
 from crossply.apiserver.conversion import convert_one
-from crossply.apiserver.negotiation import negotiate
+from crossply.apiserver.negotiation import negotiate_for
 from crossply.apiserver.objects import decode
 from crossply.apiserver.replies import Reply, reply_object
 from crossply.apiserver.status import not_found
@@ -13,7 +13,7 @@ from crossply.apiserver.world import World
 
 async def get(world: World, call: Call) -> Reply:
     """The durable state of an object; as stored, where that is what the client wants."""
-    form = negotiate(call.headers.get("Accept", ""))
+    form = negotiate_for(call)
     entry = world.store.get((call.resource.key, call.namespace, call.name))
     if entry is None:
         raise not_found(call.resource.names.plural, call.resource.group, call.name)

@@ -10,7 +10,7 @@ import orjson
 
 from crossply.apiserver.calls import Call
 from crossply.apiserver.conversion import convert
-from crossply.apiserver.negotiation import Form, negotiate
+from crossply.apiserver.negotiation import Form, negotiate_for
 from crossply.apiserver.objects import decode
 from crossply.apiserver.replies import Reply, partial, reply
 from crossply.apiserver.selectors import fields_match, labels_match, parse_fields, parse_labels
@@ -32,7 +32,7 @@ _OTHER_LIST = (
 
 async def list_objects(world: World, call: Call) -> Reply:
     """The selected objects."""
-    form = negotiate(call.headers.get("Accept", ""))
+    form = negotiate_for(call)
     page = _page(world, call)
     plain = form.is_plain and call.version.name == call.resource.storage_version
     if plain and not call.query.get("labelSelector") and not call.query.get("fieldSelector"):

@@ -10,7 +10,7 @@ import orjson
 from crossply.apiserver.calls import Call
 from crossply.apiserver.lifecycle import Change, create, scope_of
 from crossply.apiserver.lifecycle import update as update_object
-from crossply.apiserver.negotiation import negotiate
+from crossply.apiserver.negotiation import negotiate_for
 from crossply.apiserver.objects import check_depth, from_json, media_type
 from crossply.apiserver.owners import as_status
 from crossply.apiserver.patches.json_patch import JsonPatchError, json_patch
@@ -34,7 +34,7 @@ _BUILT_IN = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_YAML)
 
 async def patch(world: World, call: Call) -> Reply:
     """Change an object by a patch; an apply also creates it."""
-    form = negotiate(call.headers.get("Accept", ""))
+    form = negotiate_for(call)
     kind = media_type(call.headers.get("Content-Type", ""))
     offers = _CUSTOM if call.resource.custom else _BUILT_IN
     if kind not in offers:

@@ -7,7 +7,7 @@ from typing import Any
 from crossply.apiserver.calls import Call
 from crossply.apiserver.lifecycle import load
 from crossply.apiserver.lifecycle import update as update_object
-from crossply.apiserver.negotiation import negotiate
+from crossply.apiserver.negotiation import negotiate_for
 from crossply.apiserver.objects import from_json, media_type, read_value
 from crossply.apiserver.patches.json_patch import JsonPatchError, json_patch
 from crossply.apiserver.patches.merge_patch import merge_patch
@@ -23,7 +23,7 @@ _KEPT = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 async def scale(world: World, call: Call) -> Reply:
     """Serve the scale of an object."""
-    form = negotiate(call.headers.get("Accept", ""))
+    form = negotiate_for(call)
     where = call.version.scale
     if where is None or call.info.verb not in ("get", "update", "patch"):
         raise method_not_supported(call.resource.names.plural, call.resource.group, call.info.verb)

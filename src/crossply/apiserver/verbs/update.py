@@ -5,7 +5,7 @@ from __future__ import annotations
 from crossply.apiserver.calls import Call
 from crossply.apiserver.lifecycle import create, must_name_version, storage_key
 from crossply.apiserver.lifecycle import update as update_object
-from crossply.apiserver.negotiation import negotiate
+from crossply.apiserver.negotiation import negotiate_for
 from crossply.apiserver.objects import read_body
 from crossply.apiserver.replies import Reply, reply_object
 from crossply.apiserver.shape import shape
@@ -16,7 +16,7 @@ from crossply.values import Object
 
 async def update(world: World, call: Call) -> Reply:
     """Replace an object."""
-    form = negotiate(call.headers.get("Accept", ""))
+    form = negotiate_for(call)
     obj = shape(call, read_body(call))
     _check_address(call, obj)
     strategy = world.strategy(call.resource, call.version)
