@@ -1,0 +1,32 @@
+"""How long to wait before the next try: longer each time, and never all at the same moment."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+JITTER = 0.1
+"""Waiting times vary by a tenth, so that those who failed together do not return together."""
+
+
+class Backoff:
+    """The waiting times of one series of failures."""
+
+    __slots__ = ("_first", "_longest", "_random", "failures")
+
+    def __init__(self, first: float, longest: float, chance: Callable[[], float] = random.random) -> None:
+        self._first = first
+        self._longest = longest
+        self._random = chance
+        self.failures = 0
+
+    def next(self) -> float:
+        """Note a failure; the seconds to wait after it."""
+        # The exponent is bounded: a series may go on for days.
+        seconds = min(self._first * 2.0 ** min(self.failures, 60), self._longest)
+        self.failures += 1
+        return seconds * (1 - JITTER + 2 * JITTER * self._random())
+
+    def reset(self) -> None:
+        """Note a success."""
+        self.failures = 0

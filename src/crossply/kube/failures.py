@@ -1,0 +1,189 @@
+"""What can go wrong between us and an API server, as a tree.
+
+The server explains a refusal in a Status object; its sentence is kept as the message. Which class a refusal
+becomes decides what a caller does next: try again (Conflict, Busy, Unreachable), begin anew (Expired), or
+tell the user (Invalid, Forbidden).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import orjson
+
+from crossply.errors import CrossplyError
+from crossply.values import Object
+
+
+class Cause(NamedTuple):
+    """One of the reasons for a refusal."""
+
+    reason: str
+    message: str
+    field: str
+
+
+class KubeError(CrossplyError):
+    """The Kubernetes API server refused a request, or could not be asked."""
+
+    code = "CP-700"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int = 0,
+        reason: str = "",
+        causes: tuple[Cause, ...] = (),
+        retry_after: float | None = None,
+        place: str = "",
+        hint: str = "",
+    ) -> None:
+        super().__init__(message, place=place, hint=hint)
+        self.status = status
+        self.reason = reason
+        self.causes = causes
+        self.retry_after = retry_after
+
+
+class Unreachable(KubeError):
+    """The API server could not be reached, or the connection broke before it answered.
+
+    Whether a request that changes something was carried out is then not known.
+    """
+
+    code = "CP-701"
+    hint = "check that the API server runs and that the kubeconfig names its address"
+    never_sent = False
+    """Whether no connection was made, so that the server cannot have done anything."""
+
+
+class NotFound(KubeError):
+    """The object does not exist."""
+
+    code = "CP-702"
+
+
+class NotServed(NotFound):
+    """The API server does not serve this kind at all (or not yet), which says nothing about its objects."""
+
+    code = "CP-703"
+    hint = "check that the kind's CustomResourceDefinition is installed and established"
+
+
+class Conflict(KubeError):
+    """Somebody else changed the object in the meantime, or owns a field that was to be applied."""
+
+    code = "CP-704"
+
+
+class AlreadyExists(Conflict):
+    """An object of this name exists already."""
+
+    code = "CP-705"
+
+
+class Invalid(KubeError):
+    """The API server does not accept the object; the causes name the fields."""
+
+    code = "CP-706"
+
+
+class Forbidden(KubeError):
+    """The user that Crossply acts as may not do this, or an admission rule refused it."""
+
+    code = "CP-707"
+    hint = "check the roles that are bound to the user or service account named in the message"
+
+
+class Unauthorized(KubeError):
+    """The API server does not accept the credentials."""
+
+    code = "CP-708"
+    hint = "check the token or certificate of the kubeconfig's user; it may have expired"
+
+
+class Expired(KubeError):
+    """The resource version asked for is too old: what happened since is no longer known."""
+
+    code = "CP-709"
+
+
+class Busy(KubeError):
+    """The API server asks to come back later: it is overloaded, starting, or timed out."""
+
+    code = "CP-710"
+
+
+_BY_STATUS: dict[int, type[KubeError]] = {
+    400: Invalid,
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    410: Expired,
+    413: Invalid,
+    415: Invalid,
+    422: Invalid,
+    429: Busy,
+    502: Busy,
+    503: Busy,
+    504: Busy,
+}
+
+
+def failure(status: int, body: bytes, retry_after: str = "") -> KubeError:
+    """The error that an answer tells of."""
+    told = _status_of(body)
+    if told is None:
+        return _plain_failure(status, body, retry_after)
+    return refusal(told, status, retry_after)
+
+
+def refusal(told: Object, status: int = 0, retry_after: str = "") -> KubeError:
+    """The error that a Status object tells of."""
+    status = status or int(told.get("code") or 0)
+    reason = str(told.get("reason") or "")
+    details = told.get("details") or {}
+    return _class_of(status, reason, details)(
+        str(told.get("message") or reason or f"the API server answered with status {status}"),
+        status=status,
+        reason=reason,
+        causes=tuple(_cause(cause) for cause in details.get("causes") or ()),
+        retry_after=_seconds(retry_after or details.get("retryAfterSeconds")),
+    )
+
+
+def _class_of(status: int, reason: str, details: Object) -> type[KubeError]:
+    if reason == "AlreadyExists":
+        return AlreadyExists
+    # A missing object is named in the details; where the whole kind is missing, nothing is.
+    if status == 404 and not details.get("name"):
+        return NotServed
+    return _BY_STATUS.get(status, KubeError)
+
+
+def _plain_failure(status: int, body: bytes, retry_after: str) -> KubeError:
+    kind = NotServed if status == 404 else _BY_STATUS.get(status, KubeError)
+    text = body[:300].decode(errors="replace").strip()
+    message = f"the API server answered with status {status}" + (f": {text}" if text else "")
+    return kind(message, status=status, retry_after=_seconds(retry_after))
+
+
+def _status_of(body: bytes) -> Object | None:
+    try:
+        told = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    return told if isinstance(told, dict) and told.get("kind") == "Status" else None
+
+
+def _cause(cause: Object) -> Cause:
+    return Cause(str(cause.get("reason", "")), str(cause.get("message", "")), str(cause.get("field", "")))
+
+
+def _seconds(value: Any) -> float | None:
+    try:
+        return max(float(value), 0.0) if value else None
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,178 @@
+"""Sends requests over one HTTP session, and sends them again where that is safe.
+
+Safe means: the server said that it did nothing (429, 503 with Retry-After), the connection was never made, or
+the connection broke and doing it twice is the same as doing it once. The rest is the caller's to decide.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import ssl
+from collections import Counter
+from collections.abc import AsyncIterator
+from typing import Any
+
+import aiohttp
+from yarl import URL
+
+from crossply.kube.backoff import Backoff
+from crossply.kube.config import ClusterConfig
+from crossply.kube.credentials import Credential
+from crossply.kube.failures import KubeError, Unauthorized, Unreachable, failure
+from crossply.kube.requests import Reply, Request
+from crossply.kube.tls import Certificate, tls_context
+from crossply.version import __version__
+
+ATTEMPTS = 4
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
+LONGEST_WISH = 30.0
+"""The longest Retry-After that is waited for here; longer ones are the caller's."""
+CONNECT_SECONDS, REQUEST_SECONDS = 10.0, 60.0
+CONCURRENT = 64
+"""How many requests other than watches are under way at once."""
+
+_BROKEN = (
+    aiohttp.ClientConnectionError,
+    aiohttp.ClientPayloadError,
+    aiohttp.ServerTimeoutError,
+    TimeoutError,
+)
+
+
+class Transport:
+    """One session with one API server."""
+
+    def __init__(self, config: ClusterConfig) -> None:
+        self.config = config
+        self.counts: Counter[tuple[str, str]] = Counter()
+        """How many requests went out, by verb and resource; every attempt counts."""
+        self._session: aiohttp.ClientSession | None = None
+        self._contexts: dict[Certificate | None, ssl.SSLContext] = {}
+        self._room = asyncio.Semaphore(CONCURRENT)
+        self._server = config.server
+
+    async def open(self) -> None:
+        """Get ready; the connection is made when it is needed."""
+        # Every watch holds a connection, so the number of connections has no limit here.
+        connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=60, socket_factory=_lively_socket)
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            timeout=aiohttp.ClientTimeout(total=REQUEST_SECONDS, sock_connect=CONNECT_SECONDS),
+            headers={"User-Agent": f"crossply/{__version__}", "Accept-Encoding": "identity"},
+            auto_decompress=False,
+            read_bufsize=2**18,
+            cookie_jar=aiohttp.DummyCookieJar(),
+        )
+
+    async def close(self) -> None:
+        """End every connection."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def send(self, request: Request) -> Reply:
+        """The answer, if it is a good one; a refusal is raised."""
+        backoff = Backoff(FIRST_PAUSE, LONGEST_PAUSE)
+        while True:
+            try:
+                async with self._room:
+                    return await self._once(request)
+            except KubeError as problem:
+                pause = backoff.next()
+                if backoff.failures >= ATTEMPTS or not _worth_repeating(request, problem, backoff.failures):
+                    raise
+                await asyncio.sleep(pause if problem.retry_after is None else problem.retry_after)
+
+    async def _once(self, request: Request) -> Reply:
+        async with self._respond(request, None) as response:
+            data = await response.read()
+            if response.status >= 400:
+                raise self._failed(response, data)
+            return Reply(response.status, data)
+
+    @contextlib.asynccontextmanager
+    async def stream(self, request: Request, seconds: float) -> AsyncIterator[aiohttp.StreamReader]:
+        """The body of an answer that goes on for at most so many seconds."""
+        timeout = aiohttp.ClientTimeout(total=seconds, sock_connect=CONNECT_SECONDS)
+        async with self._respond(request, timeout) as response:
+            if response.status >= 400:
+                raise self._failed(response, await response.read())
+            yield response.content
+
+    @contextlib.asynccontextmanager
+    async def _respond(
+        self, request: Request, timeout: aiohttp.ClientTimeout | None
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        if self._session is None:
+            raise RuntimeError("the client is used outside of its `async with` block")
+        credential = await self.config.credentials.current()
+        options: dict[str, Any] = {"timeout": timeout} if timeout is not None else {}
+        self.counts[request.verb, request.resource] += 1
+        try:
+            async with self._session.request(
+                request.method,
+                URL(self._server + request.target, encoded=True),
+                data=request.body,
+                headers=self._headers(request, credential),
+                ssl=self._tls(credential.certificate or self.config.certificate),
+                server_hostname=self.config.server_name or None,
+                proxy=self.config.proxy or None,
+                allow_redirects=False,
+                **options,
+            ) as response:
+                yield response
+        except _BROKEN as problem:
+            raise _unreachable(self._server, request, problem) from problem
+
+    def _headers(self, request: Request, credential: Credential) -> list[tuple[str, str]]:
+        headers = [("Accept", request.accept)]
+        if request.body is not None:
+            headers.append(("Content-Type", request.content_type))
+        if credential.authorization:
+            headers.append(("Authorization", credential.authorization))
+        actor = request.actor or self.config.actor
+        return headers + actor.headers() if actor is not None else headers
+
+    def _tls(self, certificate: Certificate | None) -> ssl.SSLContext:
+        if certificate not in self._contexts:
+            self._contexts.clear()  # a plugin's former certificates are of no more use
+            self._contexts[certificate] = tls_context(
+                self.config.authority, self.config.insecure, certificate
+            )
+        return self._contexts[certificate]
+
+    def _failed(self, response: aiohttp.ClientResponse, data: bytes) -> KubeError:
+        if response.status == 401:
+            self.config.credentials.refused()
+        return failure(response.status, data, response.headers.get("Retry-After", ""))
+
+
+def _lively_socket(address: Any) -> socket.socket:
+    """A socket that notices within a minute that the other end is gone: a watch may be silent for long."""
+    family, kind, protocol, _, _ = address
+    made = socket.socket(family, kind, protocol)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3)):
+        if hasattr(socket, name):
+            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    return made
+
+
+def _worth_repeating(request: Request, problem: KubeError, failures: int) -> bool:
+    if isinstance(problem, Unreachable):
+        return request.repeatable or problem.never_sent
+    if isinstance(problem, Unauthorized):
+        # Once: the token may just have been renewed.
+        return failures == 1
+    if problem.status in (429, 503) and problem.retry_after is not None:
+        return problem.retry_after <= LONGEST_WISH
+    return problem.status in (429, 502, 503, 504) and not request.writes
+
+
+def _unreachable(server: str, request: Request, problem: BaseException) -> Unreachable:
+    told = str(problem) or type(problem).__name__
+    error = Unreachable(f"{request.verb} {request.resource} at {server}: {told}")
+    error.never_sent = isinstance(problem, aiohttp.ClientConnectorError)
+    return error

@@ -1,0 +1,66 @@
+"""The product's API server as a process of its own, which a test may stop and start again."""
+
+from __future__ import annotations
+
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+
+from crossply.kube.config import ClusterConfig, load_config
+from crossply.kube.kind import Kind
+
+CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps", True)
+NAMESPACE = Kind("", "v1", "Namespace", "namespaces", False)
+DEFINITION = Kind(
+    "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False
+)
+
+
+class Server:
+    """One server with one data directory, always at the same address."""
+
+    def __init__(self, directory: pathlib.Path, *flags: str) -> None:
+        self.directory = directory
+        self._flags = flags
+        self._port = _free_port()
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self) -> Server:
+        command = [str(pathlib.Path(sys.executable).parent / "crossply"), "apiserver", *self._flags]
+        command += ["--data", str(self.directory), "--listen", f"127.0.0.1:{self._port}"]
+        with open(self.directory / "server.log", "a") as log:
+            self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        assert line.startswith("ready: "), (self.directory / "server.log").read_text()
+        return self
+
+    def stop(self, how: int = signal.SIGTERM) -> None:
+        if self._process is None:
+            return
+        self._process.send_signal(how)
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        self._process.wait(30)
+        self._process = None
+
+    @property
+    def kubeconfig(self) -> str:
+        return str(self.directory / "kubeconfig")
+
+    @property
+    def config(self) -> ClusterConfig:
+        return load_config(self.kubeconfig)
+
+
+def _free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+def config_map(name: str, namespace: str = "default", **data: str) -> dict:
+    metadata = {"name": name, "namespace": namespace, "labels": {"of": "case"}}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
