@@ -10,6 +10,7 @@ import ssl
 from dataclasses import dataclass, field
 
 from crossply.apiserver import builtin
+from crossply.apiserver.admission.admitting import Admission
 from crossply.apiserver.audit import AuditLog, Level
 from crossply.apiserver.auditing import Auditing
 from crossply.apiserver.auth.account_tokens import AccountTokens
@@ -179,6 +180,9 @@ class RunningServer:
             TokenRequests(store, accounts, world.clock),
         )
         world.guards.append(lambda call, obj, old: check_write(authorizer, call.user, call.info, obj, old))
+        admission = Admission(world, authorizer.authorize)
+        world.admission = admission
+        self._stack.push_async_callback(admission.close)
         aggregation = asyncio.create_task(AggregationController(store, writing_to(store, world.clock)).run())
         self._stack.push_async_callback(_cancelled, aggregation)
         return Gate(authenticator, authorizer)

@@ -54,7 +54,13 @@ def read_options(call: Call) -> DeleteOptions:
 
 
 async def delete(world: World, call: Call, name: str, options: DeleteOptions) -> tuple[Object, bool]:
-    """Delete an object. Returns what to answer, and whether the object is gone for good."""
+    """Delete an object in the way of its kind. Returns what to answer, and whether it is gone for good."""
+    special = world.deleters.get(call.resource.key, delete_plainly)
+    return await special(world, call, name, options)
+
+
+async def delete_plainly(world: World, call: Call, name: str, options: DeleteOptions) -> tuple[Object, bool]:
+    """Delete an object as most kinds are deleted."""
     for _ in range(_TRIES):
         entry, obj = await load(world, call, name)
         _check_preconditions(call, obj, options)

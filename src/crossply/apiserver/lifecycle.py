@@ -63,6 +63,8 @@ async def create(world: World, call: Call, obj: Object, *, recorded: bool = Fals
     if obj["metadata"].get("resourceVersion"):
         raise bad_request("resourceVersion should not be set on objects to be created")
     prepared = _prepare_new(world, call, obj)
+    if not recorded:
+        prepared = record_update(None, prepared, scope_of(world, call), call.field_manager, world.timestamp())
     prepared = await world.admission.mutate(call, "CREATE", prepared, None)
     strategy = world.strategy(call.resource, call.version)
     for attempt in range(_NAME_TRIES):
@@ -72,7 +74,7 @@ async def create(world: World, call: Call, obj: Object, *, recorded: bool = Fals
             guard(call, candidate, None)
         await world.admission.validate(call, "CREATE", candidate, None)
         try:
-            return await _settled(world, call, await _store_new(world, call, candidate, recorded))
+            return await _settled(world, call, await _store_new(world, call, candidate))
         except Exists:
             generated = prepared["metadata"].get("generateName") and not prepared["metadata"].get("name")
             if not generated or attempt == _NAME_TRIES - 1:
@@ -130,19 +132,16 @@ def refuse_invalid(call: Call, strategy: Strategy, obj: Object, errors: list[Fie
     raise invalid(call.resource.names.kind, call.resource.group, name, causes)
 
 
-async def _store_new(world: World, call: Call, obj: Object, recorded: bool) -> Object:
-    owned = obj
-    if not recorded:
-        owned = record_update(None, obj, scope_of(world, call), call.field_manager, world.timestamp())
-    stored = await convert_one(world, call.resource, owned, call.resource.storage_version)
-    key = storage_key(call, owned["metadata"]["name"])
+async def _store_new(world: World, call: Call, obj: Object) -> Object:
+    stored = await convert_one(world, call.resource, obj, call.resource.storage_version)
+    key = storage_key(call, obj["metadata"]["name"])
     if call.dry_run:
         existing = world.store.latest(key)
         if existing is not None:
             raise Exists(key, existing)
-        return owned
+        return obj
     entry = await world.store.write(key, None, _encoder(stored))
-    return with_revision(owned, entry.revision)
+    return with_revision(obj, entry.revision)
 
 
 async def _settled(world: World, call: Call, written: Object) -> Object:
@@ -202,9 +201,9 @@ async def _store_change(
 ) -> Object:
     strategy = world.strategy(call.resource, call.version)
     new = _prepare_changed(call, strategy, old, new)
-    new = await world.admission.mutate(call, "UPDATE", new, old)
     if not recorded:
         new = record_update(old, new, scope_of(world, call), call.field_manager, world.timestamp())
+    new = await world.admission.mutate(call, "UPDATE", new, old)
     new = with_old_times(new, old)
     if new == old:
         return old
@@ -214,7 +213,7 @@ async def _store_change(
     await world.admission.validate(call, "UPDATE", new, old)
     if call.dry_run:
         return new
-    if new["metadata"].get("deletionTimestamp") and not new["metadata"].get("finalizers"):
+    if new["metadata"].get("deletionTimestamp") and not is_held(call, new):
         return await _remove(world, call, entry, new)
     stored = await convert_one(world, call.resource, new, call.resource.storage_version)
     written = await world.store.write(entry.key, entry.revision, _encoder(stored))
@@ -243,6 +242,13 @@ def _check_changed(call: Call, strategy: Strategy, old: Object, new: Object) -> 
     )
     errors += strategy.validate_update(new, old)
     refuse_invalid(call, strategy, new, errors)
+
+
+def is_held(call: Call, obj: Object) -> bool:
+    """Whether something must still happen before a deleted object may go."""
+    if obj["metadata"].get("finalizers"):
+        return True
+    return call.resource.key == "namespaces" and bool((obj.get("spec") or {}).get("finalizers"))
 
 
 async def _remove(world: World, call: Call, entry: Entry, last: Object) -> Object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from crossply.apiserver.builtin import strategy_for
 from crossply.apiserver.calls import Call
@@ -46,6 +46,7 @@ class NoAdmission:
 
 Handler = Callable[["World", Call], Awaitable[Reply]]
 Page = Callable[["World", RequestInfo, Mapping[str, str]], Awaitable[Reply]]
+Deleter = Callable[["World", Call, str, Any], Awaitable[tuple[Object, bool]]]
 Guard = Callable[[Call, Object, Object | None], None]
 Settle = Callable[[str], Awaitable[None]]
 Convert = Callable[[Resource, list[Object], str], Awaitable[list[Object]]]
@@ -73,6 +74,8 @@ class World:
     convert_by_webhook: Convert | None = None
     handlers: dict[tuple[str, str], Handler] = field(default_factory=dict)
     """Who answers what is not stored: by resource key (or * for all) and subresource (or nothing)."""
+    deleters: dict[str, Deleter] = field(default_factory=dict)
+    """Kinds whose deletion is special, by resource key."""
     guards: list[Guard] = field(default_factory=list)
     """Further checks of every write; each raises a StatusError to refuse it."""
     after_write: dict[str, Settle] = field(default_factory=dict)

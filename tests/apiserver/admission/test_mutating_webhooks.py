@@ -36,7 +36,12 @@ async def test_a_webhook_changes_the_object_and_sees_what_is_asked(tmp_path: Pat
         (request,) = client.server.requests("/a")
         uid = request.pop("uid")
         assert len(uid) == 36
-        assert request.pop("object") == {
+        seen = request.pop("object")
+        (owner,) = seen["metadata"].pop("managedFields")
+        assert owner["fieldsV1"] == {"f:spec": {".": {}, "f:size": {}}}, (
+            "owners are known before it is called"
+        )
+        assert seen == {
             "apiVersion": "example.org/v1",
             "kind": "Widget",
             "metadata": {"name": "one", "namespace": "default"},

@@ -6,7 +6,7 @@ import asyncio
 
 from crossply.apiserver.controllers.garbage import GarbageCollector
 from crossply.apiserver.controllers.namespace_contents import NamespaceContents, ensure_namespaces
-from crossply.apiserver.controllers.namespace_deletion import finalize
+from crossply.apiserver.controllers.namespace_deletion import delete_namespace, finalize
 from crossply.apiserver.controllers.namespaces import NamespaceController
 from crossply.apiserver.controllers.policy_status import PolicyStatus
 from crossply.apiserver.world import World
@@ -26,6 +26,7 @@ class Controllers:
     async def start(self) -> None:
         """Make what must exist, and begin to follow the store."""
         self._world.handlers["namespaces", "finalize"] = finalize
+        self._world.deleters["namespaces"] = delete_namespace
         await ensure_namespaces(self._world)
         for controller in self._all:
             controller.start()
