@@ -16,6 +16,7 @@ from crossply.apiserver.builtin.kinds import definition_of, resources
 from crossply.apiserver.builtin.strategies import strategy_for
 from crossply.apiserver.builtin.strategies.strategy import Strategy
 from crossply.apiserver.builtin.table import definitions
+from crossply.apiserver.builtin.unknown_fields import unknown_fields
 
 __all__ = [
     "Strategy",
@@ -27,4 +28,5 @@ __all__ = [
     "normalised",
     "resources",
     "strategy_for",
+    "unknown_fields",
 ]

@@ -1,0 +1,52 @@
+"""Fields that a built-in kind does not have, in the order in which they were written.
+
+Definitions are followed wherever they lead, also into the schemas of a CustomResourceDefinition, which
+contain themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from crossply.apiserver.builtin.table import definitions, names_by_kind
+from crossply.apiserver.resources import Resource
+from crossply.values import Object
+
+_EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
+_SCHEMA: Object = {"$ref": f"{_EXTENSIONS}.JSONSchemaProps"}
+_SCHEMA_OR = {f"{_EXTENSIONS}.JSONSchemaPropsOr{other}" for other in ("Array", "Bool", "StringArray")}
+
+
+def unknown_fields(resource: Resource, version: str, obj: Object) -> list[str]:
+    """The paths of fields that the kind does not have."""
+    name = names_by_kind()[resource.group, version, resource.names.kind]
+    return list(_unknown(obj, {"$ref": name}, ""))
+
+
+def _unknown(value: Any, schema: Object, path: str) -> Iterator[str]:
+    ref = schema.get("$ref")
+    if ref in _SCHEMA_OR:
+        # A schema, or a list of them, or something that has no fields.
+        schema = {"type": "array", "items": _SCHEMA} if isinstance(value, list) else _SCHEMA
+        ref = schema.get("$ref")
+    if ref:
+        schema = definitions()[ref]
+    if isinstance(value, dict):
+        yield from _unknown_members(value, schema, path)
+    elif isinstance(value, list) and "items" in schema:
+        for index, item in enumerate(value):
+            yield from _unknown(item, schema["items"], f"{path}[{index}]")
+
+
+def _unknown_members(value: Object, schema: Object, path: str) -> Iterator[str]:
+    fields, others = schema.get("properties"), schema.get("additionalProperties")
+    if not fields and others is None:
+        return
+    for key, member in value.items():
+        at = f"{path}.{key}" if path else key
+        below = others if fields is None else fields.get(key)
+        if below is None:
+            yield at
+        else:
+            yield from _unknown(member, below, at)
