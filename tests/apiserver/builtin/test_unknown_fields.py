@@ -29,10 +29,11 @@ CASES: list[tuple[dict[str, Any], list[str], str]] = [
     ),
     (definition({"typ": "object"}), [f"{ROOT}.typ"], "in the schema of a definition"),
     (
-        definition({"properties": {"a": {"items": {"anyOf": [{"foo": 1}]}}}}),
-        [f"{ROOT}.properties.a.items.anyOf[0].foo"],
+        definition({"properties": {"a": {"allOf": [{"anyOf": [{"foo": 1}]}]}}}),
+        [f"{ROOT}.properties.a.allOf[0].anyOf[0].foo"],
         "however deep",
     ),
+    (definition({"items": {"foo": 1}}), [], "but not where a schema may be something else as well"),
     (definition({"additionalProperties": False, "default": {"any": "thing"}}), [], "free JSON has no fields"),
     (new("apps/v1", "ControllerRevision", data={"any": "thing"}), [], "raw data has none either"),
 ]

@@ -14,8 +14,8 @@ from crossply.apiserver.resources import Resource
 from crossply.values import Object
 
 _EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
-_SCHEMA: Object = {"$ref": f"{_EXTENSIONS}.JSONSchemaProps"}
 _SCHEMA_OR = {f"{_EXTENSIONS}.JSONSchemaPropsOr{other}" for other in ("Array", "Bool", "StringArray")}
+"""`items` and `additionalProperties`: these read themselves, and ignore what they do not know."""
 
 
 def unknown_fields(resource: Resource, version: str, obj: Object) -> list[str]:
@@ -27,9 +27,7 @@ def unknown_fields(resource: Resource, version: str, obj: Object) -> list[str]:
 def _unknown(value: Any, schema: Object, path: str) -> Iterator[str]:
     ref = schema.get("$ref")
     if ref in _SCHEMA_OR:
-        # A schema, or a list of them, or something that has no fields.
-        schema = {"type": "array", "items": _SCHEMA} if isinstance(value, list) else _SCHEMA
-        ref = schema.get("$ref")
+        return
     if ref:
         schema = definitions()[ref]
     if isinstance(value, dict):
