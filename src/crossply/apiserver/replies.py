@@ -38,6 +38,15 @@ def encoded(value: Object, form: Form) -> tuple[bytes, str]:
     return dump(value).encode(), form.media
 
 
+def encoded_event(kind: str, value: Object, form: Form) -> bytes:
+    """An event of a watch in the form the client wants: a line, or a frame of protobuf."""
+    if form.media != PROTOBUF:
+        return orjson.dumps({"type": kind, "object": value}) + b"\n"
+    from crossply.apiserver.protobuf import encode_event
+
+    return encode_event(kind, value)
+
+
 def reply(status: int, value: Object, form: Form) -> Reply:
     """An answer of a value as it is."""
     body, content_type = encoded(value, form)

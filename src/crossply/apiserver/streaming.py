@@ -31,7 +31,7 @@ class Watches:
 
     async def send(self, request: web.BaseRequest, watch: Watch, call: Call) -> web.StreamResponse:
         """Send events until the client goes, the time is up, or the server ends the watch."""
-        response = web.StreamResponse(headers={"Content-Type": "application/json", "Server": SOFTWARE})
+        response = web.StreamResponse(headers={"Content-Type": watch.content_type, "Server": SOFTWARE})
         response.enable_chunked_encoding()
         add_warnings(response.headers, call.warnings)
         await response.prepare(request)

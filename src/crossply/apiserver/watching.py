@@ -12,13 +12,11 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 
-import orjson
-
 from crossply.apiserver.calls import Call
 from crossply.apiserver.conversion import convert_one
 from crossply.apiserver.negotiation import Form
-from crossply.apiserver.objects import decode
-from crossply.apiserver.replies import shaped
+from crossply.apiserver.objects import JSON, PROTOBUF, decode
+from crossply.apiserver.replies import encoded_event, shaped
 from crossply.apiserver.selectors import (
     FieldClause,
     Requirement,
@@ -133,6 +131,11 @@ class Watch:
         self._plain = form.is_plain and call.version.name == call.resource.storage_version
 
     @property
+    def content_type(self) -> str:
+        """What the client is told of the events that come."""
+        return f"{PROTOBUF};stream=watch" if self._form.media == PROTOBUF else JSON
+
+    @property
     def ended(self) -> str:
         """Why the server ended it; empty while it lasts, or when its time was up."""
         return self._ended
@@ -207,7 +210,7 @@ class Watch:
                 continue
             if (refusal := self.refusal()) is not None:
                 self.end("forbidden")
-                yield _error(refusal)
+                yield self._error(refusal)
                 return
             batch = list(self._waiting)
             self._waiting.clear()
@@ -250,7 +253,7 @@ class Watch:
         kind = await self._seen_as(event, obj)
         if not kind:
             return b""
-        return orjson.dumps({"type": kind, "object": shaped(self._call, obj, self._form)}) + b"\n"
+        return encoded_event(kind, shaped(self._call, obj, self._form), self._form)
 
     async def _seen_as(self, event: Event, obj: Object) -> str:
         """What the change is to a client that sees selected objects only."""
@@ -284,15 +287,16 @@ class Watch:
             "apiVersion": self._call.resource.api_version(self._call.version.name),
             "metadata": metadata,
         }
-        return orjson.dumps({"type": "BOOKMARK", "object": obj}) + b"\n"
+        if self._form.shape == "partial":
+            obj = shaped(self._call, obj, self._form)
+        return encoded_event("BOOKMARK", obj, self._form)
 
     def _too_old(self) -> bytes:
         since, oldest = self._plan.since, self._world.store.compacted
-        return _error(expired(f"too old resource version: {since} ({oldest})"))
+        return self._error(expired(f"too old resource version: {since} ({oldest})"))
 
-
-def _error(problem: StatusError) -> bytes:
-    return orjson.dumps({"type": "ERROR", "object": problem.body()}) + b"\n"
+    def _error(self, problem: StatusError) -> bytes:
+        return encoded_event("ERROR", problem.body(), self._form)
 
 
 def _no_refusal() -> StatusError | None:

@@ -111,7 +111,7 @@ def _read_raw_json(data: bytes) -> Any:
 
 
 def _write_raw_json(value: Any) -> bytes:
-    return chunk(1, orjson.dumps(value))
+    return chunk(1, orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
 
 
 def _read_items(data: bytes) -> list[str]:

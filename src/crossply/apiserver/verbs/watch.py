@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from crossply.apiserver.calls import Call
-from crossply.apiserver.negotiation import negotiate
+from crossply.apiserver.negotiation import negotiate_for
 from crossply.apiserver.watching import Watch, read_plan
 from crossply.apiserver.world import World
 
 
 def watch(world: World, call: Call) -> Watch:
     """The watch that a request asks for; the server streams its lines."""
-    return Watch(world, call, read_plan(call), negotiate(call.headers.get("Accept", "")))
+    return Watch(world, call, read_plan(call), negotiate_for(call))
