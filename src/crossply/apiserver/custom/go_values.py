@@ -5,6 +5,7 @@ The real server checks an internal form of definitions whose fields have no JSON
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -149,6 +150,13 @@ _VERSION: Shape = (
 )
 
 
-def schema_keys() -> list[str]:
+@functools.cache
+def schema_keys() -> tuple[str, ...]:
     """The keywords of a schema in the order in which Go declares them."""
-    return [name for _, name, _, _ in _SCHEMA]
+    return tuple(name for _, name, _, _ in _SCHEMA)
+
+
+@functools.cache
+def rule_keys() -> tuple[str, ...]:
+    """The fields of a rule."""
+    return tuple(name for _, name, _, _ in _RULE)
