@@ -105,7 +105,12 @@ def test_a_job_selects_the_pods_that_carry_its_uid() -> None:
 SERVICES: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"ports": [{"port": 80}]}, {"type": "ClusterIP", "internalTrafficPolicy": "Cluster"}, "an inner one"),
     ({"type": "LoadBalancer"}, {"externalTrafficPolicy": "Cluster"}, "what is reached from outside"),
-    ({"clusterIP": "None"}, {"clusterIPs": ["None"], "ipFamilies": ["IPv4"]}, "a headless one"),
+    (
+        {"clusterIP": "None", "selector": {"a": "b"}},
+        {"clusterIPs": ["None"], "ipFamilies": ["IPv4"]},
+        "a headless one",
+    ),
+    ({"clusterIP": "None"}, {"ipFamilyPolicy": "RequireDualStack"}, "one that could be anything"),
     (
         {"sessionAffinity": "ClientIP"},
         {"sessionAffinityConfig": {"clientIP": {"timeoutSeconds": 10800}}},

@@ -141,8 +141,11 @@ def _address(obj: Object) -> None:
     if not spec.get("clusterIP"):
         spec["clusterIP"] = (spec.get("clusterIPs") or [_derived_address(obj)])[0]
     spec.setdefault("clusterIPs", [spec["clusterIP"]])
-    spec.setdefault("ipFamilies", ["IPv6" if ":" in spec["clusterIP"] else "IPv4"])
-    spec.setdefault("ipFamilyPolicy", "SingleStack")
+    # Nobody knows the addresses behind a Service without an address and without a selector.
+    both = spec["clusterIP"] == "None" and not spec.get("selector")
+    family = "IPv6" if ":" in spec["clusterIP"] else "IPv4"
+    spec.setdefault("ipFamilies", ["IPv4", "IPv6"] if both else [family])
+    spec.setdefault("ipFamilyPolicy", "RequireDualStack" if both else "SingleStack")
     balanced = spec.get("type") == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts", True)
     if spec.get("type") == "NodePort" or balanced:
         for port in spec.get("ports") or ():
