@@ -23,6 +23,7 @@ def _strategy(resource: Resource) -> Strategy:
 @functools.cache
 def _strategies() -> dict[tuple[str, str], type[Strategy]]:
     from crossply.apiserver.builtin.strategies import (
+        admission_policies,
         autoscalers,
         events,
         ingresses,
@@ -75,7 +76,7 @@ def _strategies() -> dict[tuple[str, str], type[Strategy]]:
         (rbac, "rolebindings"): roles.BindingStrategy,
         (rbac, "roles"): roles.RoleStrategy,
         (admission, "mutatingwebhookconfigurations"): webhooks.WebhookStrategy,
-        (admission, "validatingadmissionpolicies"): webhooks.PolicyStrategy,
-        (admission, "validatingadmissionpolicybindings"): webhooks.PolicyBindingStrategy,
+        (admission, "validatingadmissionpolicies"): admission_policies.PolicyStrategy,
+        (admission, "validatingadmissionpolicybindings"): admission_policies.PolicyBindingStrategy,
         (admission, "validatingwebhookconfigurations"): webhooks.WebhookStrategy,
     }

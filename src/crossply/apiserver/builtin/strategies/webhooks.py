@@ -1,4 +1,4 @@
-"""Webhook configurations and admission policies: what they match, and where they are called."""
+"""Webhook configurations: what they match, and where they are called."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 from crossply.apiserver.builtin.strategies.field_checks import (
     duplicate,
-    forbidden,
     invalid,
     label_selector,
     one_of,
@@ -22,8 +21,8 @@ from crossply.values import Object
 _REVIEWS = ("v1", "v1beta1")
 _OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _SCOPES = ("*", "Cluster", "Namespaced")
-_FAILURE, _MATCH, _HARMLESS = ("Fail", "Ignore"), ("Equivalent", "Exact"), ("None", "NoneOnDryRun")
-_ACTIONS = ("Audit", "Deny", "Warn")
+FAILURE_POLICIES, MATCH_POLICIES = ("Fail", "Ignore"), ("Equivalent", "Exact")
+_HARMLESS = ("None", "NoneOnDryRun")
 
 
 class WebhookStrategy(Strategy):
@@ -52,8 +51,8 @@ def _check_webhook(webhook: Object, path: str) -> list[FieldError]:
     errors = _check_name(webhook.get("name", ""), f"{path}.name")
     for index, rule in enumerate(webhook.get("rules") or ()):
         errors += check_rule(rule, f"{path}.rules[{index}]")
-    errors += one_of(f"{path}.failurePolicy", webhook.get("failurePolicy", "Fail"), _FAILURE)
-    errors += one_of(f"{path}.matchPolicy", webhook.get("matchPolicy", "Exact"), _MATCH)
+    errors += one_of(f"{path}.failurePolicy", webhook.get("failurePolicy", "Fail"), FAILURE_POLICIES)
+    errors += one_of(f"{path}.matchPolicy", webhook.get("matchPolicy", "Exact"), MATCH_POLICIES)
     if "reinvocationPolicy" in webhook:
         policies = ["IfNeeded", "Never"]
         errors += one_of(f"{path}.reinvocationPolicy", webhook["reinvocationPolicy"], policies)
@@ -208,99 +207,3 @@ def check_conditions(conditions: Any, path: str) -> list[FieldError]:
                 errors.append(duplicate(f"{at}.name", name))
         names.add(name)
     return errors
-
-
-class PolicyStrategy(Strategy):
-    """ValidatingAdmissionPolicies. Their expressions are compiled where they are used."""
-
-    counts_generation = True
-    updates_blindly = False
-
-    def validate(self, obj: Object) -> list[FieldError]:
-        """Check what is matched and that there is something to validate."""
-        spec = obj.get("spec") or {}
-        errors = one_of("spec.failurePolicy", spec.get("failurePolicy", ""), _FAILURE)
-        if spec.get("paramKind") is not None:
-            errors += [
-                required(f"spec.paramKind.{key}")
-                for key in ("apiVersion", "kind")
-                if not spec["paramKind"].get(key)
-            ]
-        constraints = spec.get("matchConstraints")
-        if constraints is None:
-            errors.append(required("spec.matchConstraints"))
-        else:
-            errors += _check_matching(constraints, "spec.matchConstraints", rules_required=True)
-        errors += check_conditions(spec.get("matchConditions") or (), "spec.matchConditions")
-        if not spec.get("validations") and not spec.get("auditAnnotations"):
-            detail = "validations or auditAnnotations must contain at least one item"
-            errors += [required(f"spec.{key}", detail) for key in ("validations", "auditAnnotations")]
-        for index, each in enumerate(spec.get("validations") or ()):
-            if not each.get("expression", "").strip():
-                errors.append(
-                    required(f"spec.validations[{index}].expression", "expression is not specified")
-                )
-        return errors
-
-
-def _check_matching(matching: Object, path: str, rules_required: bool) -> list[FieldError]:
-    errors = one_of(f"{path}.matchPolicy", matching.get("matchPolicy", "Exact"), _MATCH)
-    for key in ("namespaceSelector", "objectSelector"):
-        errors += label_selector(matching.get(key), f"{path}.{key}")
-    for key in ("resourceRules", "excludeResourceRules"):
-        for index, rule in enumerate(matching.get(key) or ()):
-            errors += check_rule(rule, f"{path}.{key}[{index}]")
-    if rules_required and not matching.get("resourceRules"):
-        errors.append(required(f"{path}.resourceRules"))
-    return errors
-
-
-class PolicyBindingStrategy(Strategy):
-    """ValidatingAdmissionPolicyBindings."""
-
-    counts_generation = True
-    updates_blindly = False
-
-    def validate(self, obj: Object) -> list[FieldError]:
-        """Check which policy is bound, to what, and what follows."""
-        spec = obj.get("spec") or {}
-        errors = [] if spec.get("policyName") else [required("spec.policyName")]
-        reference = spec.get("paramRef")
-        if reference is not None:
-            errors += _check_parameters(reference, "spec.paramRef")
-        if spec.get("matchResources") is not None:
-            errors += _check_matching(spec["matchResources"], "spec.matchResources", rules_required=False)
-        return errors + _check_actions(spec.get("validationActions") or ())
-
-
-def _check_parameters(reference: Object, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    if reference.get("name") and reference.get("selector") is not None:
-        detail = "name and selector are mutually exclusive"
-        errors += [forbidden(f"{path}.name", detail), forbidden(f"{path}.selector", detail)]
-    elif not reference.get("name") and reference.get("selector") is None:
-        errors.append(required(path, "one of name or selector must be specified"))
-    if reference.get("parameterNotFoundAction") is None:
-        errors.append(required(f"{path}.parameterNotFoundAction", ""))
-    return errors
-
-
-def _check_actions(actions: Any) -> list[FieldError]:
-    path = "spec.validationActions"
-    if not actions:
-        return [required(path)]
-    errors: list[FieldError] = []
-    for index, action in enumerate(actions):
-        errors += one_of(f"{path}[{index}]", action, _ACTIONS)
-        if action in actions[:index]:
-            errors.append(duplicate(f"{path}[{index}]", action))
-    if {"Deny", "Warn"} <= set(actions):
-        detail = (
-            "must not contain both Deny and Warn (repeating the same validation failure information in the "
-            "API response and headers serves no purpose)"
-        )
-        errors.append(invalid(path, list(actions), detail))
-    return errors
-
-
-__all__ = ["PolicyBindingStrategy", "PolicyStrategy", "WebhookStrategy", "check_rule", "check_url"]
