@@ -12,8 +12,8 @@ from crossply.values import Object
 def unknown_keywords(definition: Object) -> list[str]:
     """The paths of unknown keywords in the schemas of a definition as it came in.
 
-    What is inside `items` and `additionalProperties` is not told: Go's types for those read themselves and are
-    never strict.
+    What is inside `items` and `additionalProperties` is not told: Go reads those by types of their own, which
+    are never strict.
     """
     found: list[str] = []
     spec = definition.get("spec")

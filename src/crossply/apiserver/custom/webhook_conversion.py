@@ -61,7 +61,7 @@ class WebhookConverter:
         return list(_merged(objects, iter(converted), wanted))
 
     async def _review(self, resource: Resource, objects: list[Object], wanted: str) -> list[Object]:
-        told = f"conversion webhook for {_kind_of(objects, resource)}"
+        told = f"conversion webhook for {objects[0].get('apiVersion')}, Kind={resource.names.kind}"
         webhook = (resource.conversion or {}).get("webhook") or {}
         known = [each for each in webhook.get("conversionReviewVersions") or () if each in _REVIEWS]
         if not known:
@@ -98,11 +98,6 @@ def _request(review: str, uid: str, objects: list[Object], wanted: str) -> Objec
         "apiVersion": f"apiextensions.k8s.io/{review}",
         "request": {"uid": uid, "desiredAPIVersion": wanted, "objects": objects},
     }
-
-
-def _kind_of(objects: list[Object], resource: Resource) -> str:
-    kind = resource.names.kind if len(objects) == 1 else resource.names.list_kind
-    return f"{objects[0].get('apiVersion')}, Kind={kind}"
 
 
 def _checked(told: str, objects: list[Object], results: list[object], wanted: str) -> list[Object]:
