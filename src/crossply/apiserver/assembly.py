@@ -25,8 +25,10 @@ from crossply.apiserver.auth.static_tokens import StaticTokens, read_token_file
 from crossply.apiserver.auth.token_requests import TokenRequests
 from crossply.apiserver.backup_page import Backups
 from crossply.apiserver.calls import Call
+from crossply.apiserver.controllers.own_service import keep_trying
 from crossply.apiserver.controllers.running import Controllers
 from crossply.apiserver.custom.definitions import DEFINITIONS, Definitions
+from crossply.apiserver.custom.deletion import delete_definition
 from crossply.apiserver.discovery import Discovery
 from crossply.apiserver.gate import Gate
 from crossply.apiserver.handlers import register
@@ -49,6 +51,7 @@ from crossply.errors import CrossplyError
 from crossply.values import Object
 
 _ANY_ADDRESS = ("0.0.0.0", "::", "")
+_PATIENCE = 0.3
 _LOOK_AT_CERTIFICATES = 12 * 3600.0
 
 
@@ -108,10 +111,11 @@ class RunningServer:
         backups = Backups(store, settings.directory)
         server = ApiServer(world, await self._doors(world), backups, Auditing(log), settings.limits)
         self._show_metrics(server, store, log)
-        await self._listen(server)
+        port = await self._listen(server)
+        await self._tell_service(world, port)
         write_kubeconfig(self.kubeconfig, self.url, self.certificates, self.token)
 
-    async def _listen(self, server: ApiServer) -> None:
+    async def _listen(self, server: ApiServer) -> int:
         settings = self._settings
         context = server_ssl_context(self.certificates)
         try:
@@ -124,6 +128,13 @@ class RunningServer:
         renewing = asyncio.create_task(self._renew(context))
         self._stack.push_async_callback(_cancelled, renewing)
         self.url = f"https://{_reachable(settings.host)}:{port}"
+        return port
+
+    async def _tell_service(self, world: World, port: int) -> None:
+        """Write the Service that leads here; who refuses that does not hold up the start."""
+        telling = asyncio.create_task(keep_trying(world, self._settings.host, port))
+        self._stack.push_async_callback(_cancelled, telling)
+        await asyncio.wait([telling], timeout=_PATIENCE)
 
     def _show_metrics(self, server: ApiServer, store: Store, log: AuditLog | None) -> None:
         database = "" if self._settings.in_memory else os.path.join(self._data, "crossply.db")
@@ -156,6 +167,7 @@ class RunningServer:
             world.pages[prefix] = OpenApi(registry).page
         definitions = Definitions()
         world.after_write[DEFINITIONS] = definitions.settle
+        world.deleters[DEFINITIONS] = delete_definition
         world.guards.append(_refusing_terminating(definitions))
         definitions.start(world)
         self._stack.push_async_callback(definitions.stop)

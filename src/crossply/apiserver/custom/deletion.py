@@ -1,4 +1,4 @@
-"""The first step of a definition's end: it is marked, and waits for its instances to be removed (`cleanup`)."""
+"""The first step of a definition's end: it is marked, and waits until `cleanup` has removed its instances."""
 
 from __future__ import annotations
 

@@ -1,0 +1,102 @@
+"""The Service that leads to the server itself."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from crossply.apiserver.controllers import own_service
+from crossply.apiserver.controllers.own_service import ensure_service, keep_trying
+from crossply.apiserver.objects import decode
+from crossply.apiserver.status import internal_error
+from crossply.apiserver.world import NoAdmission
+from tests.apiserver.controllers.worlds import Bench, bench
+
+
+def _service(client: Bench) -> dict[str, Any]:
+    found = client.get("services", "default", "kubernetes")
+    assert found is not None
+    return found
+
+
+async def test_the_service_is_made_as_kubernetes_makes_it() -> None:
+    async with bench() as client:
+        await ensure_service(client.world, "127.0.0.1", 6443)
+        service = _service(client)
+        assert service["metadata"]["labels"] == {"component": "apiserver", "provider": "kubernetes"}
+        assert service["spec"] == {
+            "clusterIP": "10.96.0.1",
+            "clusterIPs": ["10.96.0.1"],
+            "internalTrafficPolicy": "Cluster",
+            "ipFamilies": ["IPv4"],
+            "ipFamilyPolicy": "SingleStack",
+            "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": 6443}],
+            "sessionAffinity": "None",
+            "type": "ClusterIP",
+        }
+        assert [each["manager"] for each in service["metadata"]["managedFields"]] == ["kube-apiserver"]
+
+
+async def test_a_new_port_is_told_and_what_others_added_stays() -> None:
+    async with bench() as client:
+        await ensure_service(client.world, "127.0.0.1", 6443)
+        await client.update("services", "default", "kubernetes", _labelled)
+        await ensure_service(client.world, "127.0.0.1", 7443)
+        service = _service(client)
+        assert service["spec"]["ports"][0]["targetPort"] == 7443
+        assert service["metadata"]["labels"]["mine"] == "kept"
+
+
+async def test_nothing_is_written_when_nothing_changed() -> None:
+    async with bench() as client:
+        await ensure_service(client.world, "192.0.2.7", 6443)
+        before = client.world.store.revision
+        await ensure_service(client.world, "192.0.2.7", 6443)
+        assert client.world.store.revision == before
+
+
+@pytest.mark.parametrize(
+    ("host", "told"),
+    [
+        ("127.0.0.1", False),  # the API refuses loopback addresses as endpoints
+        ("0.0.0.0", False),  # no address in particular
+        ("localhost", False),  # not an address
+        ("192.0.2.7", True),
+        ("2001:db8::7", True),
+    ],
+)
+async def test_endpoints_are_told_where_others_can_reach_them(host: str, told: bool) -> None:
+    async with bench() as client:
+        await ensure_service(client.world, host, 6443)
+        found = client.world.store.get(("endpointslices.discovery.k8s.io", "default", "kubernetes"))
+        assert (found is not None) is told
+        if found:
+            endpoints = decode(found.data)
+            assert endpoints["endpoints"] == [{"addresses": [host], "conditions": {"ready": True}}]
+            assert endpoints["addressType"] == ("IPv6" if ":" in host else "IPv4")
+
+
+class _Busy(NoAdmission):
+    """Refuses the first two writes."""
+
+    refusals = 2
+
+    async def validate(self, *_: Any) -> None:
+        if self.refusals:
+            self.refusals -= 1
+            raise internal_error("the webhook is not up yet")
+
+
+async def test_a_webhook_that_refuses_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_service, "_TRY_AGAIN", 0.001)
+    async with bench() as client:
+        client.world.admission = _Busy()
+        await asyncio.wait_for(keep_trying(client.world, "127.0.0.1", 6443), 5)
+        assert _service(client)["spec"]["type"] == "ClusterIP"
+
+
+def _labelled(old: dict[str, Any]) -> dict[str, Any]:
+    metadata = old["metadata"]
+    return {**old, "metadata": {**metadata, "labels": {**metadata["labels"], "mine": "kept"}}}

@@ -1,0 +1,76 @@
+"""A request to delete a definition: it is marked, and goes when its instances are gone."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.apiserver.calls import Call
+from crossply.apiserver.custom.definitions import DEFINITIONS
+from crossply.apiserver.custom.deletion import delete_definition
+from crossply.apiserver.custom.state import FINALIZER
+from crossply.apiserver.deletion import DeleteOptions, delete
+from crossply.apiserver.requests import RequestInfo, User
+from crossply.apiserver.status import StatusError
+from tests.apiserver.custom.running import Bench, definition_key, running
+from tests.apiserver.custom.samples import definition
+
+BOXES = "boxes.acme.example.org"
+ADMIN = User("admin", ("system:masters",))
+
+
+def call_of(bench: Bench) -> Call:
+    resource = bench.world.registry.find("apiextensions.k8s.io", "customresourcedefinitions")
+    assert resource is not None
+    version = resource.versions["v1"]
+    info = RequestInfo("delete", "", resource.group, "v1", "", resource.names.plural, BOXES)
+    return Call(info, ADMIN, {}, {}, b"", resource, version)
+
+
+async def made(bench: Bench) -> Call:
+    bench.world.deleters[DEFINITIONS] = delete_definition
+    await bench.create(definition())
+    await bench.settled(BOXES)
+    return call_of(bench)
+
+
+async def test_the_instances_of_a_deleted_definition_are_deleted() -> None:
+    async with running() as bench:
+        call = await made(bench)
+        key = (BOXES, "n", "one")
+        await bench.put(
+            key, {"apiVersion": "acme.example.org/v1", "kind": "Box", "metadata": {"name": "one"}}
+        )
+        answer, gone = await delete(bench.world, call, BOXES, DeleteOptions())
+        assert not gone
+        assert answer["metadata"]["finalizers"] == [FINALIZER]
+        assert answer["metadata"]["deletionTimestamp"]
+        await bench.until(lambda: bench.world.store.get(definition_key(BOXES)) is None)
+        assert bench.world.store.get(key) is None
+
+
+async def test_a_trial_deletion_changes_nothing() -> None:
+    async with running() as bench:
+        call = await made(bench)
+        before = bench.world.store.revision
+        answer, gone = await delete(bench.world, call, BOXES, DeleteOptions(dry_run=True))
+        assert (bench.world.store.revision, gone) == (before, False)
+        assert answer["metadata"]["deletionTimestamp"]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (DeleteOptions(uid="another"), "UID in precondition: another, UID in object meta: " + BOXES),
+        (
+            DeleteOptions(resource_version="0"),
+            "ResourceVersion in precondition: 0, ResourceVersion in object",
+        ),
+    ],
+)
+async def test_another_definition_than_the_one_meant_stays(options: DeleteOptions, told: str) -> None:
+    async with running() as bench:
+        call = await made(bench)
+        with pytest.raises(StatusError) as refused:
+            await delete(bench.world, call, BOXES, options)
+        assert refused.value.status == 409
+        assert told in str(refused.value)
