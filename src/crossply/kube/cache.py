@@ -1,0 +1,233 @@
+"""What exists of a kind, kept up to date by a watch, as encoded bytes.
+
+A dict takes about ten times the memory of its JSON, so objects stay encoded; whoever needs one decodes it.
+What is to be found quickly is extracted once, by index functions.
+
+A cache is behind the server by the time a watch event takes. Whoever writes an object can tell the cache what
+the server answered (`learn`), and reads its own write from then on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from contextlib import aclosing
+from typing import NamedTuple
+
+import orjson
+
+from crossply.errors import CrossplyError
+from crossply.kube.client import Client
+from crossply.kube.kind import Kind
+from crossply.kube.watch import (
+    ADDED,
+    BOOKMARK,
+    DELETED,
+    MODIFIED,
+    RELIST,
+    SYNCED,
+    Change,
+    Key,
+    changes,
+)
+from crossply.values import Object
+
+Index = Callable[[Object], Iterable[str]]
+"""The values that an object is found under."""
+Subscriber = Callable[[str, Key, bytes | None, bytes | None], None]
+"""Told of each change: its type, the object's key, its bytes before and after."""
+
+_log = logging.getLogger("crossply.kube")
+
+
+class Entry(NamedTuple):
+    """One object."""
+
+    data: bytes
+    uid: str
+    version: int
+    """The resource version, as a number; -1 where it is none."""
+    found_under: tuple[tuple[str, str], ...]
+    """The indexes and values that it is found under."""
+
+
+class Cache:
+    """The objects of one kind that one selector selects."""
+
+    def __init__(self, client: Client, kind: Kind, namespace: str = "", label_selector: str = "") -> None:
+        self.kind = kind
+        self.namespace = namespace
+        self.label_selector = label_selector
+        self.synced = asyncio.Event()
+        """Set once everything that exists is here."""
+        self.trouble: CrossplyError | None = None
+        """Why there are no news at the moment."""
+        self._client = client
+        self._entries: dict[Key, Entry] = {}
+        self._indexes: dict[str, Index] = {}
+        self._found: dict[tuple[str, str], dict[Key, None]] = {}
+        self._subscribers: list[Subscriber] = []
+        self._unseen: set[Key] | None = None
+        """While everything is told anew: what was here before and was not told again yet."""
+        self._watched = -1
+        """The version up to which the watch has told everything."""
+        self._learned: set[Key] = set()
+        """What is here by `learn` and was not told by the watch yet."""
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, namespace: str, name: str) -> bytes | None:
+        """An object's bytes."""
+        entry = self._entries.get((namespace, name))
+        return None if entry is None else entry.data
+
+    def uid(self, namespace: str, name: str) -> str:
+        """An object's uid; empty where there is none."""
+        entry = self._entries.get((namespace, name))
+        return "" if entry is None else entry.uid
+
+    def keys(self) -> list[Key]:
+        """All keys."""
+        return list(self._entries)
+
+    def objects(self) -> list[bytes]:
+        """All objects."""
+        return [entry.data for entry in self._entries.values()]
+
+    def keys_by(self, index: str, value: str) -> list[Key]:
+        """The keys of the objects that an index has under a value."""
+        return list(self._found.get((index, value), ()))
+
+    def by(self, index: str, value: str) -> list[bytes]:
+        """The objects that an index has under a value."""
+        return [self._entries[key].data for key in self.keys_by(index, value)]
+
+    def add_index(self, name: str, function: Index) -> None:
+        """Find objects by something else from now on; a name always means the same function."""
+        if name in self._indexes:
+            return
+        self._indexes[name] = function
+        for key, entry in list(self._entries.items()):
+            self._enter(key, entry.data, entry.uid, entry.version, orjson.loads(entry.data))
+
+    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
+        """Hear of every change from now on; what is here already is in `objects`. Returns how to stop it."""
+        self._subscribers.append(subscriber)
+        return lambda: self._subscribers.remove(subscriber)
+
+    def learn(self, obj: Object | bytes) -> None:
+        """Take in what the server answered to a write, ahead of the watch.
+
+        The object must be one that the selector selects: the watch would never tell that another one is gone.
+        """
+        value: Object = orjson.loads(obj) if isinstance(obj, bytes) else obj
+        data = obj if isinstance(obj, bytes) else orjson.dumps(obj)
+        change = Change(MODIFIED, data, value)
+        version = _number(change.resource_version)
+        entry = self._entries.get(change.key)
+        # What the watch has passed already is either here, or was deleted since.
+        if version > self._watched and (entry is None or version > entry.version):
+            self._put(change)
+            self._learned.add(change.key)
+            if self._unseen is not None:
+                self._unseen.add(change.key)
+
+    async def run(self) -> None:
+        """Keep up to date until cancelled."""
+        feed = changes(
+            self._client,
+            self.kind,
+            namespace=self.namespace,
+            label_selector=self.label_selector,
+            trouble=self._note_trouble,
+        )
+        async with aclosing(feed):
+            async for change in feed:
+                self._take(change)
+
+    def _note_trouble(self, problem: CrossplyError | None) -> None:
+        self.trouble = problem
+
+    def _take(self, change: Change) -> None:
+        if change.type == RELIST:
+            self._unseen = set(self._entries)
+            self._watched = -1
+            return
+        version = _number(change.resource_version)
+        if change.type == SYNCED:
+            self._settle(version)
+        elif change.type != BOOKMARK:
+            self._take_object(change, version)
+        self._watched = version if self._unseen is None else self._watched
+
+    def _take_object(self, change: Change, version: int) -> None:
+        key = change.key
+        if self._unseen is not None:
+            self._unseen.discard(key)
+        if key in self._learned:
+            if version < self._entries[key].version:
+                return
+            self._learned.discard(key)
+        if change.type == DELETED:
+            self._remove(key)
+        else:
+            self._put(change)
+
+    def _settle(self, version: int) -> None:
+        """Everything that exists was told: the rest is gone, save what was learned since that moment."""
+        for key in self._unseen or ():
+            if key not in self._learned or self._entries[key].version <= version:
+                self._remove(key)
+        self._unseen = None
+        self.synced.set()
+
+    def _put(self, change: Change) -> None:
+        key, version = change.key, _number(change.resource_version)
+        before = self._entries.get(key)
+        if before is not None and before.uid != change.uid:
+            self._remove(key)
+            before = None
+        if before is not None and before.version == version != -1:
+            return
+        self._enter(key, change.data, change.uid, version, change.obj)
+        if before is None:
+            self._tell(ADDED, key, None, change.data)
+        else:
+            self._tell(MODIFIED, key, before.data, change.data)
+
+    def _remove(self, key: Key) -> None:
+        entry = self._entries.pop(key, None)
+        self._learned.discard(key)
+        if entry is not None:
+            self._leave_indexes(key, entry)
+            self._tell(DELETED, key, entry.data, None)
+
+    def _enter(self, key: Key, data: bytes, uid: str, version: int, obj: Object) -> None:
+        before = self._entries.get(key)
+        pairs = ((name, value) for name, function in self._indexes.items() for value in function(obj))
+        entry = Entry(data, uid, version, tuple(pairs))
+        self._entries[key] = entry
+        if before is not None and before.found_under != entry.found_under:
+            self._leave_indexes(key, before)
+        for pair in entry.found_under:
+            self._found.setdefault(pair, {})[key] = None
+
+    def _leave_indexes(self, key: Key, entry: Entry) -> None:
+        for pair in entry.found_under:
+            found = self._found.get(pair, {})
+            found.pop(key, None)
+            if not found:
+                self._found.pop(pair, None)
+
+    def _tell(self, kind: str, key: Key, before: bytes | None, after: bytes | None) -> None:
+        for subscriber in list(self._subscribers):
+            try:
+                subscriber(kind, key, before, after)
+            except Exception:  # noqa: BLE001 - one subscriber's mistake must not blind all others
+                _log.exception("a subscriber to %s failed at %s", self.kind.resource, key)
+
+
+def _number(resource_version: str) -> int:
+    return int(resource_version) if resource_version.isdigit() else -1

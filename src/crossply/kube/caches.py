@@ -1,0 +1,76 @@
+"""Caches on demand: started for the first who needs one, shared, and stopped after the last."""
+
+from __future__ import annotations
+
+import asyncio
+from types import TracebackType
+from typing import Self
+
+from crossply.kube.cache import Cache
+from crossply.kube.client import Client
+from crossply.kube.kind import Kind
+
+_Which = tuple[Kind, str, str]
+
+
+class _Shared:
+    """A running cache and how many need it."""
+
+    __slots__ = ("cache", "task", "users")
+
+    def __init__(self, cache: Cache) -> None:
+        self.cache = cache
+        self.task = asyncio.create_task(cache.run(), name=f"cache of {cache.kind.resource}")
+        self.users = 0
+
+
+class Caches:
+    """All caches of one client; `async with Caches(client) as caches`."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._shared: dict[_Which, _Shared] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    def acquire(self, kind: Kind, *, namespace: str = "", label_selector: str = "") -> Cache:
+        """A running cache; await its `synced` before relying on it, and `release` it in the end."""
+        which = (kind, namespace, label_selector)
+        if which not in self._shared:
+            self._shared[which] = _Shared(Cache(self._client, kind, namespace, label_selector))
+        self._shared[which].users += 1
+        return self._shared[which].cache
+
+    def release(self, cache: Cache) -> None:
+        """One who needed it does so no longer."""
+        which = (cache.kind, cache.namespace, cache.label_selector)
+        shared = self._shared[which]
+        shared.users -= 1
+        if not shared.users:
+            del self._shared[which]
+            self._end(shared)
+
+    def running(self) -> list[Cache]:
+        """The caches that run now."""
+        return [shared.cache for shared in self._shared.values()]
+
+    async def close(self) -> None:
+        """Stop all, and wait until they have stopped."""
+        for shared in self._shared.values():
+            self._end(shared)
+        self._shared.clear()
+        await asyncio.gather(*self._ending, return_exceptions=True)
+
+    def _end(self, shared: _Shared) -> None:
+        # The loop keeps no strong reference to a task: one that is still closing its connection must not be
+        # collected, nor be left behind when we close.
+        shared.task.cancel()
+        self._ending.add(shared.task)
+        shared.task.add_done_callback(self._ending.discard)

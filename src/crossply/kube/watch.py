@@ -1,0 +1,268 @@
+"""Following a kind's changes through every interruption.
+
+`changes` is the source: it begins with everything that exists, then tells every change in order. When the
+connection ends it goes on from where it was; when the server no longer knows that place (410) it begins anew
+and says so with RELIST, and with SYNCED once all that exists has been told: what was not told in between is
+gone. `cache` settles that by what it holds; `follow` does so for everybody else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import NamedTuple
+
+import aiohttp
+import orjson
+
+from crossply.errors import CrossplyError
+from crossply.kube.backoff import Backoff
+from crossply.kube.client import Client
+from crossply.kube.failures import Expired, Invalid, Unreachable, refusal
+from crossply.kube.kind import Kind
+from crossply.kube.lines import lines
+from crossply.values import Object
+
+ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
+RELIST, SYNCED, BOOKMARK = "RELIST", "SYNCED", "BOOKMARK"
+
+WATCH_SECONDS = 300.0
+"""A watch is asked to last this long, or up to twice as long, so that not all end together."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 10.0
+SOON = 1.0
+"""A watch that ends within so many seconds counts as a failure: it must not be begun again and again."""
+
+_INITIAL = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
+_INITIAL_END = "k8s.io/initial-events-end"
+_HEAD, _MIDDLE = b'{"type":"', b'","object":'
+
+_log = logging.getLogger("crossply.kube")
+
+Key = tuple[str, str]
+"""An object's namespace and name."""
+
+
+class Change(NamedTuple):
+    """Something that happened to an object."""
+
+    type: str
+    data: bytes
+    """The object, encoded; of a bookmark the resource version only."""
+    obj: Object
+    """The same, decoded."""
+
+    @property
+    def key(self) -> Key:
+        """Which object."""
+        metadata = self.obj["metadata"]
+        return metadata.get("namespace", ""), metadata["name"]
+
+    @property
+    def uid(self) -> str:
+        """Which object of that name."""
+        return str(self.obj["metadata"].get("uid", ""))
+
+    @property
+    def resource_version(self) -> str:
+        """Which version of it; of a SYNCED or BOOKMARK, of the whole kind."""
+        return str(self.obj["metadata"].get("resourceVersion", ""))
+
+
+Trouble = Callable[[CrossplyError | None], None]
+"""Told why there are no news at the moment, and with None that there are again."""
+
+
+def _untold(problem: CrossplyError | None) -> None:
+    """The listener of those who do not want to know."""
+
+
+async def follow(
+    client: Client, kind: Kind, *, namespace: str = "", label_selector: str = "", since: str = ""
+) -> AsyncGenerator[Change, None]:
+    """Every change: ADDED, MODIFIED and DELETED, and SYNCED whenever all that exists has been told.
+
+    With `since` nothing that exists is told first. What vanished while nobody was looking is told as DELETED
+    with the object's identity only. Close the iterator when done: `async with aclosing(follow(…))`.
+    """
+    known: dict[Key, tuple[str, str]] = {}
+    unseen: set[Key] = set()
+    feed = changes(client, kind, namespace=namespace, label_selector=label_selector, since=since)
+    async with aclosing(feed):
+        async for change in feed:
+            if change.type == RELIST:
+                unseen = set(known)
+            elif change.type == SYNCED:
+                for key in unseen:
+                    yield _vanished(kind, key, known.pop(key)[0])
+                unseen = set()
+                yield change
+            elif change.type != BOOKMARK:
+                unseen.discard(change.key)
+                for told in _as_told(kind, known, change):
+                    yield told
+
+
+def _as_told(kind: Kind, known: dict[Key, tuple[str, str]], change: Change) -> list[Change]:
+    """The change as somebody sees it who knows these objects already."""
+    before = known.get(change.key)
+    if change.type == DELETED:
+        known.pop(change.key, None)
+        return [change]
+    known[change.key] = (change.uid, change.resource_version)
+    if before is None:
+        return [change._replace(type=ADDED)]
+    if before == known[change.key]:
+        return []
+    if before[0] != change.uid:
+        return [_vanished(kind, change.key, before[0]), change._replace(type=ADDED)]
+    return [change._replace(type=MODIFIED)]
+
+
+def _vanished(kind: Kind, key: Key, uid: str) -> Change:
+    metadata = {"name": key[1], "uid": uid} | ({"namespace": key[0]} if key[0] else {})
+    obj = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata}
+    return Change(DELETED, orjson.dumps(obj), obj)
+
+
+def changes(
+    client: Client,
+    kind: Kind,
+    *,
+    namespace: str = "",
+    label_selector: str = "",
+    since: str = "",
+    trouble: Trouble = _untold,
+) -> AsyncGenerator[Change, None]:
+    """Every change, with RELIST, SYNCED and BOOKMARK in between; it never ends by itself."""
+    return _Feed(client, kind, namespace, label_selector, since, trouble).run()
+
+
+class _Feed:
+    """A place in the history of a kind, and the way on from there."""
+
+    def __init__(
+        self, client: Client, kind: Kind, namespace: str, label_selector: str, since: str, trouble: Trouble
+    ) -> None:
+        self._client = client
+        self._kind = kind
+        self._namespace = namespace
+        self._labels = label_selector
+        self._position = since
+        """The version up to which everything was told; empty where it is to begin anew."""
+        self._streams_lists = True
+        self._trouble = trouble
+
+    async def run(self) -> AsyncGenerator[Change, None]:
+        backoff = Backoff(FIRST_PAUSE, LONGEST_PAUSE)
+        while True:
+            begun = asyncio.get_running_loop().time()
+            problem: CrossplyError | None = None
+            try:
+                async with aclosing(self._onwards()) as feed:
+                    async for change in feed:
+                        yield change
+            except CrossplyError as raised:
+                problem = raised
+            if asyncio.get_running_loop().time() - begun >= SOON:
+                backoff.reset()
+                if problem is None:
+                    continue
+            pause = backoff.next()
+            anew = problem is not None and self._begins_anew(problem)
+            if not anew or backoff.failures > 1:
+                self._note(problem, backoff.failures)
+                await asyncio.sleep(pause)
+
+    def _note(self, problem: CrossplyError | None, failures: int) -> None:
+        self._trouble(problem)
+        # A watch that broke is nothing to speak of; one that cannot be begun again is.
+        level = logging.WARNING if failures == 4 else logging.DEBUG
+        _log.log(level, "watching %s: %s", self._kind.resource, problem or "it ended at once")
+
+    def _begins_anew(self, problem: CrossplyError) -> bool:
+        """Whether there is another way on, which needs no waiting."""
+        if isinstance(problem, Expired) and self._position:
+            self._position = ""
+            return True
+        if isinstance(problem, Invalid) and not self._position and self._streams_lists:
+            # A server without streaming lists refuses the question itself.
+            self._streams_lists = False
+            return True
+        return False
+
+    def _onwards(self) -> AsyncGenerator[Change, None]:
+        if self._position:
+            return self._watch({"resourceVersion": self._position})
+        return self._watch(_INITIAL) if self._streams_lists else self._list()
+
+    async def _list(self) -> AsyncGenerator[Change, None]:
+        listed = await self._client.list(self._kind, self._namespace, self._labels)
+        yield _marker(RELIST)
+        for data in listed.items:
+            yield Change(ADDED, data, orjson.loads(data))
+        self._position = listed.resource_version
+        yield _marker(SYNCED, self._position)
+        async with aclosing(self._watch({"resourceVersion": self._position})) as feed:
+            async for change in feed:
+                yield change
+
+    async def _watch(self, query: dict[str, str]) -> AsyncGenerator[Change, None]:
+        seconds = WATCH_SECONDS * (1 + random.random())
+        query = {**query, "allowWatchBookmarks": "true", "timeoutSeconds": str(int(seconds))}
+        if self._labels:
+            query["labelSelector"] = self._labels
+        async with self._client.stream(self._kind, self._namespace, query, seconds + 30) as body:
+            self._trouble(None)
+            if not self._position:
+                yield _marker(RELIST)
+            async with aclosing(_parsed(body)) as parsed:
+                async for change in parsed:
+                    yield self._moved(change)
+
+    def _moved(self, change: Change) -> Change:
+        """Note where we are; nowhere yet while the server tells what exists."""
+        if self._position:
+            if change.type == BOOKMARK and _goes_back(change.resource_version, self._position):
+                raise Expired("the server is behind what it told before: its data was replaced")
+            self._position = change.resource_version or self._position
+        elif change.type == BOOKMARK and _ends_initial(change.obj):
+            self._position = change.resource_version
+            return change._replace(type=SYNCED)
+        return change
+
+
+def _marker(kind: str, resource_version: str = "") -> Change:
+    return Change(kind, b"", {"metadata": {"resourceVersion": resource_version}})
+
+
+def _ends_initial(obj: Object) -> bool:
+    return (obj["metadata"].get("annotations") or {}).get(_INITIAL_END) == "true"
+
+
+def _goes_back(now: str, before: str) -> bool:
+    return now.isdigit() and before.isdigit() and int(now) < int(before)
+
+
+async def _parsed(body: aiohttp.StreamReader) -> AsyncGenerator[Change, None]:
+    async for line in lines(body):
+        change = _parse(line)
+        if change.type == "ERROR":
+            raise refusal(change.obj)
+        yield change
+
+
+def _parse(line: bytes) -> Change:
+    """One line of a watch. The object's bytes are cut out of it; they are not written anew."""
+    try:
+        if line.startswith(_HEAD):
+            end = line.index(b'"', len(_HEAD))
+            if line.startswith(_MIDDLE, end):
+                data = line.rstrip()[end + len(_MIDDLE) : -1]
+                return Change(line[len(_HEAD) : end].decode(), data, orjson.loads(data))
+        event = orjson.loads(line)
+        return Change(event["type"], orjson.dumps(event["object"]), event["object"])
+    except (ValueError, KeyError, TypeError) as problem:
+        raise Unreachable(f"the watch sent something else than an event: {problem}") from None

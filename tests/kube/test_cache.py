@@ -1,0 +1,266 @@
+"""Caches hold what the server holds, whatever happens in between."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import signal
+from contextlib import aclosing, asynccontextmanager
+
+import orjson
+import pytest
+
+from crossply.kube.cache import Cache
+from crossply.kube.caches import Caches
+from crossply.kube.client import Client
+from crossply.kube.failures import KubeError, Unreachable
+from crossply.kube.watch import ADDED, DELETED, MODIFIED, SYNCED, follow
+from tests.kube.embedded import CONFIG_MAP, DEFINITION, Server, config_map
+
+
+async def until(holds, seconds: float = 20.0):
+    """Wait until it is so."""
+    async with asyncio.timeout(seconds):
+        while not (answer := holds()):
+            await asyncio.sleep(0.01)
+    return answer
+
+
+@asynccontextmanager
+async def running(client: Client, **options):
+    async with Caches(client) as caches:
+        cache = caches.acquire(CONFIG_MAP, **options)
+        await asyncio.wait_for(cache.synced.wait(), 20)
+        yield cache
+
+
+def versions(items: list[bytes]) -> dict[str, str]:
+    objects = [orjson.loads(item)["metadata"] for item in items]
+    return {f"{obj['namespace']}/{obj['name']}": obj["resourceVersion"] for obj in objects}
+
+
+async def same_as_server(client: Client, cache: Cache) -> None:
+    listed = await client.list(CONFIG_MAP, cache.namespace, cache.label_selector)
+    wanted = versions(listed.items)
+    await until(lambda: versions(cache.objects()) == wanted)
+
+
+async def scribble(client: Client, ns: str, chance: random.Random, count: int) -> None:
+    """Random writes to a few names, some of them losing or gaining the label."""
+    for _ in range(count):
+        name = f"c{chance.randrange(8)}"
+        obj = config_map(name, ns, value=str(chance.randrange(1000)))
+        obj["metadata"]["labels"] = {"of": chance.choice(["case", "case", "other"])}
+        try:
+            if chance.random() < 0.25:
+                await client.delete(CONFIG_MAP, name, ns)
+            else:
+                await client.apply(CONFIG_MAP, obj, "scribbler")
+        except KubeError:  # somebody else's write at the same moment
+            continue
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("learning", [False, True])
+def test_after_random_writes_the_cache_is_as_the_server(connect, ns, seed, learning) -> None:
+    async def case(client: Client) -> None:
+        async with running(client, namespace=ns, label_selector="of=case") as cache:
+            mirror: dict = {}
+
+            def track(kind: str, key, before: bytes | None, after: bytes | None) -> None:
+                assert mirror.get(key) == before, f"{kind} of {key} does not follow what was told before"
+                assert (before is None, after is None) == {
+                    ADDED: (True, False),
+                    MODIFIED: (False, False),
+                    DELETED: (False, True),
+                }[kind]
+                mirror[key] = after
+
+            mirror |= dict(zip(cache.keys(), cache.objects(), strict=True))
+            cache.subscribe(track)
+            cache.add_index("value", lambda obj: [obj.get("data", {}).get("value", "")])
+            writers = [scribble(client, ns, random.Random(seed * 10 + i), 25) for i in range(4)]
+            if learning:
+                writers.append(keep_learning(client, cache, ns, random.Random(seed)))
+            await asyncio.gather(*writers)
+            await same_as_server(client, cache)
+            assert {key: data for key, data in mirror.items() if data} == dict(
+                zip(cache.keys(), cache.objects(), strict=True)
+            )
+            for data in cache.objects():
+                value = orjson.loads(data)["data"]["value"]
+                assert data in cache.by("value", value)
+            assert cache.by("value", "none of these") == []
+
+    connect(case)
+
+
+async def keep_learning(client: Client, cache: Cache, ns: str, chance: random.Random) -> None:
+    """Write, and tell the cache at once or late what was written."""
+    for _ in range(25):
+        obj = config_map(f"c{chance.randrange(8)}", ns, value=str(chance.randrange(1000)))
+        try:
+            made = await client.apply(CONFIG_MAP, obj, "learner")
+        except KubeError:
+            continue
+        if chance.random() < 0.5:
+            await asyncio.sleep(0.02)
+        cache.learn(made)
+
+
+def test_what_was_written_and_learned_is_read_at_once_and_told_once(connect, ns) -> None:
+    async def case(client: Client) -> None:
+        async with running(client, namespace=ns, label_selector="of=case") as cache:
+            told: list[str] = []
+            cache.subscribe(lambda kind, key, before, after: told.append(f"{kind} {key[1]}"))
+            made = await client.create(CONFIG_MAP, config_map("one", ns))
+            cache.learn(made)
+            assert cache.uid(ns, "one") == made["metadata"]["uid"]
+            await client.create(CONFIG_MAP, config_map("two", ns))
+            await until(lambda: cache.get(ns, "two"))
+            assert told == ["ADDED one", "ADDED two"]
+            await client.delete(CONFIG_MAP, "one", ns)
+            await until(lambda: cache.get(ns, "one") is None)
+            cache.learn(made)
+            assert cache.get(ns, "one") is None, "an answer that came late brings nothing back"
+
+    connect(case)
+
+
+def test_caches_are_shared_and_end_with_the_last_user(connect, ns) -> None:
+    async def case(client: Client) -> None:
+        async with Caches(client) as caches:
+            first = caches.acquire(CONFIG_MAP, namespace=ns)
+            second = caches.acquire(CONFIG_MAP, namespace=ns)
+            other = caches.acquire(CONFIG_MAP, namespace=ns, label_selector="of=case")
+            assert first is second is not other
+            await first.synced.wait()
+            await other.synced.wait()
+            assert client.counts["watch", "configmaps"] == 2
+            caches.release(first)
+            assert len(caches.running()) == 2
+            caches.release(second)
+            assert caches.running() == [other]
+
+    connect(case)
+
+
+def test_a_subscriber_that_fails_does_not_stop_the_others(connect, ns, caplog) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("no")
+
+    async def case(client: Client) -> None:
+        async with running(client, namespace=ns, label_selector="of=case") as cache:
+            heard: list[str] = []
+            cache.subscribe(fail)
+            stop = cache.subscribe(lambda kind, *_: heard.append(kind))
+            await client.create(CONFIG_MAP, config_map("one", ns))
+            await until(lambda: heard == ["ADDED"])
+            stop()
+            await client.delete(CONFIG_MAP, "one", ns)
+            await until(lambda: len(cache) == 0)
+            assert heard == ["ADDED"]
+
+    connect(case)
+    assert "a subscriber to configmaps failed" in caplog.text
+
+
+def test_objects_larger_than_any_buffer_arrive(connect, ns) -> None:
+    async def case(client: Client) -> None:
+        async with running(client, namespace=ns, label_selector="of=case") as cache:
+            await client.create(CONFIG_MAP, config_map("large", ns, text="x" * 900_000))
+            data = await until(lambda: cache.get(ns, "large"))
+            assert len(orjson.loads(data)["data"]["text"]) == 900_000
+
+    connect(case)
+
+
+def test_a_kind_that_is_not_served_is_waited_for(connect) -> None:
+    from crossply.kube.kind import Kind
+
+    names = {"kind": "Late", "plural": "lates"}
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": schema}
+    spec = {"group": "late.example.org", "scope": "Cluster", "names": names, "versions": [version]}
+
+    async def case(client: Client) -> None:
+        async with Caches(client) as caches:
+            cache = caches.acquire(Kind("late.example.org", "v1", "Late", "lates", False))
+            await until(lambda: cache.trouble)
+            assert not cache.synced.is_set()
+            await client.create(DEFINITION, {"metadata": {"name": "lates.late.example.org"}, "spec": spec})
+            await asyncio.wait_for(cache.synced.wait(), 20)
+            assert cache.trouble is None
+
+    connect(case)
+
+
+@pytest.fixture
+def lasting(tmp_path):
+    """A server that keeps its data when it is restarted."""
+    server = Server(tmp_path).start()
+    yield server
+    server.stop()
+
+
+def test_caches_go_on_after_the_server_was_killed_and_restarted(lasting) -> None:
+    async def case() -> None:
+        async with Client(lasting.config) as client, running(client, label_selector="of=case") as cache:
+            await client.create(CONFIG_MAP, config_map("one"))
+            await until(lambda: cache.get("default", "one"))
+            told: list[str] = []
+            cache.subscribe(lambda kind, key, before, after: told.append(f"{kind} {key[1]}"))
+            await asyncio.to_thread(lasting.stop, signal.SIGKILL)
+            await until(lambda: isinstance(cache.trouble, Unreachable))
+            assert cache.get("default", "one"), "what is known stays known"
+            await asyncio.to_thread(lasting.start)
+            await client.delete(CONFIG_MAP, "one")
+            await client.create(CONFIG_MAP, config_map("two"))
+            await until(lambda: cache.get("default", "two"))
+            await same_as_server(client, cache)
+            assert told == ["DELETED one", "ADDED two"]
+
+    asyncio.run(case())
+
+
+def test_a_follower_hears_of_deletions_that_it_missed(connect, ns, monkeypatch) -> None:
+    """The server forgets the follower's place (410) while it is away: everything is told anew."""
+    from crossply.kube import watch
+    from crossply.kube.failures import Expired
+
+    interrupted = asyncio.Event()
+    real_moved = watch._Feed._moved
+
+    def moved(self, change):
+        if interrupted.is_set():
+            interrupted.clear()
+            raise Expired("too old resource version")
+        return real_moved(self, change)
+
+    monkeypatch.setattr(watch._Feed, "_moved", moved)
+
+    async def case(client: Client) -> None:
+        for name in ("stays", "changes", "goes", "returns"):
+            await client.create(CONFIG_MAP, config_map(name, ns))
+        seen: list[tuple[str, str]] = []
+        async with aclosing(follow(client, CONFIG_MAP, namespace=ns, label_selector="of=case")) as feed:
+            async for change in feed:
+                seen.append((change.type, "" if change.type == SYNCED else change.key[1]))
+                if change.type == SYNCED and len(seen) == 5:
+                    interrupted.set()
+                    await client.patch_merge(CONFIG_MAP, "changes", {"data": {"a": "1"}}, ns)
+                    await client.delete(CONFIG_MAP, "goes", ns)
+                    await client.delete(CONFIG_MAP, "returns", ns)
+                    await client.create(CONFIG_MAP, config_map("returns", ns))
+                elif change.type == SYNCED:
+                    break
+        assert seen[:4] == [("ADDED", name) for name in ("changes", "goes", "returns", "stays")]
+        assert seen[5:] == [
+            ("MODIFIED", "changes"),
+            ("DELETED", "returns"),
+            ("ADDED", "returns"),
+            ("DELETED", "goes"),
+            ("SYNCED", ""),
+        ]
+
+    connect(case)
