@@ -70,3 +70,17 @@ def test_built_in_kinds_merge_by_their_definitions(reason, spec, fields) -> None
 
 def test_a_custom_resource_without_schema_is_deduced() -> None:
     assert custom_type(None) is DEDUCED
+
+
+def test_metadata_of_an_embedded_resource_keeps_only_what_metadata_has() -> None:
+    embedded = {"type": "object", "x-kubernetes-embedded-resource": True}
+    preserving = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    compiled = custom_type({**preserving, "properties": {"template": embedded}})
+    assert compiled.map is not None
+    template = compiled.map.fields["template"].map
+    assert template is not None
+    assert template.element is not None, "what is unknown in the template itself is kept"
+    for around in (compiled.map, template):
+        metadata = around.fields["metadata"].map
+        assert metadata is not None
+        assert metadata.element is None

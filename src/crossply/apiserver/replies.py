@@ -28,7 +28,8 @@ class Reply:
 def encoded(value: Object, form: Form) -> tuple[bytes, str]:
     """A value in the form the client wants."""
     if form.media == JSON:
-        return orjson.dumps(value) + b"\n", JSON_TYPE
+        # Sorted as it is stored: clients compare the bytes of managedFields with those of a later watch.
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS) + b"\n", JSON_TYPE
     if form.media == PROTOBUF:
         from crossply.apiserver.protobuf import encode_object
 

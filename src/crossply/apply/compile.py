@@ -81,7 +81,11 @@ class _Compiler:
         members = schema.get("properties") or {}
         if schema.get("x-kubernetes-embedded-resource") is True:
             members = {**members, **_HEAD}
-        fields = {name: self.type_of(member, keep_unknown) for name, member in members.items()}
+        # Metadata is a type of its own: it does not keep what the object around it keeps.
+        fields = {
+            name: self.type_of(member, keep_unknown and member is not OBJECT_META)
+            for name, member in members.items()
+        }
         element = self._element(schema, bool(members), keep_unknown)
         map_type = MapType(fields, element, schema.get("x-kubernetes-map-type") == "atomic")
         map_type.defaults = {

@@ -11,10 +11,11 @@ from crossply.apiserver.calls import Call
 from crossply.apiserver.lifecycle import Change, create, scope_of
 from crossply.apiserver.lifecycle import update as update_object
 from crossply.apiserver.negotiation import negotiate_for
-from crossply.apiserver.objects import check_depth, from_json, media_type
+from crossply.apiserver.objects import check_depth, field_validation, from_json, media_type
 from crossply.apiserver.owners import as_status
 from crossply.apiserver.patches.json_patch import JsonPatchError, json_patch
 from crossply.apiserver.patches.merge_patch import merge_patch
+from crossply.apiserver.repeated_fields import is_free_of_repeats, repeated_in_yaml, yaml_lines
 from crossply.apiserver.replies import Reply, reply_object
 from crossply.apiserver.shape import json_type, read_metadata, shape, with_defaults
 from crossply.apiserver.status import Cause, StatusError, bad_request, unsupported_media_type
@@ -65,7 +66,6 @@ def _change(call: Call, kind: str) -> Change:
 
 
 def _shaped(call: Call, new: Object) -> Object:
-    from crossply.apiserver.objects import field_validation
     from crossply.values.gojson import dumps
 
     try:
@@ -158,9 +158,11 @@ def _applied_configuration(call: Call) -> Object:
     if not isinstance(wanted, dict):
         raise bad_request("error decoding YAML: the applied configuration must be an object")
     check_depth(wanted)
-    metadata, _ = read_metadata(wanted.get("metadata"), call)
-    if "managedFields" in (wanted.get("metadata") or {}):
-        metadata["managedFields"] = wanted["metadata"]["managedFields"]
+    metadata, unknown = read_metadata(wanted.get("metadata"), call)
+    given = wanted.get("metadata") or {}
+    # What metadata does not have stays, so that apply refuses it.
+    kept = {path.partition(".")[2] for path in unknown} | {"managedFields"}
+    metadata.update({key: value for key, value in given.items() if key in kept})
     wanted = {**wanted, "metadata": metadata}
     try:
         at_address(wanted, call.name, call.namespace)
@@ -188,7 +190,19 @@ def _applied(world: World, call: Call, live: Object | None, wanted: Object, forc
         made = apply(live, wanted, scope_of(world, call), call.field_manager, world.timestamp(), force)
     except ApplyError as problem:
         raise as_status(problem, call.resource, call.name) from None
+    _tell_repeated(call, wanted)
     return with_defaults(call.resource, call.version, made.object)
+
+
+def _tell_repeated(call: Call, wanted: Object) -> None:
+    """Tell of keys that the configuration has twice, if nothing else is wrong with it."""
+    wish = field_validation(call)
+    if wish == "Ignore" or is_free_of_repeats(call.body, wanted):
+        return
+    told = repeated_in_yaml(call.body)
+    if told and wish == "Strict":
+        raise bad_request(f"error strict decoding YAML: error converting YAML to JSON: {told}")
+    call.warnings += yaml_lines(told)
 
 
 def _forbidden_option(name: str, why: str, title: str = "Forbidden") -> StatusError:

@@ -1,0 +1,55 @@
+"""Fields that a body has twice, and how they are told."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from crossply.apiserver.repeated_fields import (
+    by_place,
+    is_free_of_repeats,
+    repeated_in_json,
+    repeated_in_yaml,
+    yaml_lines,
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "repeated"),
+    [
+        ('{"a": 1, "b": 2}', []),
+        ('{"a": 1, "a": 2}', ["a"]),
+        ('{"a": 1, "a": 2, "a": 3}', ["a"]),  # told once
+        ('{"a": {"b": 1}, "c": {"b": 1}}', []),  # the same name in different objects
+        ('{"a": [{"b": 1}, {"b": 1, "b": 2}]}', ["a[1].b"]),
+        ('{"a": "x\\":1,\\"a"}', []),  # a text that looks like keys
+    ],
+)
+def test_repeated_fields_of_json_are_found(body: str, repeated: list[str]) -> None:
+    assert repeated_in_json(body.encode(), json.loads(body)) == repeated
+
+
+def test_most_bodies_need_no_second_look() -> None:
+    assert is_free_of_repeats(b'{"a": {"b": 1}}', {"a": {"b": 1}})
+    assert not is_free_of_repeats(b'{"a": 1, "a": 2}', {"a": 2})
+    assert not is_free_of_repeats(b"a: 1\na: 2\n", {"a": 2})  # keys of YAML cannot be counted so
+
+
+def test_repeated_keys_of_yaml_are_told_with_their_lines() -> None:
+    told = repeated_in_yaml(b"a: 1\nb: 2\na: 3\nb: 4\n")
+    assert told.startswith("yaml: unmarshal errors:\n")
+    assert yaml_lines(told) == [
+        'line 3: key "a" already set in map',
+        'line 4: key "b" already set in map',
+    ]
+    assert yaml_lines(repeated_in_yaml(b"a: 1\nb: 2\n")) == []
+
+
+def test_complaints_come_in_the_order_of_the_body() -> None:
+    body = b'{"spec": {"strange": 1, "size": 1, "size": 2, "odd": 3}}'
+    assert by_place(body, ["spec.odd", "spec.strange"], ["spec.size"]) == [
+        'unknown field "spec.strange"',
+        'duplicate field "spec.size"',
+        'unknown field "spec.odd"',
+    ]
