@@ -214,7 +214,7 @@ def test_caches_go_on_after_the_server_was_killed_and_restarted(lasting) -> None
             await until(lambda: isinstance(cache.trouble, Unreachable))
             assert cache.get("default", "one"), "what is known stays known"
             await asyncio.to_thread(lasting.start)
-            await client.delete(CONFIG_MAP, "one")
+            await client.delete(CONFIG_MAP, "one", "default")
             await client.create(CONFIG_MAP, config_map("two"))
             await until(lambda: cache.get("default", "two"))
             await same_as_server(client, cache)

@@ -11,7 +11,7 @@ import contextlib
 import socket
 import ssl
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import aiohttp
@@ -71,6 +71,9 @@ class Transport:
         if self._session is not None:
             await self._session.close()
             self._session = None
+            # Sockets are closed by callbacks of the loop, which may be about to end.
+            for _ in range(3):
+                await asyncio.sleep(0)
 
     async def send(self, request: Request) -> Reply:
         """The answer, if it is a good one; a refusal is raised."""
@@ -122,7 +125,8 @@ class Transport:
                 allow_redirects=False,
                 **options,
             ) as response:
-                yield response
+                with _abandoned_at_once(response):
+                    yield response
         except _BROKEN as problem:
             raise _unreachable(self._server, request, problem) from problem
 
@@ -147,6 +151,17 @@ class Transport:
         if response.status == 401:
             self.config.credentials.refused()
         return failure(response.status, data, response.headers.get("Retry-After", ""))
+
+
+@contextlib.contextmanager
+def _abandoned_at_once(response: aiohttp.ClientResponse) -> Iterator[None]:
+    """Cut the connection of an answer that nobody reads on: a polite goodbye may take half a minute."""
+    try:
+        yield
+    except BaseException:
+        if response.connection is not None and response.connection.transport is not None:
+            response.connection.transport.abort()
+        raise
 
 
 def _lively_socket(address: Any) -> socket.socket:
