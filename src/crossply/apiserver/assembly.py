@@ -28,7 +28,9 @@ from crossply.apiserver.calls import Call
 from crossply.apiserver.controllers.own_service import keep_trying
 from crossply.apiserver.controllers.running import Controllers
 from crossply.apiserver.custom.definitions import DEFINITIONS, Definitions
-from crossply.apiserver.custom.deletion import delete_definition
+from crossply.apiserver.custom.service_lookup import service_lookup
+from crossply.apiserver.custom.webhook_conversion import WebhookConverter
+from crossply.apiserver.definition_deletion import delete_definition
 from crossply.apiserver.discovery import Discovery
 from crossply.apiserver.gate import Gate
 from crossply.apiserver.handlers import register
@@ -161,10 +163,11 @@ class RunningServer:
         for resource in builtin.resources():
             registry.put(resource)
         world = World(store, registry)
-        for prefix in ("/api", "/apis"):
-            world.pages[prefix] = Discovery(registry).page
-        for prefix in ("/openapi/v2", "/openapi/v3"):
-            world.pages[prefix] = OpenApi(registry).page
+        world.pages["/api"] = world.pages["/apis"] = Discovery(registry).page
+        world.pages["/openapi/v2"] = world.pages["/openapi/v3"] = OpenApi(registry).page
+        converter = WebhookConverter(service_lookup(store))
+        world.convert_by_webhook = converter
+        self._stack.push_async_callback(converter.close)
         definitions = Definitions()
         world.after_write[DEFINITIONS] = definitions.settle
         world.deleters[DEFINITIONS] = delete_definition

@@ -25,6 +25,12 @@ async def convert(world: World, resource: Resource, objects: list[Object], versi
     return [{**obj, "apiVersion": wanted} for obj in objects]
 
 
+async def to_storage(world: World, resource: Resource, obj: Object) -> Object:
+    """One object in the form in which it is stored."""
+    target = resource.stored_as or resource
+    return await convert_one(world, target, obj, target.storage_version)
+
+
 async def convert_one(world: World, resource: Resource, obj: Object, version: str) -> Object:
     """One object at a version."""
     return (await convert(world, resource, [obj], version))[0]

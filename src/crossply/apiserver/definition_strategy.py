@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from crossply.apiserver.builtin.strategies.plain import DefinitionStrategy as PlainStrategy
 from crossply.apiserver.custom.definition_rules import validate_definition
-from crossply.apiserver.custom.form import default_definition
+from crossply.apiserver.custom.form import default_definition, fresh_status, with_stored_version
 from crossply.schema.field_errors import FieldError
 from crossply.values import Object
+
+DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 
 
 class DefinitionStrategy(PlainStrategy):
@@ -16,11 +18,13 @@ class DefinitionStrategy(PlainStrategy):
         """Fill in the names that follow from others."""
         obj.update(default_definition(obj))
         super().prepare_create(obj)
+        obj["status"] = fresh_status(obj)
 
     def prepare_update(self, new: Object, old: Object) -> None:
         """The same, and the status stays."""
         new.update(default_definition(new))
         super().prepare_update(new, old)
+        new.update(with_stored_version(new))
 
     def validate_create(self, obj: Object) -> list[FieldError]:
         """Names, versions, schemas and rules."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from crossply.apiserver.calls import Call
-from crossply.apiserver.conversion import convert_one
-from crossply.apiserver.lifecycle import gone_status, load, with_revision
-from crossply.apiserver.objects import encode, read_value
+from crossply.apiserver.conversion import to_storage
+from crossply.apiserver.lifecycle import encoder, gone_status, load, with_revision
+from crossply.apiserver.objects import read_value
 from crossply.apiserver.status import MODIFIED, StatusError, conflict
 from crossply.apiserver.storage import Changed
 from crossply.apiserver.world import World
@@ -63,7 +63,7 @@ async def delete_plainly(world: World, call: Call, name: str, options: DeleteOpt
     """Delete an object as most kinds are deleted."""
     for _ in range(_TRIES):
         entry, obj = await load(world, call, name)
-        _check_preconditions(call, obj, options)
+        check_preconditions(call, obj, options)
         await world.admission.validate(call, "DELETE", None, obj)
         finalizers = _finalizers(obj, options.policy)
         try:
@@ -75,7 +75,8 @@ async def delete_plainly(world: World, call: Call, name: str, options: DeleteOpt
     raise conflict(call.resource.names.plural, call.resource.group, name, MODIFIED)
 
 
-def _check_preconditions(call: Call, obj: Object, options: DeleteOptions) -> None:
+def check_preconditions(call: Call, obj: Object, options: DeleteOptions) -> None:
+    """Refuse to delete an object that is not the one that was meant."""
     metadata = obj["metadata"]
     kind, group, name = call.resource.names.kind, call.resource.group, metadata["name"]
     if options.uid and options.uid != metadata.get("uid"):
@@ -110,8 +111,8 @@ async def _delete_now(
     world: World, call: Call, entry: Any, obj: Object, options: DeleteOptions
 ) -> tuple[Object, bool]:
     if not options.dry_run:
-        stored = await convert_one(world, call.resource, obj, call.resource.storage_version)
-        await world.store.delete(entry.key, entry.revision, lambda r: encode(with_revision(stored, r)))
+        stored = await to_storage(world, call.resource, obj)
+        await world.store.delete(entry.key, entry.revision, encoder(stored))
     return gone_status(call, obj), True
 
 
@@ -127,6 +128,6 @@ async def _mark(
     marked = {**obj, "metadata": metadata}
     if marked == obj or options.dry_run:
         return marked, False
-    stored = await convert_one(world, call.resource, marked, call.resource.storage_version)
-    written = await world.store.write(entry.key, entry.revision, lambda r: encode(with_revision(stored, r)))
+    stored = await to_storage(world, call.resource, marked)
+    written = await world.store.write(entry.key, entry.revision, encoder(stored))
     return with_revision(marked, written.revision), False

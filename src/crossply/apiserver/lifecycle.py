@@ -11,8 +11,9 @@ import secrets
 import uuid
 from collections.abc import Callable
 
+from crossply.apiserver.builtin import blank
 from crossply.apiserver.calls import Call
-from crossply.apiserver.conversion import convert_one
+from crossply.apiserver.conversion import convert_one, to_storage
 from crossply.apiserver.metadata_rules import check_metadata, check_metadata_update
 from crossply.apiserver.objects import decode, encode
 from crossply.apiserver.status import (
@@ -62,10 +63,11 @@ async def create(world: World, call: Call, obj: Object, *, recorded: bool = Fals
     """
     if obj["metadata"].get("resourceVersion"):
         raise bad_request("resourceVersion should not be set on objects to be created")
-    prepared = _prepare_new(world, call, obj)
+    given = _addressed(call, obj)
     if not recorded:
-        prepared = record_update(None, prepared, scope_of(world, call), call.field_manager, world.timestamp())
-    prepared = await world.admission.mutate(call, "CREATE", prepared, None)
+        scope = scope_of(world, call)
+        given = record_update(_nothing(call), given, scope, call.field_manager, world.timestamp())
+    prepared = _prepare_new(world, call, await world.admission.mutate(call, "CREATE", given, None))
     strategy = world.strategy(call.resource, call.version)
     for attempt in range(_NAME_TRIES):
         candidate = _named(prepared)
@@ -84,7 +86,8 @@ async def create(world: World, call: Call, obj: Object, *, recorded: bool = Fals
     raise AssertionError("unreachable")
 
 
-def _prepare_new(world: World, call: Call, obj: Object) -> Object:
+def _addressed(call: Call, obj: Object) -> Object:
+    """The new object at its address, without what only the server may say."""
     metadata = {key: value for key, value in obj["metadata"].items() if key not in _SERVER_ONLY}
     if call.resource.namespaced:
         given = metadata.get("namespace")
@@ -93,10 +96,22 @@ def _prepare_new(world: World, call: Call, obj: Object) -> Object:
                 "the namespace of the provided object does not match the namespace sent on the request"
             )
         metadata["namespace"] = call.namespace
+    return {**obj, "metadata": metadata}
+
+
+def _nothing(call: Call) -> Object | None:
+    """What a new object is compared with to find who owns which field: what Go writes when nothing is set."""
+    if call.resource.custom:
+        return None
+    head = {"apiVersion": call.resource.api_version(call.version.name), "kind": call.resource.names.kind}
+    return {**blank(call.resource, call.version.name), **head}
+
+
+def _prepare_new(world: World, call: Call, obj: Object) -> Object:
+    strategy = world.strategy(call.resource, call.version)
+    metadata = {key: value for key, value in obj["metadata"].items() if key != "generation"}
     metadata["uid"] = str(uuid.uuid4())
     metadata["creationTimestamp"] = world.timestamp()
-    strategy = world.strategy(call.resource, call.version)
-    metadata.pop("generation", None)
     if strategy.counts_generation:
         metadata["generation"] = 1
     obj = {**obj, "metadata": metadata}
@@ -133,14 +148,14 @@ def refuse_invalid(call: Call, strategy: Strategy, obj: Object, errors: list[Fie
 
 
 async def _store_new(world: World, call: Call, obj: Object) -> Object:
-    stored = await convert_one(world, call.resource, obj, call.resource.storage_version)
+    stored = await to_storage(world, call.resource, obj)
     key = storage_key(call, obj["metadata"]["name"])
     if call.dry_run:
         existing = world.store.latest(key)
         if existing is not None:
             raise Exists(key, existing)
         return obj
-    entry = await world.store.write(key, None, _encoder(stored))
+    entry = await world.store.write(key, None, encoder(stored))
     return with_revision(obj, entry.revision)
 
 
@@ -152,7 +167,8 @@ async def _settled(world: World, call: Call, written: Object) -> Object:
     return written
 
 
-def _encoder(obj: Object) -> Callable[[int], bytes]:
+def encoder(obj: Object) -> Callable[[int], bytes]:
+    """What writes an object once its revision is known."""
     return lambda revision: encode(with_revision(obj, revision))
 
 
@@ -200,11 +216,11 @@ async def _store_change(
     world: World, call: Call, entry: Entry, old: Object, new: Object, recorded: bool
 ) -> Object:
     strategy = world.strategy(call.resource, call.version)
-    new = _prepare_changed(call, strategy, old, new)
+    new = _with_identity(old, new)
     if not recorded:
         new = record_update(old, new, scope_of(world, call), call.field_manager, world.timestamp())
     new = await world.admission.mutate(call, "UPDATE", new, old)
-    new = with_old_times(new, old)
+    new = with_old_times(_prepare_changed(call, strategy, old, new), old)
     if new == old:
         return old
     _check_changed(call, strategy, old, new)
@@ -215,17 +231,23 @@ async def _store_change(
         return new
     if new["metadata"].get("deletionTimestamp") and not is_held(call, new):
         return await _remove(world, call, entry, new)
-    stored = await convert_one(world, call.resource, new, call.resource.storage_version)
-    written = await world.store.write(entry.key, entry.revision, _encoder(stored))
+    stored = await to_storage(world, call.resource, new)
+    written = await world.store.write(entry.key, entry.revision, encoder(stored))
     return await _settled(world, call, with_revision(new, written.revision))
+
+
+def _with_identity(old: Object, new: Object) -> Object:
+    """The changed object with what nobody may change about it."""
+    before = old["metadata"]
+    metadata = {key: value for key, value in new["metadata"].items() if key not in _FIXED}
+    metadata.update({key: before[key] for key in _FIXED if key in before})
+    return {**new, "metadata": metadata}
 
 
 def _prepare_changed(call: Call, strategy: Strategy, old: Object, new: Object) -> Object:
     """Keep what the endpoint may not change, and count generations."""
     before = old["metadata"]
-    metadata = {key: value for key, value in new["metadata"].items() if key not in _FIXED}
-    metadata.update({key: before[key] for key in _FIXED if key in before})
-    new = {**new, "metadata": metadata}
+    new = _with_identity(old, new)
     if call.info.subresource == "status":
         strategy.prepare_status_update(new, old)
     else:
@@ -253,8 +275,8 @@ def is_held(call: Call, obj: Object) -> bool:
 
 async def _remove(world: World, call: Call, entry: Entry, last: Object) -> Object:
     """Delete for good: the last finalizer is gone."""
-    stored = await convert_one(world, call.resource, last, call.resource.storage_version)
-    gone = await world.store.delete(entry.key, entry.revision, _encoder(stored))
+    stored = await to_storage(world, call.resource, last)
+    gone = await world.store.delete(entry.key, entry.revision, encoder(stored))
     return with_revision(last, gone.revision)
 
 

@@ -48,7 +48,7 @@ class Pages:
         """The answer to a path."""
         path = info.path.rstrip("/") or "/"
         if info.verb not in ("get", "head"):
-            raise wrong_method()
+            raise wrong_method() if path in self._paths() else no_such_path()
         if path.split("/")[1] in ("healthz", "livez", "readyz"):
             return self.health.page(path, query)
         if path == "/version":

@@ -80,11 +80,19 @@ class Resource:
     conversion: Object | None = None
     """`spec.conversion` of the CustomResourceDefinition; None: versions differ in apiVersion only."""
     preserve_unknown: bool = False
+    stored_as: Resource | None = None
+    """The resource whose objects these are, seen in another form: events of both groups are stored once."""
 
     @property
     def key(self) -> str:
         """How storage names the resource: `plural.group`, or the plural alone in the core group."""
+        if self.stored_as is not None:
+            return self.stored_as.key
         return f"{self.names.plural}.{self.group}" if self.group else self.names.plural
+
+    def is_stored_at(self, version: str) -> bool:
+        """Whether stored bytes are what this version shows."""
+        return version == self.storage_version and self.stored_as is None
 
     def api_version(self, version: str) -> str:
         """The apiVersion of objects at a version."""

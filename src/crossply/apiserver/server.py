@@ -29,7 +29,7 @@ from crossply.apiserver.metrics import Metrics
 from crossply.apiserver.pages import Pages, wrong_method
 from crossply.apiserver.replies import Reply
 from crossply.apiserver.requests import RequestInfo, User, parse_request
-from crossply.apiserver.status import StatusError, bad_request, too_large, too_many_requests
+from crossply.apiserver.status import StatusError, bad_request, no_such_path, too_large, too_many_requests
 from crossply.apiserver.streaming import Watches, add_warnings
 from crossply.apiserver.watching import Watch
 from crossply.apiserver.world import World
@@ -136,8 +136,7 @@ class ApiServer:
         self, request: web.BaseRequest, info: RequestInfo, query: Mapping[str, str], record: Any
     ) -> web.StreamResponse:
         user = await self._gate.admit(request, info, record)
-        if request.method not in _METHODS:
-            raise wrong_method()
+        _check_shape(request.method, info)
         if not info.is_resource:
             if info.path == backup_page.PATH and request.method == "GET":
                 return await self._backups.send(request)
@@ -239,6 +238,18 @@ def _announced(request: web.BaseRequest, largest: int) -> int:
     if length > largest:
         raise too_large(largest)
     return length
+
+
+def _check_shape(method: str, info: RequestInfo) -> None:
+    """Refuse what no path has: other methods, empty parts, and names that mean something to a file system."""
+    if "//" in info.path:
+        raise no_such_path()
+    nameless = info.verb in ("update", "patch") and not info.name
+    if method not in _METHODS or (info.is_resource and (method == "HEAD" or nameless)):
+        raise wrong_method()
+    for what, name in (("Name", info.name), ("Namespace", info.namespace)):
+        if name in (".", ".."):
+            raise bad_request(f"{what} parameter invalid: \"{name}\": may not be '{name}'")
 
 
 async def _continue(request: web.BaseRequest) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from crossply.apiserver import builtin
 from crossply.apiserver.builtin import decode_problem, normalised
 from crossply.apiserver.calls import Call
+from crossply.apiserver.custom.format_warnings import definition_warnings
+from crossply.apiserver.definition_strategy import DEFINITIONS
 from crossply.apiserver.objects import report_strict
 from crossply.apiserver.resources import Resource, Version
 from crossply.apiserver.status import StatusError, bad_request
@@ -42,10 +45,17 @@ def shape(call: Call, obj: Object) -> Object:
             return usual
         except Unusual:
             pass
-    if call.version.schema is not None:
-        unknown += unknown_fields(obj, call.version.schema)
+    unknown += _unknown(call, obj)
+    if call.resource.key == DEFINITIONS:
+        call.warnings += definition_warnings(obj, None)
     report_strict(call, [f'unknown field "{path}"' for path in unknown])
     return with_defaults(call.resource, call.version, obj)
+
+
+def _unknown(call: Call, obj: Object) -> list[str]:
+    if not call.resource.custom:
+        return builtin.unknown_fields(call.resource, call.version.name, obj)
+    return unknown_fields(obj, call.version.schema) if call.version.schema is not None else []
 
 
 def _check_types(call: Call, obj: Object) -> None:

@@ -128,7 +128,7 @@ class Watch:
         """Why the user may not see any more, if so; asked before anything is sent."""
         self.on_cut: Callable[[], None] = _nothing
         """Called when the client is too slow: it does not even read that the watch is over."""
-        self._plain = form.is_plain and call.version.name == call.resource.storage_version
+        self._plain = form.is_plain and call.resource.is_stored_at(call.version.name)
 
     @property
     def content_type(self) -> str:

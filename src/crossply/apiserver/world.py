@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from crossply.apiserver.builtin import strategy_for
 from crossply.apiserver.calls import Call
-from crossply.apiserver.definition_strategy import DefinitionStrategy
+from crossply.apiserver.definition_strategy import DEFINITIONS, DefinitionStrategy
 from crossply.apiserver.owners import Scopes
 from crossply.apiserver.replies import Reply
 from crossply.apiserver.requests import RequestInfo
@@ -17,8 +17,6 @@ from crossply.apiserver.resources import Registry, Resource, Version
 from crossply.apiserver.storage import Store
 from crossply.apiserver.strategy import CustomStrategy, Strategy
 from crossply.values import Object
-
-DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 
 
 class Admission(Protocol):

@@ -6,8 +6,8 @@ import pytest
 
 from crossply.apiserver.calls import Call
 from crossply.apiserver.custom.definitions import DEFINITIONS
-from crossply.apiserver.custom.deletion import delete_definition
 from crossply.apiserver.custom.state import FINALIZER
+from crossply.apiserver.definition_deletion import delete_definition
 from crossply.apiserver.deletion import DeleteOptions, delete
 from crossply.apiserver.requests import RequestInfo, User
 from crossply.apiserver.status import StatusError

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from crossply.apiserver.builtin.printers import columns_of
 from crossply.apiserver.builtin.schemas import structural
 from crossply.apiserver.builtin.table import names_by_kind, table
@@ -66,7 +68,11 @@ def resources() -> list[Resource]:
     rows: dict[tuple[str, str], list[Object]] = {}
     for row in table().resources:
         rows.setdefault((row["group"], row["plural"]), []).append(row)
-    return [_resource(versions) for versions in rows.values()]
+    made = {key: _resource(versions) for key, versions in rows.items()}
+    events = made.get(("events.k8s.io", "events"))
+    if events is not None:
+        made["events.k8s.io", "events"] = replace(events, stored_as=made["", "events"])
+    return list(made.values())
 
 
 def _resource(rows: list[Object]) -> Resource:

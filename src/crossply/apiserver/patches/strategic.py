@@ -75,14 +75,15 @@ def _merge_objects(existing: list[Any], items: list[Object], schema: Object) -> 
     if any(item.get(_PATCH) == "replace" and len(item) == 1 for item in items):
         return [item for item in items if _PATCH not in item]
     merged = list(existing)
+    new: list[Any] = []
     for item in items:
         if key not in item:
             raise StrategicPatchError(f"map: {item} does not contain declared merge key: {key}")
-        _merge_item(merged, item, key, schema.get("items") or {})
-    return merged
+        _merge_item(merged, new, item, key, schema.get("items") or {})
+    return [*new, *merged]
 
 
-def _merge_item(merged: list[Any], item: Object, key: str, schema: Object) -> None:
+def _merge_item(merged: list[Any], new: list[Any], item: Object, key: str, schema: Object) -> None:
     places = [i for i, each in enumerate(merged) if isinstance(each, dict) and each.get(key) == item[key]]
     if item.get(_PATCH) == "delete":
         for place in reversed(places):
@@ -90,7 +91,7 @@ def _merge_item(merged: list[Any], item: Object, key: str, schema: Object) -> No
     elif places:
         merged[places[0]] = strategic_patch(merged[places[0]], item, schema)
     else:
-        merged.append(strategic_patch({}, item, schema))
+        new.append(strategic_patch({}, item, schema))
 
 
 def _follow_directives(merged: Object, patch: Object, schema: Object) -> None:

@@ -34,7 +34,7 @@ async def list_objects(world: World, call: Call) -> Reply:
     """The selected objects."""
     form = negotiate_for(call)
     page = _page(world, call)
-    plain = form.is_plain and call.version.name == call.resource.storage_version
+    plain = form.is_plain and call.resource.is_stored_at(call.version.name)
     if plain and not call.query.get("labelSelector") and not call.query.get("fieldSelector"):
         return Reply(200, _joined(call, page))
     selected = await select(world, call, page)

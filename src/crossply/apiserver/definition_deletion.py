@@ -5,8 +5,7 @@ from __future__ import annotations
 from crossply.apiserver.calls import Call
 from crossply.apiserver.custom.state import marked_for_deletion
 from crossply.apiserver.deletion import DeleteOptions, delete_plainly
-from crossply.apiserver.lifecycle import load, with_revision
-from crossply.apiserver.objects import encode
+from crossply.apiserver.lifecycle import encoder, load, with_revision
 from crossply.apiserver.status import MODIFIED, conflict
 from crossply.apiserver.storage import Changed, Entry
 from crossply.apiserver.world import World
@@ -36,9 +35,7 @@ async def delete_definition(
 
 
 async def _write(world: World, entry: Entry, marked: Object) -> Object:
-    written = await world.store.write(
-        entry.key, entry.revision, lambda revision: encode(with_revision(marked, revision))
-    )
+    written = await world.store.write(entry.key, entry.revision, encoder(marked))
     return with_revision(marked, written.revision)
 
 
