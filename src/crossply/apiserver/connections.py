@@ -16,16 +16,19 @@ from collections.abc import Callable
 from typing import Any
 
 from aiohttp import web
-from aiohttp.web_protocol import RequestHandler
+from aiohttp.web_protocol import RequestHandler, _ErrInfo
 
 from crossply.apiserver.complaints import Complaints
 from crossply.apiserver.limits import Limits, connections_within
+from crossply.apiserver.memory import Trimmer
 
 SOFTWARE = "crossply"
 """How answers name the server: who asks need not know which versions of what it is made of."""
 
 _ACCEPTED_AT_ONCE = 64
 _PAUSE_SECONDS = 0.1
+_CONNECTION_BYTES = 32 << 10
+"""What a connection takes, about: mostly TLS."""
 _SHUTDOWN_SECONDS = 2.0
 _KEEPALIVE = {socket.TCP_KEEPIDLE: 30, socket.TCP_KEEPINTVL: 15, socket.TCP_KEEPCNT: 3}
 _NO_RESOURCES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
@@ -55,6 +58,7 @@ class Connection(RequestHandler):
         """Take bytes; headers have to be complete in time, and small."""
         super().data_received(data)
         if not self.idle:
+            self._end_broken_body()
             if self._headers_due is not None:
                 self._headers_due.cancel()
                 self._headers_due = None
@@ -65,6 +69,14 @@ class Connection(RequestHandler):
             self.abort()
         elif self._headers_due is None:
             self._headers_due = self._loop.call_later(self._house.limits.header_seconds, self.abort)
+
+    def _end_broken_body(self) -> None:
+        """What follows is not HTTP, so the body that is being read never ends: tell its reader."""
+        if not self._messages or not isinstance(self._messages[-1][0], _ErrInfo):
+            return
+        request = self._current_request
+        if request is not None and not request.content.is_eof():
+            request._cancel(web.RequestPayloadError("the body is malformed"))
 
     def pause_writing(self) -> None:
         """The client does not take what was sent: it has some time to do so."""
@@ -115,10 +127,11 @@ class Connection(RequestHandler):
     def log_exception(self, *args: Any, **kw: Any) -> None:
         """Say what happened, but not what was received."""
         problem = kw.get("exc_info")
-        if isinstance(problem, BaseException):
+        if isinstance(problem, BaseException) and not isinstance(problem, _CLIENTS_FAULTS):
             self._house.complaints.mistake("a connection", problem)
 
 
+_CLIENTS_FAULTS = (web.RequestPayloadError, ConnectionError)
 _TITLES = {400: "Bad Request", 500: "Internal Server Error"}
 Handler = Callable[[web.BaseRequest], Any]
 
@@ -135,6 +148,7 @@ class Connections:
         self.refused = 0
         self.evicted = 0
         self.stalled = 0
+        self.memory = Trimmer()
         self._context: ssl.SSLContext | None = None
         self._listening: list[socket.socket] = []
         # In the order of their last request, so that the one idle longest is found first.
@@ -182,6 +196,7 @@ class Connections:
     def forget(self, connection: Connection) -> None:
         """The connection is closed."""
         self._open.pop(connection, None)
+        self.memory.freed(_CONNECTION_BYTES)
 
     def used(self, connection: Connection) -> None:
         """The connection has asked for something: it is the last to be let go of."""

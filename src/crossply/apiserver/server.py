@@ -151,6 +151,7 @@ class ApiServer:
             return await self._serve(request, info, user, query, body, record)
         finally:
             self._bodies.give(size)
+            self.connections.memory.freed(size)
 
     async def _read(self, request: web.BaseRequest) -> bytes:
         if not request.can_read_body:
@@ -198,6 +199,7 @@ class ApiServer:
             raise
         finally:
             self._answers.give(size)
+            self.connections.memory.freed(size)
         return response
 
 

@@ -9,9 +9,12 @@ from __future__ import annotations
 from crossply.values.goquote import quote, utf8
 
 MAX_DEPTH = 10_000
+_PATIENCE = 50_000
+"""How many values and escapes are looked at: whoever sends megabytes of broken JSON need not learn where."""
 _END = "unexpected end of JSON input"
 _SPACES = b" \t\r\n"
 _DIGITS = b"0123456789"
+_PLAIN_TEXT = rb'[^"\\\x00-\x1f]*'
 _HEX_DIGITS = b"0123456789abcdefABCDEF"
 _CLOSING = {b"{": b"}", b"[": b"]"}
 _WORDS = {b"t": b"true", b"f": b"false", b"n": b"null"}
@@ -33,17 +36,19 @@ def complaint(text: str) -> str:
 class _Scanner:
     """A walk over the bytes; `_open` holds the brackets that are not closed yet."""
 
-    __slots__ = ("_at", "_data", "_end", "_open")
+    __slots__ = ("_at", "_data", "_end", "_open", "_steps")
 
     def __init__(self, data: bytes) -> None:
         self._data = data + b" "
         self._end = len(data)
         self._at = 0
         self._open: list[bytes] = []
+        self._steps = _PATIENCE
 
     def scan(self) -> None:
         value_is_due = True
         while value_is_due or self._open:
+            self._step()
             value_is_due = self._value() if value_is_due else self._after_value()
         self._skip_spaces()
         if self._at < self._end:
@@ -53,6 +58,14 @@ class _Scanner:
         if self._at >= len(self._data):
             raise _FoundError(_END)
         return self._data[self._at : self._at + 1]
+
+    def _after(self, run: bytes) -> bytes:
+        """The byte after a run of unremarkable ones, which may be millions."""
+        import re
+
+        found = re.compile(run).match(self._data, self._at)
+        self._at = found.end() if found else self._at
+        return self._byte()
 
     def _fail(self, context: str) -> None:
         char = chr(self._data[self._at])
@@ -122,7 +135,7 @@ class _Scanner:
 
     def _string(self) -> None:
         self._at += 1
-        while (char := self._byte()) != b'"':
+        while (char := self._after(_PLAIN_TEXT)) != b'"':
             if char < b" ":
                 self._fail("in string literal")
             self._at += 1
@@ -130,7 +143,13 @@ class _Scanner:
                 self._escape()
         self._at += 1
 
+    def _step(self) -> None:
+        self._steps -= 1
+        if not self._steps:
+            raise _FoundError("invalid JSON, far into a long text")
+
     def _escape(self) -> None:
+        self._step()
         char = self._byte()
         if char not in b'bfnrt\\/"u':
             self._fail("in string escape code")
@@ -164,8 +183,7 @@ class _Scanner:
             self._fail(context)
 
     def _skip_digits(self) -> None:
-        while self._byte() in _DIGITS:
-            self._at += 1
+        self._after(rb"[0-9]*")
 
     def _word(self, word: bytes) -> None:
         for expected in word.decode():
