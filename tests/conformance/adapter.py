@@ -10,6 +10,7 @@ from typing import Any
 
 from crossply.schema import crd
 from crossply.values import Object, goformat, paths
+from crossply.values.yaml import load
 
 _READERS = {
     "get": paths.get,
@@ -63,18 +64,30 @@ def claim_crd(xrd: Object) -> Object:
 
 def start_apiserver(directory: pathlib.Path) -> tuple[str, str, str, Callable[[], None]]:
     """Start the API server, empty, as a user would: its address, a token, its authority, and its end."""
+    return _start(directory, "apiserver", "ready:")
+
+
+def start_control_plane(directory: pathlib.Path) -> tuple[str, str, str, Callable[[], None]]:
+    """Start the whole control plane as a user would."""
+    return _start(directory, "up", "control plane ready")
+
+
+def _start(directory: pathlib.Path, name: str, sign: str) -> tuple[str, str, str, Callable[[], None]]:
     command = str(pathlib.Path(sys.executable).parent / "crossply")
     process = subprocess.Popen(
-        [command, "apiserver", "--data", str(directory), "--listen", "127.0.0.1:0"],
+        [command, name, "--data", str(directory), "--listen", "127.0.0.1:0"],
         stdout=subprocess.PIPE,
         text=True,
     )
     assert process.stdout is not None
-    url = process.stdout.readline().removeprefix("ready: ").strip()
+    line = process.stdout.readline()
+    assert line.startswith(sign), line
+    kubeconfig = load((directory / "kubeconfig").read_text())
+    url = kubeconfig["clusters"][0]["cluster"]["server"]
     token = (directory / "admin.token").read_text()
 
     def stop() -> None:
         process.terminate()
-        process.wait(30)
+        process.wait(40)
 
     return url, token, str(directory / "pki" / "ca.crt"), stop

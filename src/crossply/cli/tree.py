@@ -37,6 +37,8 @@ COMMANDS = (
     Entry("config view", "config_view", "Show the configuration in use."),
     Entry("function serve", "function_serve", "Serve a built-in composition function over gRPC.", "beta"),
     Entry("resource validate", "validate", "Validate resources against XRDs and CRDs.", "beta"),
+    Entry("down", "down", "Stop the control plane on this machine.", "beta"),
+    Entry("up", "up", "Run a control plane on this machine.", "beta"),
     Entry("version", "version", "Print the versions of the client and the server."),
     Entry("xrd convert", "xrd_convert", "Convert an XRD to the CRDs it stands for.", "beta"),
     Entry("completions", "completions", "Print a script that completes commands in your shell."),

@@ -1,0 +1,113 @@
+"""The composed resources of one kind of composite resource, as the watch caches have them.
+
+Composed kinds are watched by the label that every composed resource carries, so a cluster's other ConfigMaps
+and Secrets never enter our memory. What a reference names but the cache does not have is looked up: it may
+have lost its label, or be too new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import orjson
+
+from crossply.compose.machinery import Machinery
+from crossply.compose.messages import Snapshot
+from crossply.compose.metadata import controller_of, namespace_of
+from crossply.compose.observed import Observed
+from crossply.compose.world import decode_data
+from crossply.control.kinds import SECRET
+from crossply.control.plane import Plane
+from crossply.kube.cache import Cache
+from crossply.kube.discovery import UnknownKind
+from crossply.kube.kind import Kind
+from crossply.values import Object
+
+LABEL = "crossplane.io/composite"
+
+Enqueue = Callable[[str, str], None]
+
+
+class ComposedStore:
+    """Finds composed resources, and tells when one of them changes."""
+
+    def __init__(self, plane: Plane, composite: Kind, enqueue: Enqueue) -> None:
+        self._plane = plane
+        self._composite = composite
+        self._enqueue = enqueue
+        self._caches: dict[Kind, Cache] = {}
+        self._snapshots: dict[tuple[Kind, str, str], tuple[bytes, Snapshot]] = {}
+
+    async def load(self, xr: Object, machinery: Machinery) -> list[Observed]:
+        """Everything the composite resource refers to that exists."""
+        found = []
+        for reference in machinery.read(xr, "resourceRefs") or ():
+            name = reference.get("name")
+            if not name:
+                continue
+            namespace = namespace_of(xr) or reference.get("namespace", "")
+            snapshot = await self._find(reference["apiVersion"], reference["kind"], namespace, name)
+            if snapshot is not None:
+                found.append(Observed(snapshot, await self._connection_details(snapshot.object)))
+        return found
+
+    async def _find(self, api_version: str, kind_name: str, namespace: str, name: str) -> Snapshot | None:
+        try:
+            kind = await self._plane.discovery.kind_for(api_version, kind_name)
+        except UnknownKind:
+            return None
+        namespace = namespace if kind.namespaced else ""
+        cache = await self.follow(kind)
+        data = cache.get(namespace, name)
+        if data is None:
+            obj = await self._plane.client.get(kind, name, namespace)
+            return Snapshot(obj) if obj is not None else None
+        return self._snapshot(kind, namespace, name, data)
+
+    def _snapshot(self, kind: Kind, namespace: str, name: str, data: bytes) -> Snapshot:
+        """The same snapshot as long as the object is the same, so that it is encoded once."""
+        key = (kind, namespace, name)
+        known = self._snapshots.get(key)
+        if known is None or known[0] is not data:
+            known = self._snapshots[key] = (data, Snapshot(orjson.loads(data)))
+        return known[1]
+
+    async def follow(self, kind: Kind) -> Cache:
+        """Watch a composed kind, from the first resource of it on."""
+        cache = self._caches.get(kind)
+        if cache is None:
+            cache = self._caches[kind] = self._plane.caches.acquire(kind, label_selector=LABEL)
+            cache.subscribe(self._notice)
+        await cache.synced.wait()
+        return cache
+
+    async def learn(self, kind: Kind, obj: Object) -> None:
+        """Take in what an apply left, ahead of the watch."""
+        (await self.follow(kind)).learn(obj)
+
+    def _notice(self, change: str, key: tuple[str, str], old: bytes | None, new: bytes | None) -> None:
+        data = new if new is not None else old
+        if data is None:
+            return
+        obj = orjson.loads(data)
+        owner = controller_of(obj)
+        if owner is None or owner.get("kind") != self._composite.kind:
+            return
+        if str(owner.get("apiVersion", "")).rpartition("/")[0] != self._composite.group:
+            return
+        namespace = namespace_of(obj) if self._composite.namespaced else ""
+        self._enqueue(namespace, str(owner.get("name", "")))
+
+    async def _connection_details(self, obj: Object) -> dict[str, bytes]:
+        spec = obj.get("spec")
+        ref = spec.get("writeConnectionSecretToRef") if isinstance(spec, dict) else None
+        if not isinstance(ref, dict) or not ref.get("name"):
+            return {}
+        namespace = namespace_of(obj) or ref.get("namespace", "")
+        secret = await self._plane.client.get(SECRET, ref["name"], namespace)
+        return decode_data(secret) if secret is not None else {}
+
+    def stop(self) -> None:
+        """Watch nothing any more."""
+        for kind in list(self._caches):
+            self._plane.caches.release(self._caches.pop(kind))

@@ -1,0 +1,260 @@
+"""One composite resource, reconciled: choose, compose, write what differs, tell.
+
+The order of writes is the engine's promise: what is no longer desired goes first, references are saved
+before anything is created (if we die in between, the next run still knows what it made), then the resources,
+then the status. Each write happens only if it changes something.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from crossply.compose.collection import Deletion
+from crossply.compose.composed import Composed
+from crossply.compose.conditions import put_conditions, read_conditions, set_conditions
+from crossply.compose.configuration import check_compatible, configure
+from crossply.compose.engine import Job, Outcome, compose
+from crossply.compose.errors import ComposeError, IncompatibleComposition, SelectionError
+from crossply.compose.events import COMPOSE, NORMAL, PAUSED, SELECT, WARNING, Event, StatusCondition
+from crossply.compose.machinery import Machinery
+from crossply.compose.messages import Snapshot
+from crossply.compose.metadata import annotations_of, labels_of, name_of, namespace_of, uid_of
+from crossply.compose.naming import COMPOSITE_MANAGER, composed_manager
+from crossply.compose.observed import observe
+from crossply.compose.pipeline import Told
+from crossply.compose.verdict import DELETING, RESPONSIVE, SYNCED, Verdict, conclude, conclude_failure, failed
+from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
+from crossply.control.answering import ClusterAnswers
+from crossply.control.composed_store import ComposedStore
+from crossply.control.memory import Applied
+from crossply.control.plane import Plane
+from crossply.control.selecting import Choice, Compositions
+from crossply.errors import CrossplyError
+from crossply.kinds.definition import Definition
+from crossply.kube.cache import Cache
+from crossply.kube.failures import Invalid, KubeError
+from crossply.kube.kind import Kind
+from crossply.values import Object
+
+FINALIZER = "composite.apiextensions.crossplane.io"
+_DETACHED = ("crossplane.io/composite", "crossplane.io/claim-name", "crossplane.io/claim-namespace")
+
+
+class Done(NamedTuple):
+    """How a reconcile ended: when to look again, and what the run asked for."""
+
+    look_again_after: float = 0.0
+    requirements: Mapping[str, Any] = {}
+
+
+class CompositeReconciler:
+    """Reconciles the composite resources of one definition."""
+
+    def __init__(
+        self,
+        plane: Plane,
+        definition: Definition,
+        kind: Kind,
+        machinery: Machinery,
+        compositions: Compositions,
+        composed: ComposedStore,
+        cache: Cache,
+    ) -> None:
+        self._plane = plane
+        self._definition = definition
+        self._kind = kind
+        self._machinery = machinery
+        self._compositions = compositions
+        self._composed = composed
+        self._cache = cache
+        self._applied = Applied()
+
+    async def reconcile(self, xr: Object) -> Done:
+        """Bring one composite resource, and all it is made of, in line."""
+        if annotations_of(xr).get("crossplane.io/paused") == "true":
+            event = Event(NORMAL, PAUSED, "Reconciliation is paused via the pause annotation")
+            self._plane.recorder.record(xr, event)
+            await self._write_status(xr, xr.get("status") or {}, (RESPONSIVE, PAUSED_CONDITION))
+            return Done()
+        if xr["metadata"].get("deletionTimestamp"):
+            await self._let_go(xr)
+            return Done()
+        told = Told()
+        try:
+            return await self._compose(xr, told)
+        except CrossplyError as problem:
+            await self._tell_failure(xr, told, problem)
+            raise
+
+    async def _let_go(self, xr: Object) -> None:
+        """Nothing is deleted here: owner references let what was composed go with its owner."""
+        finalizers = xr["metadata"].get("finalizers") or []
+        if FINALIZER not in finalizers:
+            return
+        await self._write_status(xr, xr.get("status") or {}, (RESPONSIVE, DELETING, SYNCED))
+        left = [each for each in finalizers if each != FINALIZER]
+        body = {"metadata": {"finalizers": left or None}}
+        await self._plane.client.patch_merge(self._kind, name_of(xr), body, namespace_of(xr))
+        self._applied.forget(uid_of(xr))
+
+    async def _compose(self, xr: Object, told: Told) -> Done:
+        choice = self._compositions.choose(xr, self._machinery, self._definition)
+        check_compatible(xr, choice.recipe.composition)
+        seen = self._configured(xr, choice)
+        found = await self._composed.load(seen, self._machinery)
+        job = Job(Snapshot(seen), choice.recipe, observe(found, uid_of(xr)))
+        answers = ClusterAnswers(self._plane.client, self._plane.discovery, self._plane.functions)
+        try:
+            outcome = await answers.drive(compose(job, told))
+        except ComposeError as problem:
+            raise problem.within("cannot compose resources") from None
+        await asyncio.gather(*(self._collect(deletion) for deletion in outcome.deletions))
+        xr = await self._save_references(xr, seen, outcome)
+        unsynced = await self._apply_all(xr, outcome)
+        verdict = conclude(outcome.composed, unsynced, outcome.composite_ready)
+        await self._conclude(xr, outcome, verdict, choice)
+        return Done(outcome.ttl / 1e9, outcome.requirements)
+
+    def _configured(self, xr: Object, choice: Choice) -> Object:
+        """The composite resource as it will be once it is written."""
+        machinery = self._machinery
+        if choice.composition.changed:
+            xr = machinery.with_field(xr, "compositionRef", {"name": choice.composition.name})
+        if choice.revision.changed:
+            xr = machinery.with_field(xr, "compositionRevisionRef", {"name": choice.revision.name})
+        xr = configure(xr, machinery, choice.recipe.composition)
+        finalizers = xr["metadata"].get("finalizers") or []
+        if FINALIZER not in finalizers:
+            xr = {**xr, "metadata": {**xr["metadata"], "finalizers": [*finalizers, FINALIZER]}}
+        return xr
+
+    async def _save_references(self, xr: Object, seen: Object, outcome: Outcome) -> Object:
+        """One write for all that changes on the composite resource itself: none when nothing does."""
+        wish = self._machinery.with_field(seen, "resourceRefs", outcome.references)
+        if wish == xr:
+            return xr
+        change: Object = {"metadata": {"resourceVersion": xr["metadata"]["resourceVersion"]}}
+        for key in ("finalizers", "labels"):
+            if wish["metadata"].get(key) != xr["metadata"].get(key):
+                change["metadata"][key] = wish["metadata"][key]
+        if wish.get("spec") != xr.get("spec"):
+            change["spec"] = _difference(wish["spec"], xr.get("spec") or {})
+        client = self._plane.client
+        return self._learnt(await client.patch_merge(self._kind, name_of(xr), change, namespace_of(xr)))
+
+    async def _collect(self, deletion: Deletion) -> None:
+        """Detach, then delete in the foreground, so that nothing of it is left behind."""
+        obj = deletion.snapshot.object
+        kind = await self._plane.discovery.kind_for(obj["apiVersion"], obj["kind"])
+        name, namespace = name_of(obj), namespace_of(obj)
+        try:
+            labels = {key: None for key in _DETACHED if key in labels_of(obj)}
+            if labels:
+                await self._plane.client.patch_merge(kind, name, {"metadata": {"labels": labels}}, namespace)
+            await self._plane.client.delete(kind, name, namespace, "Foreground", uid_of(obj))
+        except KubeError as problem:
+            if problem.status != 404:
+                raise ComposeError(
+                    "cannot compose resources: cannot garbage collect composed resources that are no longer "
+                    f'desired: cannot delete composed resource "{deletion.name}": {problem}'
+                ) from problem
+
+    async def _apply_all(self, xr: Object, outcome: Outcome) -> set[str]:
+        """Apply what differs, side by side; returns the names of those that the API refused."""
+        manager = composed_manager(name_of(xr), xr)
+        results = await asyncio.gather(
+            *(self._apply(xr, resource, manager) for resource in outcome.composed), return_exceptions=True
+        )
+        unsynced = set()
+        for resource, result in zip(outcome.composed, results, strict=True):
+            if isinstance(result, Invalid):
+                unsynced.add(resource.name)
+                told = f'cannot apply composed resource "{resource.name}": {result}'
+                self._plane.recorder.record(xr, Event(WARNING, COMPOSE, told))
+            elif isinstance(result, CrossplyError):
+                raise ComposeError(
+                    f'cannot compose resources: cannot apply composed resource "{resource.name}": {result}',
+                    hint=result.hint,
+                ) from result
+            elif isinstance(result, BaseException):
+                raise result
+        return unsynced
+
+    async def _apply(self, xr: Object, resource: Composed, manager: str) -> None:
+        live = resource.observed.object if resource.observed is not None else None
+        wish = resource.object
+        if self._applied.holds(live, wish) or (live is not None and self._applied.refresh(live, wish)):
+            return
+        kind = await self._plane.discovery.kind_for(wish.get("apiVersion", ""), wish.get("kind", ""))
+        result = await self._plane.client.apply(kind, wish, manager)
+        self._applied.remember(result, wish)
+        await self._composed.learn(kind, result)
+
+    async def _conclude(self, xr: Object, outcome: Outcome, verdict: Verdict, choice: Choice) -> None:
+        status = outcome.composite.get("status")
+        status = status if isinstance(status, dict) else {}
+        changes = (RESPONSIVE, *outcome.conditions, *verdict.conditions)
+        await self._write_status(xr, status, changes)
+        for event in (*_selections(choice), *outcome.events, *verdict.events):
+            self._plane.recorder.record(xr, event)
+
+    async def _tell_failure(self, xr: Object, told: Told, problem: CrossplyError) -> None:
+        existing = read_conditions(xr.get("status"))
+        if isinstance(problem, SelectionError | IncompatibleComposition):
+            reason = SELECT if "select Composition" in str(problem) else COMPOSE
+            verdict = Verdict((Event(WARNING, reason, str(problem)),), (failed(str(problem)),))
+        else:
+            verdict = conclude_failure(str(problem), told.conditions, existing)
+        for event in (*told.events, *verdict.events):
+            self._plane.recorder.record(xr, event)
+        try:
+            await self._write_status(xr, xr.get("status") or {}, (RESPONSIVE, *verdict.conditions))
+        except KubeError:
+            # The cause is already being reported; a status that cannot be written now is written next time.
+            return
+
+    async def _write_status(self, xr: Object, status: Object, changes: tuple[StatusCondition, ...]) -> None:
+        """Apply the status, if it would change."""
+        live = xr.get("status") or {}
+        kept = put_conditions(read_conditions(status), read_conditions(live))
+        generation = xr["metadata"].get("generation", 0)
+        conditions = set_conditions(kept, changes, self._plane.now(), generation)
+        wish = {**status, "conditions": conditions}
+        if wish == live:
+            return
+        identity = {key: xr["metadata"][key] for key in ("name", "namespace") if key in xr["metadata"]}
+        body = {"apiVersion": xr["apiVersion"], "kind": xr["kind"], "metadata": identity, "status": wish}
+        self._learnt(
+            await self._plane.client.apply(self._kind, body, COMPOSITE_MANAGER, subresource="status")
+        )
+
+    def _learnt(self, xr: Object) -> Object:
+        """Let the cache know what we wrote, so that the next run builds on it and the echo wakes nobody."""
+        self._cache.learn(xr)
+        return xr
+
+
+def _selections(choice: Choice) -> list[Event]:
+    events = []
+    if choice.composition.changed:
+        told = f"Successfully selected composition: {choice.composition.name}"
+        events.append(Event(NORMAL, SELECT, told))
+    if choice.revision.changed:
+        events.append(Event(NORMAL, SELECT, f"Selected composition revision: {choice.revision.name}"))
+    return events
+
+
+def _difference(wish: Object, live: Object) -> Object:
+    """A merge patch that makes the live object what is wished for."""
+    change: Object = {}
+    for key, value in wish.items():
+        other = live.get(key)
+        if isinstance(value, dict) and isinstance(other, dict):
+            inner = _difference(value, other)
+            if inner:
+                change[key] = inner
+        elif value != other:
+            change[key] = value
+    return change

@@ -1,0 +1,123 @@
+"""One kind of composite resource under control: its watch, its queue, its workers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import orjson
+
+from crossply.compose.machinery import LEGACY, Machinery
+from crossply.control.composed_store import ComposedStore
+from crossply.control.composite import CompositeReconciler
+from crossply.control.kinds import REVISION
+from crossply.control.plane import Plane
+from crossply.control.selecting import Compositions
+from crossply.errors import CrossplyError
+from crossply.kinds.definition import Definition
+from crossply.kinds.revision import COMPOSITION_NAME
+from crossply.kube.failures import Conflict
+from crossply.kube.kind import Kind
+from crossply.kube.queue import Queue
+from crossply.values import Object
+
+CONCURRENCY = 32
+_log = logging.getLogger("crossply.composite")
+
+Key = tuple[str, str]
+
+
+class CompositeKind:
+    """Starts with its definition, and stops with it."""
+
+    def __init__(self, plane: Plane, definition: Definition, compositions: Compositions) -> None:
+        self._plane = plane
+        self.kind = kind_of(definition)
+        self._machinery = machinery_of(definition)
+        self._queue: Queue[Key] = Queue()
+        self._composed = ComposedStore(plane, self.kind, lambda *key: self._queue.add(key))
+        self._cache = plane.caches.acquire(self.kind)
+        self._reconciler = CompositeReconciler(
+            plane, definition, self.kind, self._machinery, compositions, self._composed, self._cache
+        )
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Watch the kind and begin to reconcile."""
+        self._cache.subscribe(lambda change, key, old, new: self._queue.add(key))
+        self._revisions = self._plane.caches.acquire(REVISION)
+        self._unsubscribe = self._revisions.subscribe(self._notice_revision)
+        await self._cache.synced.wait()
+        for key in list(self._cache.keys()):
+            self._queue.add(key)
+        self._tasks.append(asyncio.create_task(self._queue.run(self._work, CONCURRENCY)))
+
+    async def stop(self) -> None:
+        """Stop reconciling; nothing is undone."""
+        self._unsubscribe()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._composed.stop()
+        self._plane.caches.release(self._revisions)
+        self._plane.caches.release(self._cache)
+
+    def instances(self) -> list[Key]:
+        """The composite resources that exist."""
+        return list(self._cache.keys())
+
+    def _notice_revision(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+        """A new revision concerns every composite resource that follows its Composition."""
+        if new is None:
+            return
+        composition = (orjson.loads(new)["metadata"].get("labels") or {}).get(COMPOSITION_NAME, "")
+        for each in list(self._cache.keys()):
+            data = self._cache.get(*each)
+            if data is not None and self._follows(orjson.loads(data), composition):
+                self._queue.add(each)
+
+    def _follows(self, xr: Object, composition: str) -> bool:
+        current = self._machinery.name_in(xr, "compositionRef")
+        manual = self._machinery.read(xr, "compositionUpdatePolicy") == "Manual"
+        return current in ("", composition) and not (manual and current)
+
+    async def _work(self, key: Key) -> None:
+        data = self._cache.get(*key)
+        if data is None:
+            self._queue.forget(key)
+            return
+        try:
+            done = await self._reconciler.reconcile(orjson.loads(data))
+        except Conflict:
+            # Somebody wrote in between; the watch will bring what they wrote.
+            self._queue.add_after(key, 0.05)
+            return
+        except CrossplyError as problem:
+            _log.info("%s %s: %s", self.kind.kind, "/".join(filter(None, key)), problem)
+            self._queue.retry(key)
+            return
+        self._queue.forget(key)
+        await self._watch_requirements(key, done.requirements)
+
+    async def _watch_requirements(self, key: Key, requirements: object) -> None:
+        """What functions asked for is followed, so that a change of it is composed at once."""
+        for each in dict(requirements or {}).values():  # type: ignore[call-overload]
+            for selector in (*each.resources.values(), *each.extra_resources.values()):
+                kind = await self._plane.discovery.kind_for(selector.api_version, selector.kind)
+                self._plane.required.follow(kind, (self, key), lambda: self._queue.add(key))
+
+
+def kind_of(definition: Definition) -> Kind:
+    """The composite resource's kind at the version that controllers write."""
+    return Kind(
+        definition.group,
+        definition.referenceable_version,
+        definition.names.kind,
+        definition.names.plural,
+        definition.scope == "Namespaced",
+    )
+
+
+def machinery_of(definition: Definition) -> Machinery:
+    """Where the kind keeps the engine's fields."""
+    return LEGACY if definition.is_legacy else Machinery(("spec", definition.machinery), legacy=False)

@@ -1,0 +1,78 @@
+"""Events: what happened, told once a change and not once a reconcile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from datetime import UTC, datetime
+from hashlib import sha256
+
+from crossply.compose.events import Event
+from crossply.control.kinds import EVENT
+from crossply.errors import CrossplyError
+from crossply.kube.client import Client
+from crossply.values import Object
+
+_REMEMBERED = 20_000
+
+
+class Recorder:
+    """Writes events beside the reconcile, and never the same one twice in a row about the same object."""
+
+    def __init__(self, client: Client, component: str) -> None:
+        self._client = client
+        self._component = component
+        self._told: OrderedDict[tuple[str, str, str], str] = OrderedDict()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def record(self, about: Object, event: Event) -> None:
+        """Tell an event about an object, unless it is the last that was told with this reason and type."""
+        uid = about["metadata"].get("uid", "")
+        key = (uid, event.type, f"{event.reason}/{sha256(event.message.encode()).hexdigest()[:16]}")
+        if key in self._told:
+            self._told.move_to_end(key)
+            return
+        self._told[key] = event.message
+        if len(self._told) > _REMEMBERED:
+            self._told.popitem(last=False)
+        task = asyncio.create_task(self._write(_body(about, event, self._component)))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def settle(self) -> None:
+        """Wait for what is being written."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _write(self, body: Object) -> None:
+        try:
+            await self._client.create(EVENT, body)
+        except CrossplyError:
+            # An event is a courtesy: the condition says the same, and nobody waits for this write.
+            return
+
+
+def _body(about: Object, event: Event, component: str) -> Object:
+    metadata = about["metadata"]
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    namespace = metadata.get("namespace") or "default"
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"generateName": f"{metadata['name'][:40]}.", "namespace": namespace},
+        "involvedObject": {
+            "apiVersion": about["apiVersion"],
+            "kind": about["kind"],
+            "name": metadata["name"],
+            "namespace": metadata.get("namespace", ""),
+            "uid": metadata.get("uid", ""),
+            "resourceVersion": metadata.get("resourceVersion", ""),
+        },
+        "type": event.type,
+        "reason": event.reason,
+        "message": event.message[:1024],
+        "source": {"component": component},
+        "reportingComponent": component,
+        "firstTimestamp": now,
+        "lastTimestamp": now,
+        "count": 1,
+    }

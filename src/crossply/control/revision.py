@@ -1,0 +1,62 @@
+"""Compositions become CompositionRevisions: one for every state of a Composition that ever mattered."""
+
+from __future__ import annotations
+
+import orjson
+
+from crossply.control.conditions import VALID_PIPELINE, with_conditions
+from crossply.control.kinds import COMPOSITION, REVISION
+from crossply.control.plane import Plane
+from crossply.kinds.revision import (
+    COMPOSITION_NAME,
+    CompositionRevision,
+    composition_hash,
+    hash_label,
+    new_revision,
+    parse_revision,
+)
+from crossply.values import Object
+
+
+class RevisionController:
+    """Keeps the newest revision of every Composition in line with it."""
+
+    name = "revisions"
+
+    def __init__(self, plane: Plane) -> None:
+        self._plane = plane
+
+    async def reconcile(self, name: str) -> None:
+        """Make, or make newest, the revision of a Composition as it is now."""
+        composition = await self._plane.client.get(COMPOSITION, name)
+        if composition is None or composition["metadata"].get("deletionTimestamp"):
+            return
+        stored = await self._revisions(name)
+        parsed = [parse_revision(obj) for obj in stored]
+        newest = max((each.number for each in parsed), default=0)
+        wanted = hash_label(composition_hash(composition))
+        for obj, each in zip(stored, parsed, strict=True):
+            if each.hash_label == wanted:
+                await self._make_newest(obj, each, newest)
+                return
+        await self._create(composition, newest + 1)
+
+    async def _revisions(self, name: str) -> list[Object]:
+        listed = await self._plane.client.list(REVISION, label_selector=f"{COMPOSITION_NAME}={name}")
+        return [orjson.loads(data) for data in listed.items]
+
+    async def _make_newest(self, obj: Object, revision: CompositionRevision, newest: int) -> None:
+        if revision.number < newest:
+            body = {"spec": {"revision": newest + 1}}
+            obj = await self._plane.client.patch_merge(REVISION, revision.name, body)
+        await self._mark_valid(obj)
+
+    async def _create(self, composition: Object, number: int) -> None:
+        created = await self._plane.client.create(REVISION, new_revision(composition, number))
+        await self._mark_valid(created)
+
+    async def _mark_valid(self, revision: Object) -> None:
+        """Functions that are built in can compose; a package that cannot says so in its own revision."""
+        marked = with_conditions(revision, (VALID_PIPELINE,), self._plane.now())
+        if marked["status"] != revision.get("status"):
+            await self._plane.client.update_status(REVISION, marked)

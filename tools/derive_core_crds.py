@@ -1,0 +1,71 @@
+"""Derive the CRDs of Crossplane's own kinds, structure only, from the manifests of a release.
+
+Usage: python tools/derive_core_crds.py DIRECTORY_OF_CRDS > src/crossply/control/core_crds.json
+Descriptions are dropped: only types, formats, defaults, list keys, rules and columns are facts of the API.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import sys
+from typing import Any
+
+from crossply.values.yaml import load
+
+WANTED = frozenset(
+    {
+        "compositeresourcedefinitions.apiextensions.crossplane.io",
+        "compositions.apiextensions.crossplane.io",
+        "compositionrevisions.apiextensions.crossplane.io",
+        "environmentconfigs.apiextensions.crossplane.io",
+        "usages.apiextensions.crossplane.io",
+        "usages.protection.crossplane.io",
+        "clusterusages.protection.crossplane.io",
+        "functions.pkg.crossplane.io",
+        "functionrevisions.pkg.crossplane.io",
+        "configurations.pkg.crossplane.io",
+        "configurationrevisions.pkg.crossplane.io",
+        "providers.pkg.crossplane.io",
+        "providerrevisions.pkg.crossplane.io",
+        "deploymentruntimeconfigs.pkg.crossplane.io",
+        "imageconfigs.pkg.crossplane.io",
+        "locks.pkg.crossplane.io",
+    }
+)
+
+
+def structure(value: Any, inside_properties: bool = False) -> Any:
+    """A schema without its texts; a property that is called description stays."""
+    if isinstance(value, dict):
+        return {
+            key: structure(member, key == "properties" and not inside_properties)
+            for key, member in value.items()
+            if inside_properties or key != "description" or not isinstance(member, str)
+        }
+    return [structure(item) for item in value] if isinstance(value, list) else value
+
+
+def main() -> None:
+    crds = []
+    for path in sorted(pathlib.Path(sys.argv[1]).glob("*.yaml")):
+        crd = load(path.read_bytes())
+        if crd["metadata"]["name"] in WANTED:
+            spec = structure(crd["spec"])
+            crds.append(
+                {
+                    "apiVersion": crd["apiVersion"],
+                    "kind": crd["kind"],
+                    "metadata": {"name": crd["metadata"]["name"]},
+                    "spec": spec,
+                }
+            )
+    missing = WANTED - {crd["metadata"]["name"] for crd in crds}
+    if missing:
+        sys.exit(f"not found: {', '.join(sorted(missing))}")
+    json.dump(crds, sys.stdout, sort_keys=True, separators=(",", ":"))
+    sys.stdout.write("\n")
+
+
+if __name__ == "__main__":
+    main()
