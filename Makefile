@@ -5,13 +5,16 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help bytecode run test lint format bench fuzz docs lock proto test-cluster clean
+.PHONY: help bytecode run stop test lint format bench fuzz docs lock proto test-cluster clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
-run: bytecode ## Set up and render the quick start
+run: bytecode ## Set up, start a control plane in the background and apply the quick start
 	@$(BIN)/python tools/quickstart.py
+
+stop: ## Stop the control plane that `make run` started
+	@$(BIN)/crossply down --data .crossply
 
 test: bytecode lint ## Set up and run every check and test
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup

@@ -137,7 +137,7 @@ async def _start_server(invocation: Invocation) -> Server:
     ]
     if invocation["in-memory"]:
         command.append("--in-memory")
-    # Ctrl-C reaches the whole group; the server has a session of its own and is stopped after the controllers.
+    # Ctrl-C reaches the whole group; the server has a session of its own and is stopped last.
     server = await asyncio.create_subprocess_exec(
         sys.executable, *command, stdout=asyncio.subprocess.PIPE, start_new_session=True
     )
