@@ -21,6 +21,9 @@ _CUSTOM_MEDIA_TYPES = (JSON, YAML)
 MAX_DEPTH = 256
 """How deep an object may nest: deeper ones could exhaust the stack of code that walks them."""
 
+_SHOWN = 30
+_LONGEST_COMPLAINT = 500
+
 _SORTED = orjson.OPT_SORT_KEYS
 _KEY_SIGN = re.compile(rb'"\s*:')
 
@@ -77,13 +80,16 @@ def from_json(body: bytes, kind: str) -> Any:
     try:
         return go_loads(body.decode("utf-8", "replace"))
     except JsonError as problem:
-        shown = body[:100].decode("utf-8", "replace") or "<empty>"
-        if len(body) > 100:
-            shown += " ..."
         raise bad_request(
             f"the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; "
-            f"json parse error: {problem} ({shown})"
+            f"json parse error: {str(problem)[:_LONGEST_COMPLAINT]} ({_beginning(body)})"
         ) from None
+
+
+def _beginning(body: bytes) -> str:
+    """The first bytes of a body, as Kubernetes shows them; few, because it may hold a secret."""
+    shown = body[:_SHOWN].decode("utf-8", "replace") if body[:1] == b"{" else body[:_SHOWN].hex()
+    return f"{shown} ..." if len(body) > _SHOWN else shown or "<empty>"
 
 
 def _from_yaml(body: bytes, kind: str) -> Any:
@@ -93,8 +99,7 @@ def _from_yaml(body: bytes, kind: str) -> Any:
         return load(body)
     except YamlError as problem:
         raise bad_request(
-            f"the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; "
-            f"error converting YAML to JSON: {problem}"
+            f"the object provided is unrecognized (must be of type {kind}): {problem} ({_beginning(body)})"
         ) from None
 
 
