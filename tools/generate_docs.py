@@ -27,6 +27,8 @@ ROOMS = {
     "4": "Schemas and definitions",
     "5": "The command line",
     "6": "The API server",
+    "7": "The Kubernetes client",
+    "8": "The control plane",
 }
 GENERATED_PACKAGES = ("crossply.functions.proto",)
 

@@ -14,7 +14,7 @@ MAX_OPERATIONS = 10_000
 class JsonPatchError(CrossplyError):
     """A JSON patch is malformed, or does not fit the object."""
 
-    code = "CP-640"
+    code = "CP-642"
 
 
 def json_patch(target: Object, operations: list[Any]) -> Any:
