@@ -197,7 +197,10 @@ class CompositeReconciler:
         status = status if isinstance(status, dict) else {}
         changes = (RESPONSIVE, *outcome.conditions, *verdict.conditions)
         await self._write_status(xr, status, changes)
-        for event in (*_selections(choice), *outcome.events, *verdict.events):
+        made = {resource.name for resource in outcome.composed if resource.observed is None}
+        lagging = conclude([r for r in outcome.composed if r.name not in made], (), None).events
+        for event in (*_selections(choice), *outcome.events, *lagging):
+            # What was made a moment ago cannot be ready: the condition says so, an event would be noise.
             self._plane.recorder.record(xr, event)
 
     async def _tell_failure(self, xr: Object, told: Told, problem: CrossplyError) -> None:
@@ -237,13 +240,13 @@ class CompositeReconciler:
 
 
 def _selections(choice: Choice) -> list[Event]:
-    events = []
+    """One event for what was selected; most often both are selected at once."""
+    told = []
     if choice.composition.changed:
-        told = f"Successfully selected composition: {choice.composition.name}"
-        events.append(Event(NORMAL, SELECT, told))
+        told.append(f"Successfully selected composition: {choice.composition.name}")
     if choice.revision.changed:
-        events.append(Event(NORMAL, SELECT, f"Selected composition revision: {choice.revision.name}"))
-    return events
+        told.append(f"Selected composition revision: {choice.revision.name}")
+    return [Event(NORMAL, SELECT, "; ".join(told))] if told else []
 
 
 def _difference(wish: Object, live: Object) -> Object:

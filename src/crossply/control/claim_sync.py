@@ -1,0 +1,206 @@
+"""What a claim and its composite resource tell each other, as pure rules.
+
+The claim speaks first: its labels, annotations and spec become a server-side apply of the composite resource,
+so what a user removes from the claim is removed there too. What only the composite resource knows comes back:
+its name, the Composition and revision it got, its external name, its status.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from crossply.compose.metadata import (
+    CLAIM_NAME_LABEL,
+    CLAIM_NAMESPACE_LABEL,
+    annotations_of,
+    labels_of,
+    name_of,
+    namespace_of,
+)
+from crossply.values import Object
+
+EXTERNAL_NAME = "crossplane.io/external-name"
+FINALIZER = "finalizer.apiextensions.crossplane.io"
+
+_KEPT_BACK = frozenset(
+    {
+        "compositionRevisionRef",
+        "compositeDeletePolicy",
+        "resourceRef",
+        "resourceRefs",
+        "claimRef",
+        "writeConnectionSecretToRef",
+    }
+)
+_ENGINE_STATUS = frozenset({"conditions", "connectionDetails", "claimConditionTypes"})
+
+
+def spec_of(obj: Object | None) -> Object:
+    """The spec; empty where there is none."""
+    spec = obj.get("spec") if obj is not None else None
+    return spec if isinstance(spec, dict) else {}
+
+
+def referenced_name(claim: Object) -> str:
+    """The name of the composite resource that a claim refers to; empty when it refers to none."""
+    ref = spec_of(claim).get("resourceRef")
+    name = ref.get("name") if isinstance(ref, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def reference_to_claim(claim: Object) -> Object:
+    """How a composite resource refers to its claim."""
+    return {
+        "apiVersion": claim["apiVersion"],
+        "kind": claim["kind"],
+        "namespace": namespace_of(claim),
+        "name": name_of(claim),
+    }
+
+
+def claim_reference(xr: Object | None) -> Object | None:
+    """The reference to its claim that a composite resource has."""
+    ref = spec_of(xr).get("claimRef")
+    return ref if isinstance(ref, dict) else None
+
+
+def owner_elsewhere(claim: Object, xr: Object | None) -> str:
+    """The name of the other claim that the composite resource is bound to; empty when it is ours or free."""
+    ref = claim_reference(xr)
+    if ref is None or all(ref.get(key) == value for key, value in reference_to_claim(claim).items()):
+        return ""
+    return str(ref.get("name", "")) or "<none>"
+
+
+def composite_wish(
+    claim: Object, xr: Object | None, type_: tuple[str, str], name: str, *, enforced: bool
+) -> Object:
+    """Everything the claim wants of its composite resource: the body of a server-side apply."""
+    annotations = _without_reserved(annotations_of(claim))
+    external_name = annotations_of(xr or {}).get(EXTERNAL_NAME)
+    if external_name:
+        annotations[EXTERNAL_NAME] = external_name
+    labels = _without_reserved(labels_of(claim))
+    labels[CLAIM_NAME_LABEL] = name_of(claim)
+    labels[CLAIM_NAMESPACE_LABEL] = namespace_of(claim)
+    metadata: Object = {"name": name, "labels": labels}
+    if annotations:
+        metadata["annotations"] = annotations
+    spec = _handed_down(spec_of(claim), update_policy(xr), enforced)
+    return {
+        "apiVersion": type_[0],
+        "kind": type_[1],
+        "metadata": metadata,
+        "spec": {**spec, "claimRef": reference_to_claim(claim)},
+    }
+
+
+def update_policy(xr: Object | None) -> str:
+    """How the composite resource follows new revisions; empty where nothing is said."""
+    return str(spec_of(xr).get("compositionUpdatePolicy") or "")
+
+
+def _handed_down(spec: Object, policy: str, enforced: bool) -> Object:
+    kept = set(_KEPT_BACK)
+    if policy == "Manual":
+        kept.discard("compositionRevisionRef")
+    if enforced:
+        kept.add("compositionRef")
+    return {key: value for key, value in spec.items() if key not in kept}
+
+
+def _without_reserved(entries: Mapping[str, str]) -> dict[str, str]:
+    """Labels or annotations without those that belong to Kubernetes."""
+    return {
+        key: value
+        for key, value in entries.items()
+        if not key.partition("/")[0].endswith(("kubernetes.io", "k8s.io"))
+    }
+
+
+def claim_wish(
+    claim: Object, xr: Object | None, type_: tuple[str, str], name: str, *, enforced: bool
+) -> Object:
+    """The claim with its finalizer, bound, and with what its composite resource was given since."""
+    spec = dict(spec_of(claim))
+    spec["resourceRef"] = {"apiVersion": type_[0], "kind": type_[1], "name": name}
+    spec.update(_handed_back(spec, spec_of(xr), enforced))
+    metadata = dict(claim["metadata"])
+    finalizers = metadata.get("finalizers") or []
+    if FINALIZER not in finalizers:
+        metadata["finalizers"] = [*finalizers, FINALIZER]
+    external_name = annotations_of(xr or {}).get(EXTERNAL_NAME)
+    if external_name:
+        metadata["annotations"] = {**annotations_of(claim), EXTERNAL_NAME: external_name}
+    return {**claim, "metadata": metadata, "spec": spec}
+
+
+def _handed_back(spec: Object, xr_spec: Object, enforced: bool) -> Object:
+    """Fields of the composite resource's spec that the claim takes over."""
+    wanted = []
+    if enforced or not spec.get("compositionRef"):
+        wanted.append("compositionRef")
+    if not spec.get("compositionRevisionSelector"):
+        wanted.append("compositionRevisionSelector")
+    if xr_spec.get("compositionUpdatePolicy") == "Automatic":
+        wanted.append("compositionRevisionRef")
+    return {key: xr_spec[key] for key in wanted if xr_spec.get(key)}
+
+
+def claim_status(claim: Object, xr: Object) -> Object:
+    """The claim's status with all that the composite resource's says; conditions stay the claim's own.
+
+    It is a replacement: what the composite resource no longer says, the claim no longer says either.
+    """
+    live, told = _status_of(claim), _status_of(xr)
+    if not told:
+        return live
+    status = {key: value for key, value in told.items() if key not in _ENGINE_STATUS}
+    for key in ("conditions", "connectionDetails"):
+        if key in live:
+            status[key] = live[key]
+    return status
+
+
+def _status_of(obj: Object) -> Object:
+    status = obj.get("status")
+    return status if isinstance(status, dict) else {}
+
+
+def conditions_for_claim(xr: Object, generation: int, now: str) -> list[Object]:
+    """The conditions that functions addressed to the claim, as the claim has them."""
+    status = _status_of(xr)
+    found = {each.get("type"): each for each in status.get("conditions") or () if isinstance(each, dict)}
+    return [_copied(str(type_), found.get(type_), generation, now) for type_ in _claim_types(status)]
+
+
+def _claim_types(status: Object) -> Iterable[object]:
+    types = status.get("claimConditionTypes")
+    return types if isinstance(types, list) else ()
+
+
+def _copied(type_: str, condition: Object | None, generation: int, now: str) -> Object:
+    if condition is None:
+        condition = {"status": "Unknown", "reason": "", "lastTransitionTime": now}
+    copied = {"type": type_, "observedGeneration": generation}
+    for key in ("status", "reason", "message", "lastTransitionTime"):
+        if condition.get(key) is not None:
+            copied[key] = condition[key]
+    return copied
+
+
+def is_ready(xr: Object) -> bool:
+    """Whether the composite resource says that it is ready."""
+    conditions = _status_of(xr).get("conditions") or ()
+    return any(each.get("type") == "Ready" and each.get("status") == "True" for each in conditions)
+
+
+def difference(wish: Object, live: Object) -> Object:
+    """The merge patch that makes the live metadata and spec what is wished for; empty when they are."""
+    change: Object = {}
+    for key in ("metadata", "spec"):
+        before, after = live.get(key) or {}, wish.get(key) or {}
+        changed = {name: value for name, value in after.items() if before.get(name) != value}
+        if changed:
+            change[key] = changed
+    return change

@@ -1,0 +1,161 @@
+"""Connection secrets: a legacy composite resource publishes what was composed, its claim gets a copy.
+
+A secret is written only if its data would change, and only if it is ours to write: controlled by the object it
+is for, or controlled by nobody and of the type that connection secrets have.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from crossply.compose.metadata import controller_of, name_of, namespace_of, uid_of
+from crossply.control.kinds import SECRET
+from crossply.control.plane import Plane
+from crossply.errors import CrossplyError
+from crossply.values import Object
+
+TYPE = "connection.crossplane.io/v1alpha1"
+MANAGER = "crossplane"
+_TIME = "%Y-%m-%dT%H:%M:%SZ"
+
+
+class SecretRefused(CrossplyError):
+    """A connection secret belongs to somebody else, or is missing."""
+
+    code = "CP-802"
+    hint = "name another secret in spec.writeConnectionSecretToRef, or delete the one that is there"
+
+
+async def find_secret(plane: Plane, owner: Object) -> Object | None:
+    """The connection secret that an object names, if it names one that exists."""
+    namespace, name = secret_place(owner)
+    return await plane.client.get(SECRET, name, namespace) if name else None
+
+
+async def publish(plane: Plane, xr: Object, details: Mapping[str, bytes], live: Object | None) -> bool:
+    """Write a composite resource's connection details into its secret; whether that changed anything.
+
+    Keys are only ever added: what another writer or an earlier Composition put there stays.
+    """
+    namespace, name = secret_place(xr)
+    if not name:
+        return False
+    data = encoded(details)
+    if live is None:
+        await plane.client.create(SECRET, new_secret(xr, namespace, name, data), MANAGER)
+        return True
+    check_controllable(live, uid_of(xr))
+    held = live.get("data") or {}
+    missing = {key: value for key, value in data.items() if held.get(key) != value}
+    if not missing:
+        return False
+    body = {"metadata": _controlled(live, xr), "data": missing}
+    await plane.client.patch_merge(SECRET, name, body, namespace, MANAGER)
+    return True
+
+
+async def propagate(plane: Plane, xr: Object, claim: Object) -> bool:
+    """Copy a composite resource's connection secret to its claim's; whether that changed anything."""
+    if not secret_place(xr)[1] or not secret_place(claim)[1]:
+        return False
+    source = await _source(plane, xr)
+    namespace, name = secret_place(claim)
+    live, data = await plane.client.get(SECRET, name, namespace), source.get("data") or {}
+    if live is None:
+        await plane.client.create(SECRET, new_secret(claim, namespace, name, data), MANAGER)
+        return True
+    check_controllable(live, uid_of(claim))
+    if (live.get("data") or {}) == data:
+        return False
+    body = {**live, "metadata": {**live["metadata"], **_controlled(live, claim)}, "data": data}
+    await plane.client.update(SECRET, body, MANAGER)
+    return True
+
+
+async def _source(plane: Plane, xr: Object) -> Object:
+    found = await find_secret(plane, xr)
+    if found is None:
+        name = secret_place(xr)[1]
+        raise SecretRefused(
+            f"cannot get composite resource's connection secret: secrets \"{name}\" not found",
+            hint="the composite resource writes it when it is composed; look at its conditions",
+        )
+    owner = controller_of(found)
+    if owner is None or owner.get("uid") != uid_of(xr):
+        raise SecretRefused("cannot establish control of existing connection secret")
+    return found
+
+
+def secret_place(owner: Object) -> tuple[str, str]:
+    """The namespace and name of the secret that an object wants; no name when it wants none."""
+    spec = owner.get("spec")
+    ref = spec.get("writeConnectionSecretToRef") if isinstance(spec, dict) else None
+    if not isinstance(ref, dict) or not ref.get("name"):
+        return "", ""
+    return namespace_of(owner) or str(ref.get("namespace", "")), str(ref["name"])
+
+
+def allowed(details: Mapping[str, bytes], keys: Sequence[str]) -> dict[str, bytes]:
+    """The details that a definition lets out: all of them when it names no keys."""
+    return {key: value for key, value in details.items() if not keys or key in keys}
+
+
+def encoded(details: Mapping[str, bytes]) -> dict[str, str]:
+    """The data of a Secret."""
+    return {key: b64encode(value).decode() for key, value in details.items()}
+
+
+def new_secret(owner: Object, namespace: str, name: str, data: Mapping[str, str]) -> Object:
+    """A connection secret that its owner controls."""
+    metadata = {"name": name, "namespace": namespace, "ownerReferences": [_reference_to(owner)]}
+    secret: Object = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": TYPE}
+    return {**secret, "data": dict(data)} if data else secret
+
+
+def check_controllable(secret: Object, uid: str) -> None:
+    """Refuse a secret that is not ours to write."""
+    owner = controller_of(secret)
+    if owner is None and secret.get("type") != TYPE:
+        raise SecretRefused(
+            "cannot create or update connection secret: refusing to modify uncontrolled secret of type "
+            f'"{secret.get("type", "")}"'
+        )
+    if owner is not None and owner.get("uid") != uid:
+        raise SecretRefused(
+            f'cannot create or update connection secret: existing secret is not controlled by UID "{uid}"'
+        )
+
+
+def _controlled(secret: Object, owner: Object) -> Object:
+    """The change of metadata that makes the owner the secret's controller; empty when it is."""
+    if controller_of(secret) is not None:
+        return {}
+    references = secret["metadata"].get("ownerReferences") or []
+    return {"ownerReferences": [*references, _reference_to(owner)]}
+
+
+def _reference_to(owner: Object) -> Object:
+    return {
+        "apiVersion": owner["apiVersion"],
+        "kind": owner["kind"],
+        "name": name_of(owner),
+        "uid": uid_of(owner),
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def published_at(owner: Object, now: str) -> str:
+    """The time of a publication, always later than the last one's.
+
+    A claim hears of new details by this time, which counts whole seconds: two publications within one must
+    differ.
+    """
+    status = owner.get("status")
+    details = status.get("connectionDetails") if isinstance(status, dict) else None
+    last = details.get("lastPublishedTime") if isinstance(details, dict) else None
+    if not isinstance(last, str) or last < now:
+        return now
+    return (datetime.strptime(last, _TIME) + timedelta(seconds=1)).strftime(_TIME)  # noqa: DTZ007 - it is UTC

@@ -1,0 +1,60 @@
+"""Reading an object's managed fields: who owns what, and whether an apply would still change anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.control.memory import contains
+from crossply.values import Object
+
+BEFORE_FIRST_APPLY = "before-first-apply"
+
+
+def holds(live: Object, wish: Object, manager: str) -> bool:
+    """Whether applying the wish would change nothing.
+
+    All of it must be there, and the manager must not own a field that the wish no longer has: the apply would
+    remove that field.
+    """
+    return contains(live, wish) and all(_within(fields, wish) for fields in _applied_by(live, manager))
+
+
+def _applied_by(live: Object, manager: str) -> list[Object]:
+    return [
+        entry.get("fieldsV1") or {}
+        for entry in live["metadata"].get("managedFields") or ()
+        if entry.get("manager") == manager
+        and entry.get("operation") == "Apply"
+        and not entry.get("subresource")
+    ]
+
+
+def _within(fields: Object, wish: Any) -> bool:
+    """Whether every owned field is one of the wish. Items of lists are compared by `contains` already."""
+    if not isinstance(wish, dict):
+        return True
+    return all(
+        key[2:] in wish and _within(inner, wish[key[2:]])
+        for key, inner in fields.items()
+        if key.startswith("f:")
+    )
+
+
+def upgrade_to_apply(live: Object, manager: str) -> list[Object]:
+    """The JSON patch that hands fields written by updates over to a manager that applies; empty when done.
+
+    It takes two rounds: first nobody owns anything, so that the next apply shares all fields with a manager
+    that Kubernetes calls `before-first-apply`; once we have applied, that one is removed.
+    """
+    managers = [entry.get("manager") for entry in live["metadata"].get("managedFields") or ()]
+    version = {
+        "op": "replace",
+        "path": "/metadata/resourceVersion",
+        "value": live["metadata"]["resourceVersion"],
+    }
+    if manager not in managers:
+        return [{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}, version]
+    if BEFORE_FIRST_APPLY in managers:
+        place = managers.index(BEFORE_FIRST_APPLY)
+        return [{"op": "remove", "path": f"/metadata/managedFields/{place}"}, version]
+    return []
