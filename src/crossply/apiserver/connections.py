@@ -186,7 +186,9 @@ class Connections:
         for task in list(self._greeting):
             task.cancel()
         for connection in list(self._open):
-            connection.close()
+            # One that is busy is still read from: its request may not have come in whole.
+            if connection.idle:
+                connection.close()
 
     async def close(self) -> None:
         """Cut what is still connected."""

@@ -108,6 +108,8 @@ class ApiServer:
                 self._idle.set()
             self.metrics.count(info, code, perf_counter() - began)
         self._auditing.end(record, code, refusal)
+        if self.pages.health.stopping:
+            response.force_close()
         return response
 
     async def _within_limits(

@@ -150,13 +150,14 @@ class Program(Server):
     def stop(self) -> int:
         """Stop as an operator does; the result is the exit code."""
         self.process.send_signal(signal.SIGTERM)
-        return self._ended()
+        return self.ended()
 
     def kill(self) -> None:
         self.process.kill()
-        self._ended()
+        self.ended()
 
-    def _ended(self) -> int:
+    def ended(self) -> int:
+        """Wait for its end."""
         code = self.process.wait(60)
         assert self.process.stdout is not None
         self.process.stdout.close()
