@@ -99,3 +99,9 @@ def test_an_optional_old_value_has_the_methods_of_one() -> None:
     assert ruled(NUMBER, rule=rule, optionalOldSelf=True) == []
     (error,) = ruled(NUMBER, rule=rule)
     assert "compilation failed" in error
+
+
+@pytest.mark.parametrize("rule", ["self.sum() + self.sum() > 0", "(self.max() + self.min()) % 2 == 0"])
+def test_what_is_added_up_from_a_list_of_numbers_is_a_number_and_not_a_long_text(rule: str) -> None:
+    numbers = {"type": "array", "maxItems": 1000, "items": NUMBER}
+    assert ruled(numbers, rule=rule) == []

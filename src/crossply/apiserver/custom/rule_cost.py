@@ -12,6 +12,7 @@ from typing import NamedTuple
 from crossply.apiserver.custom.checked_ast import Checked, Loop, Node
 from crossply.apiserver.custom.cost_ranges import MOST, NOTHING, ONE, UNKNOWN, Range, fixed
 from crossply.apiserver.custom.cost_sizes import Sized
+from crossply.apiserver.custom.narrowing import possible_overloads
 
 Path = tuple[str, ...]
 TEXT_FACTOR = 0.1
@@ -117,7 +118,7 @@ class Estimator:
             return ONE.plus(cost)
         costs = [self.cost(argument) for argument in node.children]
         arguments = [self._argument(argument) for argument in node.children]
-        overloads = self.checked.overloads.get(node.id, ())
+        overloads = possible_overloads(self.checked, node)
         if not overloads:
             return NOTHING
         total, target = NOTHING, None

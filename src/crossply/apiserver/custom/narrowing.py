@@ -1,0 +1,43 @@
+"""Which functions an operator can mean where the type checker knows too little.
+
+`sum`, `min` and `max` are declared to give anything, because that is all the evaluator lets us say. What they
+give follows from the list they are asked of, and with it that their sum is a number and no text.
+"""
+
+from __future__ import annotations
+
+from crossply.apiserver.custom.checked_ast import Checked, Node
+
+_OF_ELEMENTS = frozenset({"sum", "min", "max"})
+_ARITHMETIC = frozenset({"_+_", "_-_", "_*_", "_/_", "_%_"})
+_ADDING = {
+    "int": "add_int64",
+    "uint": "add_uint64",
+    "double": "add_double",
+    "string": "add_string",
+    "bytes": "add_bytes",
+    "duration": "add_duration_duration",
+}
+
+
+def possible_overloads(checked: Checked, node: Node) -> tuple[str, ...]:
+    """The functions that a call may end in."""
+    named = checked.overloads.get(node.id, ())
+    if node.name != "_+_" or len(named) < 2:
+        return named
+    wanted = _ADDING.get(known_kind(checked, node))
+    return (wanted,) if wanted in named else named
+
+
+def known_kind(checked: Checked, node: Node) -> str:
+    """The kind of an expression's value, `dyn` if nothing is known."""
+    declared = checked.type_of(node).kind
+    if declared != "dyn" or node.kind != "call":
+        return declared
+    if node.name in _OF_ELEMENTS and node.target is not None:
+        held = checked.type_of(node.target)
+        return held.parameters[0].kind if held.kind == "list" and held.parameters else declared
+    if node.name in _ARITHMETIC:
+        kinds = (known_kind(checked, operand) for operand in node.children)
+        return next((kind for kind in kinds if kind != "dyn"), declared)
+    return declared
