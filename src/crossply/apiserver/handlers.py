@@ -5,10 +5,10 @@ from __future__ import annotations
 from crossply.apiserver.auth.reviews import RESOURCES, Reviews
 from crossply.apiserver.auth.token_requests import TokenRequests
 from crossply.apiserver.calls import Call
-from crossply.apiserver.negotiation import negotiate_for
-from crossply.apiserver.objects import read_value
+from crossply.apiserver.negotiation import Form, negotiate_for
+from crossply.apiserver.objects import MEDIA_TYPES, read_value
 from crossply.apiserver.replies import Reply, reply
-from crossply.apiserver.status import method_not_supported
+from crossply.apiserver.status import method_not_supported, not_acceptable
 from crossply.apiserver.verbs.scale import scale
 from crossply.apiserver.world import World
 
@@ -18,20 +18,30 @@ def register(world: World, reviews: Reviews, tokens: TokenRequests) -> None:
 
     async def review(world: World, call: Call) -> Reply:
         _only_create(call)
+        form = answer_form(call)
         body = read_value(call, call.resource.names.kind, call.resource.api_version(call.version.name))
         answer = await reviews.create(call.resource.key, call.user, call.namespace, body)
-        return reply(201, answer, negotiate_for(call))
+        return reply(201, answer, form)
 
     async def token(world: World, call: Call) -> Reply:
         _only_create(call)
+        form = answer_form(call)
         body = read_value(call, "TokenRequest", "authentication.k8s.io/v1")
         answer = await tokens.create(call.namespace, call.name, body)
-        return reply(201, answer, negotiate_for(call))
+        return reply(201, answer, form)
 
     for key in RESOURCES:
         world.handlers[key, ""] = review
     world.handlers["serviceaccounts", "token"] = token
     world.handlers["*", "scale"] = scale
+
+
+def answer_form(call: Call) -> Form:
+    """How to write the answer: it has no metadata of its own, so it cannot be a table or metadata only."""
+    form = negotiate_for(call)
+    if form.shape != "object":
+        raise not_acceptable(MEDIA_TYPES)
+    return form
 
 
 def _only_create(call: Call) -> None:

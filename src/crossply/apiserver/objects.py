@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import orjson
 
 from crossply.apiserver.calls import Call
+from crossply.apiserver.repeated_fields import repeated_in_json, repeated_in_yaml, yaml_lines
 from crossply.apiserver.status import StatusError, bad_request, unsupported_media_type
+from crossply.apiserver.told_kinds import check_kind, unreadable_head
 from crossply.values import Object
 from crossply.values.gojson import JsonError
 from crossply.values.gojson import loads as go_loads
@@ -25,7 +26,6 @@ _SHOWN = 30
 _LONGEST_COMPLAINT = 500
 
 _SORTED = orjson.OPT_SORT_KEYS
-_KEY_SIGN = re.compile(rb'"\s*:')
 
 
 def encode(obj: Object) -> bytes:
@@ -49,8 +49,7 @@ def read_body(call: Call) -> Object:
     kind = call.resource.names.kind
     offers = _CUSTOM_MEDIA_TYPES if call.resource.custom else MEDIA_TYPES
     value = read_value(call, kind, call.resource.api_version(call.version.name), offers)
-    _check_kind(value, call)
-    note_duplicates(call, value, media_type(call.headers.get("Content-Type", JSON)))
+    check_kind(value, call, _beginning(call.body))
     return value
 
 
@@ -65,9 +64,11 @@ def read_value(call: Call, kind: str, api_version: str, offers: tuple[str, ...] 
         value = decode_object(call.body, kind, api_version)
     else:
         value = _from_yaml(call.body, kind) if form == YAML else from_json(call.body, kind)
-    if not isinstance(value, dict):
-        raise bad_request(f"the object provided is unrecognized (must be of type {kind}): not an object")
+    value = {} if value is None else value
+    if (problem := unreadable_head(value, kind, _beginning(call.body))) is not None:
+        raise problem
     check_depth(value)
+    assert isinstance(value, dict)
     return value
 
 
@@ -119,35 +120,6 @@ def check_depth(value: Any, limit: int = MAX_DEPTH) -> None:
     raise bad_request(f"the object nests deeper than {limit} levels")
 
 
-def _check_kind(obj: Object, call: Call) -> None:
-    kind = call.resource.names.kind
-    expected = call.resource.api_version(call.version.name)
-    given, version = obj.get("kind"), obj.get("apiVersion")
-    if not isinstance(given, str) or not isinstance(version, str):
-        if given is None or version is None:
-            given, version = given or kind, version or expected
-        else:
-            raise bad_request(
-                f"the object provided is unrecognized (must be of type {kind}): kind and apiVersion must be "
-                "strings"
-            )
-    if given != kind or version != expected:
-        if call.resource.custom:
-            raise bad_request(
-                f"the API version in the data ({version}) does not match the expected API version "
-                f"({expected})"
-                if given == kind
-                else f'{given} in version "{version.rpartition("/")[2]}" cannot be handled as a {kind}: '
-                f"no kind is registered for the type {given}"
-            )
-        raise bad_request(
-            f"the API version in the data ({version}) does not match the expected API version ({expected})"
-            if given == kind
-            else f'{given} in version "{version.rpartition("/")[2]}" cannot be handled as a {kind}'
-        )
-    obj["kind"], obj["apiVersion"] = kind, expected
-
-
 def field_validation(call: Call) -> str:
     """What to do about unknown and repeated fields: Ignore, Warn or Strict."""
     value = call.query.get("fieldValidation", "") or "Warn"
@@ -161,15 +133,16 @@ def field_validation(call: Call) -> str:
     return value
 
 
-def note_duplicates(call: Call, value: Object, form: str) -> None:
-    """Warn of keys that a body has twice, or refuse it, as the request wishes."""
+def repeated_in(call: Call, value: Object) -> list[str]:
+    """Complaints about keys that a body has twice, unless the request does not want to know."""
+    form = media_type(call.headers.get("Content-Type", JSON))
     wish = field_validation(call)
     if wish == "Ignore" or form == PROTOBUF:
-        return
-    # Counting is fast, and there are as many keys as colons unless a text holds some or a key is repeated.
-    if form == JSON and len(_KEY_SIGN.findall(call.body)) == _count_keys(value):
-        return
-    report_strict(call, [f'duplicate field "{path}"' for path in _duplicates(call.body, form)])
+        return []
+    if form == YAML:
+        told = repeated_in_yaml(call.body)
+        return [told] if told and wish == "Strict" else yaml_lines(told)
+    return [f'duplicate field "{path}"' for path in repeated_in_json(call.body, value)]
 
 
 def report_strict(call: Call, problems: list[str]) -> None:
@@ -185,43 +158,3 @@ def report_strict(call: Call, problems: list[str]) -> None:
         )
     if wish == "Warn":
         call.warnings += problems
-
-
-def _count_keys(value: Any) -> int:
-    if type(value) is dict:
-        return len(value) + sum(map(_count_keys, value.values()))
-    if type(value) is list:
-        return sum(map(_count_keys, value))
-    return 0
-
-
-def _duplicates(body: bytes, form: str) -> list[str]:
-    if form == YAML:
-        return []
-    import json
-
-    found: list[str] = []
-
-    def build(pairs: list[tuple[str, Any]]) -> _Paths:
-        return _Paths(pairs)
-
-    _collect(json.loads(body, object_pairs_hook=build), "", found)
-    return found
-
-
-class _Paths(list[tuple[str, Any]]):
-    """The members of a JSON object in their order, repeated ones included."""
-
-
-def _collect(value: Any, path: str, found: list[str]) -> None:
-    if isinstance(value, _Paths):
-        seen: set[str] = set()
-        for key, member in value:
-            at = f"{path}.{key}" if path else key
-            if key in seen:
-                found.append(at)
-            seen.add(key)
-            _collect(member, at, found)
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            _collect(item, f"{path}[{index}]", found)

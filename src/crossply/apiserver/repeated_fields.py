@@ -46,15 +46,18 @@ def yaml_lines(told: str) -> list[str]:
     return told.removeprefix(_YAML_HEAD).split("\n  ") if told else []
 
 
-def by_place(body: bytes, unknown: list[str], repeated: list[str]) -> list[str]:
+def by_place(body: bytes, complaints: list[str]) -> list[str]:
     """Complaints about unknown and repeated fields in the order in which a JSON body has the fields."""
     first: dict[str, int] = {}
     second: dict[str, int] = {}
     for place, path in enumerate(_occurrences(_in_order(body), "")):
         (second if path in first else first).setdefault(path, place)
-    told = [(first.get(path, 0), f'unknown field "{path}"') for path in unknown]
-    told += [(second.get(path, 0), f'duplicate field "{path}"') for path in repeated]
-    return [complaint for _, complaint in sorted(told, key=lambda each: each[0])]
+
+    def place_of(complaint: str) -> int:
+        kind, _, path = complaint.partition(" field ")
+        return (second if kind == "duplicate" else first).get(path[1:-1], 0)
+
+    return sorted(complaints, key=place_of)
 
 
 class _Members(list[tuple[str, Any]]):

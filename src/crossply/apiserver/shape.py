@@ -9,7 +9,8 @@ from crossply.apiserver.builtin import decode_problem, normalised
 from crossply.apiserver.calls import Call
 from crossply.apiserver.custom.format_warnings import definition_warnings
 from crossply.apiserver.definition_strategy import DEFINITIONS
-from crossply.apiserver.objects import report_strict
+from crossply.apiserver.objects import repeated_in, report_strict
+from crossply.apiserver.repeated_fields import by_place
 from crossply.apiserver.resources import Resource, Version
 from crossply.apiserver.status import StatusError, bad_request
 from crossply.schema.defaults import apply_defaults
@@ -30,16 +31,19 @@ _TEXTS = (
 _MAPS = ("labels", "annotations")
 _LISTS = ("ownerReferences", "finalizers", "managedFields")
 _NUMBERS = ("generation", "deletionGracePeriodSeconds")
+_WHOLE = ("create", "update")
+"""Verbs whose body is the object; that of a patch is not."""
 _KNOWN = frozenset((*_TEXTS, *_MAPS, *_LISTS, *_NUMBERS))
 
 
 def shape(call: Call, obj: Object) -> Object:
     """The object as the server goes on with it; sloppiness is told to the client."""
+    repeated = repeated_in(call, obj) if call.body and call.info.verb in _WHOLE else []
     metadata, unknown = read_metadata(obj.get("metadata"), call)
     obj = {**obj, "metadata": metadata}
     if not call.resource.custom:
         _check_types(call, obj)
-    elif call.version.schema is not None and not unknown:
+    elif call.version.schema is not None and not unknown and not repeated:
         try:
             usual: Object = quick_check(call.version.schema)(obj)
             return usual
@@ -48,8 +52,15 @@ def shape(call: Call, obj: Object) -> Object:
     unknown += _unknown(call, obj)
     if call.resource.key == DEFINITIONS:
         call.warnings += definition_warnings(obj, None)
-    report_strict(call, [f'unknown field "{path}"' for path in unknown])
+    report_strict(call, _complaints(call, repeated, unknown))
     return with_defaults(call.resource, call.version, obj)
+
+
+def _complaints(call: Call, repeated: list[str], unknown: list[str]) -> list[str]:
+    """What is told of a body: custom resources are read first and compared with their schema afterwards."""
+    complaints = [*repeated, *(f'unknown field "{path}"' for path in unknown)]
+    mixed = repeated and unknown and not call.resource.custom and call.body.lstrip()[:1] == b"{"
+    return by_place(call.body, complaints) if mixed else complaints
 
 
 def _unknown(call: Call, obj: Object) -> list[str]:

@@ -1,0 +1,61 @@
+"""What a client is told of fields that nobody knows or that are there twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.apiserver.objects import read_body
+from crossply.apiserver.shape import shape
+from crossply.apiserver.status import StatusError
+from tests.apiserver.controllers.worlds import Bench, bench
+
+DEPLOYMENT = b"""{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "one"},
+"spec": {"strange": 1, "replicas": 2, "replicas": 3, "odd": 4, "selector": {}, "template": {}}}"""
+WIDGET = b"""
+apiVersion: example.org/v1
+kind: Widget
+metadata: {name: one, strange: x}
+spec:
+  foo: a
+  foo: b
+"""
+
+
+def taken(client: Bench, plural: str, body: bytes, media: str, wish: str) -> list[str]:
+    """The warnings of a creation."""
+    query = {"fieldValidation": wish}
+    headers = {"Content-Type": media}
+    call = client.call(plural, "n", "one", "create", body=body, headers=headers, query=query)
+    shape(call, read_body(call))
+    return call.warnings
+
+
+async def test_complaints_about_a_built_in_kind_come_in_the_order_of_its_fields() -> None:
+    async with bench() as client:
+        warnings = [
+            'unknown field "spec.strange"',
+            'duplicate field "spec.replicas"',
+            'unknown field "spec.odd"',
+        ]
+        assert taken(client, "deployments", DEPLOYMENT, "application/json", "Warn") == warnings
+        with pytest.raises(StatusError) as refused:
+            taken(client, "deployments", DEPLOYMENT, "application/json", "Strict")
+        assert str(refused.value).endswith(f"strict decoding error: {', '.join(warnings)}")
+
+
+async def test_repeated_keys_of_yaml_come_before_unknown_fields() -> None:
+    async with bench() as client:
+        told = ['line 7: key "foo" already set in map', 'unknown field "metadata.strange"']
+        assert taken(client, "widgets", WIDGET, "application/yaml", "Warn") == told
+        with pytest.raises(StatusError) as refused:
+            taken(client, "widgets", WIDGET, "application/yaml", "Strict")
+        assert str(refused.value) == (
+            'Widget in version "v1" cannot be handled as a Widget: strict decoding error: '
+            'yaml: unmarshal errors:\n  line 7: key "foo" already set in map, '
+            'unknown field "metadata.strange"'
+        )
+
+
+async def test_who_does_not_want_to_know_is_not_told() -> None:
+    async with bench() as client:
+        assert taken(client, "deployments", DEPLOYMENT, "application/json", "Ignore") == []
