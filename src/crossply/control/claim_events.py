@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from crossply.compose.events import Event
 from crossply.control.claim_sync import claim_reference
 from crossply.control.plane import Plane
-from crossply.kube.failures import KubeError
+from crossply.errors import CrossplyError
 from crossply.values import Object
 
 
@@ -30,6 +30,6 @@ async def _claim_of(plane: Plane, xr: Object) -> Object | None:
     try:
         kind = await plane.discovery.kind_for(ref["apiVersion"], ref["kind"])
         return await plane.client.get(kind, ref["name"], ref.get("namespace", ""))
-    except KubeError:
+    except CrossplyError:
         # The composite resource has the same event; a claim that cannot be read now is not told.
         return None

@@ -26,8 +26,12 @@ from crossply.compose.observed import observe
 from crossply.compose.pipeline import Told
 from crossply.compose.verdict import DELETING, RESPONSIVE, SYNCED, Verdict, conclude, conclude_failure, failed
 from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
+from crossply.compose.world import decode_data
 from crossply.control.answering import ClusterAnswers
+from crossply.control.claim_events import tell_claim
 from crossply.control.composed_store import ComposedStore
+from crossply.control.connection_secrets import PUBLISH, PublishFailed, allowed, find_secret, publish
+from crossply.control.legacy_status import engine_status
 from crossply.control.memory import Applied
 from crossply.control.plane import Plane
 from crossply.control.selecting import Choice, Compositions
@@ -104,7 +108,9 @@ class CompositeReconciler:
         check_compatible(xr, choice.recipe.composition)
         seen = self._configured(xr, choice)
         found = await self._composed.load(seen, self._machinery)
-        job = Job(Snapshot(seen), choice.recipe, observe(found, uid_of(xr)))
+        secret = await find_secret(self._plane, seen) if self._machinery.legacy else None
+        details = decode_data(secret) if secret is not None else {}
+        job = Job(Snapshot(seen), choice.recipe, observe(found, uid_of(xr)), details)
         answers = ClusterAnswers(self._plane.client, self._plane.discovery, self._plane.functions)
         try:
             outcome = await answers.drive(compose(job, told))
@@ -113,8 +119,9 @@ class CompositeReconciler:
         await asyncio.gather(*(self._collect(deletion) for deletion in outcome.deletions))
         xr = await self._save_references(xr, seen, outcome)
         unsynced = await self._apply_all(xr, outcome)
+        published = await self._publish(xr, outcome, secret)
         verdict = conclude(outcome.composed, unsynced, outcome.composite_ready)
-        await self._conclude(xr, outcome, verdict, choice)
+        await self._conclude(xr, outcome, verdict, choice, published)
         return Done(outcome.ttl / 1e9, outcome.requirements)
 
     def _configured(self, xr: Object, choice: Choice) -> Object:
@@ -192,9 +199,20 @@ class CompositeReconciler:
         self._applied.remember(result, wish)
         await self._composed.learn(kind, result)
 
-    async def _conclude(self, xr: Object, outcome: Outcome, verdict: Verdict, choice: Choice) -> None:
+    async def _publish(self, xr: Object, outcome: Outcome, secret: Object | None) -> str:
+        """Publish connection details, as legacy composite resources do; when, if anything changed."""
+        if not self._machinery.legacy:
+            return ""
+        details = allowed(outcome.connection_details, self._definition.connection_secret_keys)
+        return await publish(self._plane, xr, details, secret)
+
+    async def _conclude(
+        self, xr: Object, outcome: Outcome, verdict: Verdict, choice: Choice, published: str
+    ) -> None:
         status = outcome.composite.get("status")
         status = status if isinstance(status, dict) else {}
+        if self._machinery.legacy:
+            status = {**status, **engine_status(xr.get("status") or {}, outcome.conditions, published)}
         changes = (RESPONSIVE, *outcome.conditions, *verdict.conditions)
         await self._write_status(xr, status, changes)
         made = {resource.name for resource in outcome.composed if resource.observed is None}
@@ -202,18 +220,24 @@ class CompositeReconciler:
         for event in (*_selections(choice), *outcome.events, *lagging):
             # What was made a moment ago cannot be ready: the condition says so, an event would be noise.
             self._plane.recorder.record(xr, event)
+        await tell_claim(self._plane, xr, outcome.events)
 
     async def _tell_failure(self, xr: Object, told: Told, problem: CrossplyError) -> None:
-        existing = read_conditions(xr.get("status"))
+        status = xr.get("status") or {}
+        if self._machinery.legacy:
+            status = {**status, **engine_status(status, told.conditions)}
         if isinstance(problem, SelectionError | IncompatibleComposition):
             reason = SELECT if "select Composition" in str(problem) else COMPOSE
             verdict = Verdict((Event(WARNING, reason, str(problem)),), (failed(str(problem)),))
+        elif isinstance(problem, PublishFailed):
+            verdict = Verdict((Event(WARNING, PUBLISH, str(problem)),), (failed(str(problem)),))
         else:
-            verdict = conclude_failure(str(problem), told.conditions, existing)
+            verdict = conclude_failure(str(problem), told.conditions, read_conditions(status))
         for event in (*told.events, *verdict.events):
             self._plane.recorder.record(xr, event)
+        await tell_claim(self._plane, xr, told.events)
         try:
-            await self._write_status(xr, xr.get("status") or {}, (RESPONSIVE, *verdict.conditions))
+            await self._write_status(xr, status, (RESPONSIVE, *verdict.conditions))
         except KubeError:
             # The cause is already being reported; a status that cannot be written now is written next time.
             return

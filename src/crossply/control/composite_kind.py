@@ -44,9 +44,12 @@ class CompositeKind:
 
     async def start(self) -> None:
         """Watch the kind and begin to reconcile."""
-        self._cache.subscribe(lambda change, key, old, new: self._queue.add(key))
         self._revisions = self._plane.caches.acquire(REVISION)
-        self._unsubscribe = self._revisions.subscribe(self._notice_revision)
+        self._unsubscribe = (
+            # Claims follow the same cache: it may outlive us.
+            self._cache.subscribe(lambda change, key, old, new: self._queue.add(key)),
+            self._revisions.subscribe(self._notice_revision),
+        )
         await self._cache.synced.wait()
         for key in list(self._cache.keys()):
             self._queue.add(key)
@@ -54,7 +57,8 @@ class CompositeKind:
 
     async def stop(self) -> None:
         """Stop reconciling; nothing is undone."""
-        self._unsubscribe()
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -1,7 +1,7 @@
 """Connection secrets: a legacy composite resource publishes what was composed, its claim gets a copy.
 
-A secret is written only if its data would change, and only if it is ours to write: controlled by the object it
-is for, or controlled by nobody and of the type that connection secrets have.
+A secret is written only if its data would change, and only if it is ours to write: controlled by the object
+that it is for, or controlled by nobody and of the type that connection secrets have.
 """
 
 from __future__ import annotations
@@ -10,14 +10,17 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
+from crossply.compose.events import NORMAL, Event
 from crossply.compose.metadata import controller_of, name_of, namespace_of, uid_of
 from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
+from crossply.kube.failures import Conflict
 from crossply.values import Object
 
 TYPE = "connection.crossplane.io/v1alpha1"
 MANAGER = "crossplane"
+PUBLISH = "PublishConnectionSecret"
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -28,14 +31,33 @@ class SecretRefused(CrossplyError):
     hint = "name another secret in spec.writeConnectionSecretToRef, or delete the one that is there"
 
 
+class PublishFailed(CrossplyError):
+    """The connection details of a composite resource could not be written into its secret."""
+
+    code = "CP-803"
+
+
 async def find_secret(plane: Plane, owner: Object) -> Object | None:
     """The connection secret that an object names, if it names one that exists."""
     namespace, name = secret_place(owner)
     return await plane.client.get(SECRET, name, namespace) if name else None
 
 
-async def publish(plane: Plane, xr: Object, details: Mapping[str, bytes], live: Object | None) -> bool:
-    """Write a composite resource's connection details into its secret; whether that changed anything.
+async def publish(plane: Plane, xr: Object, details: Mapping[str, bytes], live: Object | None) -> str:
+    """Publish a composite resource's connection details; when that was, or nothing if nothing changed."""
+    try:
+        if not await _write_details(plane, xr, details, live):
+            return ""
+    except Conflict:
+        raise
+    except CrossplyError as problem:
+        raise PublishFailed(f"cannot publish connection details: {problem}", hint=problem.hint) from problem
+    plane.recorder.record(xr, Event(NORMAL, PUBLISH, "Successfully published connection details"))
+    return published_at(xr, plane.now())
+
+
+async def _write_details(plane: Plane, xr: Object, details: Mapping[str, bytes], live: Object | None) -> bool:
+    """Write details into the secret; whether that changed anything.
 
     Keys are only ever added: what another writer or an earlier Composition put there stays.
     """
@@ -79,7 +101,7 @@ async def _source(plane: Plane, xr: Object) -> Object:
     if found is None:
         name = secret_place(xr)[1]
         raise SecretRefused(
-            f"cannot get composite resource's connection secret: secrets \"{name}\" not found",
+            f'cannot get composite resource\'s connection secret: secrets "{name}" not found',
             hint="the composite resource writes it when it is composed; look at its conditions",
         )
     owner = controller_of(found)
@@ -158,4 +180,7 @@ def published_at(owner: Object, now: str) -> str:
     last = details.get("lastPublishedTime") if isinstance(details, dict) else None
     if not isinstance(last, str) or last < now:
         return now
-    return (datetime.strptime(last, _TIME) + timedelta(seconds=1)).strftime(_TIME)  # noqa: DTZ007 - it is UTC
+    try:
+        return (datetime.strptime(last, _TIME) + timedelta(seconds=1)).strftime(_TIME)
+    except ValueError:
+        return now

@@ -18,6 +18,8 @@ from crossply.values import Object
 
 FINALIZER = "defined.apiextensions.crossplane.io"
 MANAGER = "crossplane"
+NO_TYPE = {"apiVersion": "", "kind": ""}
+"""The type that a definition's status has for a kind that is not controlled."""
 
 
 class Waiting(CrossplyError):
@@ -49,7 +51,7 @@ class DefinitionController:
             return
         xrd = await self._with_finalizer(xrd)
         crd = await self._apply_crd(composite_crd(xrd))
-        if not _is_established(crd):
+        if not is_established(crd):
             raise Waiting(f"waiting for composite resource CustomResourceDefinition {name} to be established")
         await self._run(xrd, definition)
         await self._tell(xrd, definition)
@@ -58,7 +60,9 @@ class DefinitionController:
         finalizers = xrd["metadata"].get("finalizers") or []
         if FINALIZER in finalizers:
             return xrd
-        body = {"metadata": {"finalizers": [*finalizers, FINALIZER]}}
+        # The controller of claims adds one too: whoever comes second must have seen the first.
+        version = xrd["metadata"]["resourceVersion"]
+        body = {"metadata": {"finalizers": [*finalizers, FINALIZER], "resourceVersion": version}}
         return await self._plane.client.patch_merge(DEFINITION, xrd["metadata"]["name"], body)
 
     async def _apply_crd(self, crd: Object) -> Object:
@@ -89,7 +93,7 @@ class DefinitionController:
     async def _tell(self, xrd: Object, definition: Definition) -> None:
         told = with_conditions(xrd, (ESTABLISHED,), self._plane.now())
         composite = definition.composite
-        controllers = dict(told["status"].get("controllers") or {})
+        controllers = {"compositeResourceClaimType": NO_TYPE, **(told["status"].get("controllers") or {})}
         controllers["compositeResourceType"] = {"apiVersion": composite.api_version, "kind": composite.kind}
         told["status"]["controllers"] = controllers
         if told["status"] != xrd.get("status"):
@@ -107,7 +111,8 @@ class DefinitionController:
             raise Waiting(f"waiting for CustomResourceDefinition {definition.name} to be gone")
         await self._stop(definition.name)
         left = [each for each in xrd["metadata"].get("finalizers") or [] if each != FINALIZER]
-        body = {"metadata": {"finalizers": left or None}}
+        version = xrd["metadata"]["resourceVersion"]
+        body = {"metadata": {"finalizers": left or None, "resourceVersion": version}}
         await self._plane.client.patch_merge(DEFINITION, definition.name, body)
 
     async def _empty(self, definition: Definition) -> None:
@@ -121,6 +126,7 @@ class DefinitionController:
             raise Waiting(f"waiting for {len(instances)} composite resources of {definition.name} to be gone")
 
 
-def _is_established(crd: Object) -> bool:
+def is_established(crd: Object) -> bool:
+    """Whether the API server serves what a CRD defines."""
     conditions = (crd.get("status") or {}).get("conditions") or ()
     return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)

@@ -10,7 +10,7 @@ from crossply.values import Object
 
 def engine_status(live: Object, conditions: Iterable[StatusCondition], published: str = "") -> Object:
     """When details were published last, and which conditions a claim copies: the latter only ever grow."""
-    kept = {key: live[key] for key in ("connectionDetails", "claimConditionTypes") if key in live}
+    kept: Object = {key: live[key] for key in ("connectionDetails", "claimConditionTypes") if key in live}
     if published:
         kept["connectionDetails"] = {"lastPublishedTime": published}
     types = list(kept.get("claimConditionTypes") or ())

@@ -11,6 +11,7 @@ import orjson
 
 from crossply.control.definition import DefinitionController
 from crossply.control.kinds import COMPOSITION, CRD, DEFINITION, FUNCTION, REVISION
+from crossply.control.offered import OfferController
 from crossply.control.plane import Plane
 from crossply.control.recording import Recorder
 from crossply.control.required import Required
@@ -62,6 +63,7 @@ class ControlPlane:
         self._follow(RevisionController(plane), compositions)
         definitions = DefinitionController(plane, Compositions(compositions, revisions))
         self._follow(definitions, plane.caches.acquire(DEFINITION))
+        self._follow(OfferController(plane), plane.caches.acquire(DEFINITION))
 
     async def stop(self) -> None:
         """Stop following; nothing is undone."""

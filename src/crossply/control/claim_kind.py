@@ -1,0 +1,87 @@
+"""One kind of claim under control: its watch and its composite resources', its queue, its workers."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+import orjson
+
+from crossply.control.claim import ClaimReconciler
+from crossply.control.claim_sync import claim_reference
+from crossply.control.composite_kind import kind_of
+from crossply.control.plane import Plane
+from crossply.errors import CrossplyError
+from crossply.kinds.definition import Definition
+from crossply.kube.failures import Conflict
+from crossply.kube.kind import Kind
+from crossply.kube.queue import Queue
+
+CONCURRENCY = 16
+_log = logging.getLogger("crossply.claim")
+
+Key = tuple[str, str]
+
+
+class ClaimKind:
+    """Starts when a claim is offered, and stops with its definition."""
+
+    def __init__(self, plane: Plane, definition: Definition) -> None:
+        self._plane = plane
+        self.kind = claim_kind_of(definition)
+        composite = kind_of(definition)
+        self._claims = plane.caches.acquire(self.kind)
+        self._xrs = plane.caches.acquire(composite)
+        self._queue: Queue[Key] = Queue()
+        self._reconciler = ClaimReconciler(plane, definition, self.kind, composite, self._claims, self._xrs)
+
+    def start(self) -> None:
+        """Watch claims and composite resources, and begin to reconcile once all of them are known."""
+        self._unsubscribe = (
+            self._claims.subscribe(lambda change, key, old, new: self._queue.add(key)),
+            self._xrs.subscribe(self._notice_composite),
+        )
+        self._task = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        """Stop reconciling; nothing is undone."""
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        self._plane.caches.release(self._xrs)
+        self._plane.caches.release(self._claims)
+
+    async def _run(self) -> None:
+        await self._xrs.synced.wait()
+        await self._claims.synced.wait()
+        for key in list(self._claims.keys()):
+            self._queue.add(key)
+        await self._queue.run(self._work, CONCURRENCY)
+
+    def _notice_composite(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+        """A composite resource concerns the claim it refers to, and the one it referred to before."""
+        for data in (old, new):
+            ref = claim_reference(orjson.loads(data)) if data is not None else None
+            if ref is not None:
+                self._queue.add((str(ref.get("namespace", "")), str(ref.get("name", ""))))
+
+    async def _work(self, key: Key) -> None:
+        data = self._claims.get(*key)
+        if data is None:
+            return
+        try:
+            await self._reconciler.reconcile(orjson.loads(data))
+        except Conflict:
+            # Somebody wrote in between; the watch will bring what they wrote.
+            self._queue.add_after(key, 0.05)
+        except CrossplyError as problem:
+            _log.info("%s %s: %s", self.kind.kind, "/".join(key), problem)
+            self._queue.retry(key)
+
+
+def claim_kind_of(definition: Definition) -> Kind:
+    """The claim's kind at the version that controllers write."""
+    names = definition.claim_names
+    assert names is not None
+    return Kind(definition.group, definition.referenceable_version, names.kind, names.plural, True)
