@@ -14,6 +14,7 @@ from crossply.schema.cel import RuleChecker, has_rules
 from crossply.schema.fast_check import Unusual, quick_check
 from crossply.schema.field_errors import INVALID, REQUIRED, TOO_LONG, TOO_MANY, TYPE_INVALID, FieldError
 from crossply.schema.list_types import check_list_types
+from crossply.schema.ratcheting import new_errors
 from crossply.schema.validation import validate
 from crossply.values import Object
 
@@ -100,32 +101,39 @@ class CustomStrategy:
 
     def validate_create(self, obj: Object) -> list[FieldError]:
         """Types, list types and rules."""
-        return self._validate(obj, None)
+        if self._schema is None or self._is_usual(self._schema, obj):
+            return self._with_rules(obj, None, [])
+        return self._with_rules(
+            obj, None, [*validate(obj, self._schema), *check_list_types(obj, self._schema)]
+        )
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
-        """The same, with rules that look at the old object."""
-        return self._validate(new, old)
+        """The same, with rules that look at the old object; old mistakes are forgiven."""
+        if self._schema is None or self._is_usual(self._schema, new):
+            return self._with_rules(new, old, [])
+        errors = new_errors(validate(new, self._schema), new, old, self._schema)
+        lists = check_list_types(new, self._schema)
+        if lists and not check_list_types(old, self._schema):
+            errors += lists
+        return self._with_rules(new, old, errors)
 
     def generation(self, new: Object, old: Object) -> bool:
         """Without a status subresource, status counts as part of the wish."""
         ignored = {"metadata", "status"} if self._has_status else {"metadata"}
         return any(new.get(key) != old.get(key) for key in {*new, *old} - ignored)
 
-    def _validate(self, obj: Object, old: Object | None) -> list[FieldError]:
-        if self._schema is None:
-            return []
-        errors = self._schema_errors(self._schema, obj)
+    def _with_rules(self, obj: Object, old: Object | None, errors: list[FieldError]) -> list[FieldError]:
         if self._rules is None or any(error.kind in _BLOCKING for error in errors):
             return errors
-        return [*errors, *self._rules.check(obj, old)]
+        told = self._rules.check(obj) if old is None else self._rules.check_change(obj, old)
+        return [*errors, *told]
 
-    def _schema_errors(self, schema: Object, obj: Object) -> list[FieldError]:
+    def _is_usual(self, schema: Object, obj: Object) -> bool:
+        """Whether a quick look says that all is well."""
         try:
-            if quick_check(schema)(obj) == obj:
-                return []
+            return bool(quick_check(schema)(obj) == obj)
         except Unusual:
-            pass
-        return [*validate(obj, schema), *check_list_types(obj, schema)]
+            return False
 
     def unchecked(self, errors: list[FieldError]) -> list[FieldError]:
         """A note that rules were not looked at because of these errors."""

@@ -12,6 +12,7 @@ from crossply.schema.cel_names import escape
 from crossply.schema.cel_types import Declared, declare, is_embedded
 from crossply.schema.field_errors import INVALID, FieldError
 from crossply.values import Object
+from crossply.values.deepcopy import equal
 
 _NO_TYPE = "rule compiler initialization error: failed to convert to declType for CEL validation rules"
 
@@ -26,18 +27,59 @@ class RuleChecker:
 
     def check(self, value: Object, old: Object | None = None) -> list[FieldError]:
         """Return what the rules say about an object; `old` is the object that it replaces."""
+        return self._check(value, old, _Findings())
+
+    def check_change(self, value: Object, old: Object) -> list[FieldError]:
+        """The same, but rules about one object alone are not asked where it stayed as it was."""
+        return self._check(value, old, _ChangeFindings())
+
+    def _check(self, value: Object, old: Object | None, found: _Findings) -> list[FieldError]:
         if not self._has_rules:
             return []
         from crossply.schema.cel_rules import OutOfBudget
 
         if self._root is None:
             self._root = _Node(self._schema, self._schema, True, declare(self._schema, True))
-        found: list[FieldError] = []
         try:
             self._root.check(value, old, "", found)
         except OutOfBudget as stop:
-            found += stop.errors
-        return found
+            found.errors += stop.errors
+        return found.errors
+
+
+class _Findings:
+    """The errors that were found so far; nothing that a rule says is forgiven."""
+
+    def __init__(self) -> None:
+        self.errors: list[FieldError] = []
+
+    def enter(self, value: Any, old: Any) -> None:
+        """Go on with a part of the object."""
+
+    def leave(self) -> None:
+        """Come back from it."""
+
+    def asks(self, rule: Any) -> bool:
+        """Whether to evaluate a rule about the part that was entered last."""
+        return True
+
+
+class _ChangeFindings(_Findings):
+    """Forgives what is said of unchanged parts, and of all that is in them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._unchanged = [False]
+
+    def enter(self, value: Any, old: Any) -> None:
+        unchanged = self._unchanged[-1] or (old is not None and equal(value, old))
+        self._unchanged.append(unchanged)
+
+    def leave(self) -> None:
+        self._unchanged.pop()
+
+    def asks(self, rule: Any) -> bool:
+        return not self._unchanged[-1] or bool(rule.uses_old)
 
 
 def has_rules(schema: Any) -> bool:
@@ -73,28 +115,31 @@ class _Node:
             _Node(branch, schema, is_resource, declared) for branch in rules_from.get("allOf") or ()
         ]
 
-    def check(self, value: Any, old: Any, path: str, found: list[FieldError]) -> None:
+    def check(self, value: Any, old: Any, path: str, found: _Findings) -> None:
         if value is None:
             return
+        found.enter(value, old)
         if self.sources:
-            found += self._own(value, old, path)
+            found.errors += self._own(value, old, path, found)
         for branch in self.branches:
             branch.check(value, old, path, found)
         if isinstance(value, list) and self.items:
             self._check_items(value, old, path, found)
         elif isinstance(value, dict):
             self._check_members(value, old if isinstance(old, dict) else {}, path, found)
+        found.leave()
 
-    def _own(self, value: Any, old: Any, path: str) -> list[FieldError]:
+    def _own(self, value: Any, old: Any, path: str, found: _Findings) -> list[FieldError]:
         if self.declared is None:
             return [FieldError(INVALID, path, self.schema.get("type") or "", _NO_TYPE)]
         from crossply.schema.cel_rules import check_rules, compile_rules
 
         if self.rules is None:
             self.rules = compile_rules(self.sources, self.schema, self.declared)
-        return check_rules(self.rules, value, old, self.schema, self.declared, path)
+        rules = [rule for rule in self.rules if found.asks(rule)]
+        return check_rules(rules, value, old, self.schema, self.declared, path)
 
-    def _check_members(self, value: Object, old: Object, path: str, found: list[FieldError]) -> None:
+    def _check_members(self, value: Object, old: Object, path: str, found: _Findings) -> None:
         for name in sorted(value):
             if self.others:
                 self.others.check(value[name], old.get(name), f"{path}[{name}]", found)
@@ -102,7 +147,7 @@ class _Node:
             if node:
                 node.check(value[name], old.get(name), f"{path}.{name}" if path else name, found)
 
-    def _check_items(self, value: list[Any], old: Any, path: str, found: list[FieldError]) -> None:
+    def _check_items(self, value: list[Any], old: Any, path: str, found: _Findings) -> None:
         assert self.items is not None
         before = self._old_items(old)
         for index, item in enumerate(value):
