@@ -11,6 +11,7 @@ import sys
 from crossply.kube.config import ClusterConfig, load_config
 from crossply.kube.kind import Kind
 
+CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
 CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps", True)
 NAMESPACE = Kind("", "v1", "Namespace", "namespaces", False)
 DEFINITION = Kind(
@@ -28,13 +29,15 @@ class Server:
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> Server:
-        command = [str(pathlib.Path(sys.executable).parent / "crossply"), "apiserver", *self._flags]
+        command = [CROSSPLY, "apiserver", *self._flags]
         command += ["--data", str(self.directory), "--listen", f"127.0.0.1:{self._port}"]
         with open(self.directory / "server.log", "a") as log:
             self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
-        assert line.startswith("ready: "), (self.directory / "server.log").read_text()
+        if not line.startswith("ready: "):
+            self.stop()
+            raise AssertionError((self.directory / "server.log").read_text())
         return self
 
     def stop(self, how: int = signal.SIGTERM) -> None:
@@ -45,6 +48,11 @@ class Server:
         self._process.stdout.close()
         self._process.wait(30)
         self._process = None
+
+    def command(self, name: str, *arguments: str) -> None:
+        """Run one of the commands that look after a server's data."""
+        line = [CROSSPLY, "apiserver", name, "--data", str(self.directory), *arguments]
+        subprocess.run(line, check=True, capture_output=True, timeout=60)
 
     @property
     def kubeconfig(self) -> str:

@@ -36,17 +36,13 @@ class Listed:
     resource_version: str
 
 
-def _always() -> None:
-    """The guard of a client that was given none."""
-
-
 class Client:
     """One user of one API server; `async with Client(config) as client`."""
 
     def __init__(self, config: ClusterConfig) -> None:
         self._transport = Transport(config)
         self._actor: Actor | None = None
-        self._guard: Callable[[], None] = _always
+        self._guard: Callable[[], None] | None = None
 
     async def __aenter__(self) -> Self:
         await self._transport.open()
@@ -72,10 +68,14 @@ class Client:
         return self._view(Actor(user, tuple(groups)), self._guard)
 
     def guarded(self, guard: Callable[[], None]) -> Client:
-        """The same session; before anything is written the guard is called, which raises to prevent it."""
+        """The same session; before each attempt to write the guard is called, which raises to prevent it."""
         return self._view(self._actor, guard)
 
-    def _view(self, actor: Actor | None, guard: Callable[[], None]) -> Client:
+    def sever(self) -> None:
+        """Break every connection now, even from a signal handler; they are made anew when they are needed."""
+        self._transport.sever()
+
+    def _view(self, actor: Actor | None, guard: Callable[[], None] | None) -> Client:
         view = Client.__new__(Client)
         view._transport, view._actor, view._guard = self._transport, actor, guard
         return view
@@ -94,7 +94,7 @@ class Client:
     ) -> Reply:
         """Send any request; an answer of 400 or more is raised as a KubeError."""
         verb, resource = counted or (method.lower(), path)
-        return await self._send(
+        return await self._transport.send(
             Request(
                 method=method,
                 path=path,
@@ -105,13 +105,9 @@ class Client:
                 content_type=content_type,
                 accept=accept,
                 actor=user or self._actor,
+                guard=self._guard,
             )
         )
-
-    async def _send(self, request: Request) -> Reply:
-        if request.writes:
-            self._guard()
-        return await self._transport.send(request)
 
     async def get(self, kind: Kind, name: str, namespace: str = "") -> Object | None:
         """The object, or None where it does not exist; NotServed where the kind does not."""
@@ -252,9 +248,16 @@ class Client:
         self, method: str, verb: str, kind: Kind, path: str, subresource: str = "", **options: Any
     ) -> Reply:
         resource = f"{kind.resource}/{subresource}" if subresource else kind.resource
-        return await self._send(
-            Request(method=method, path=path, verb=verb, resource=resource, actor=self._actor, **options)
+        request = Request(
+            method=method,
+            path=path,
+            verb=verb,
+            resource=resource,
+            actor=self._actor,
+            guard=self._guard,
+            **options,
         )
+        return await self._transport.send(request)
 
     def stream(
         self, kind: Kind, namespace: str, query: Mapping[str, str], seconds: float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
@@ -39,6 +39,8 @@ class Request:
     content_type: str = JSON
     accept: str = JSON
     actor: Actor | None = None
+    guard: Callable[[], None] | None = None
+    """Called before each attempt to write; it raises to prevent it."""
 
     @property
     def target(self) -> str:

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import socket
 import ssl
+import weakref
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -21,6 +22,7 @@ from crossply.kube.backoff import Backoff
 from crossply.kube.config import ClusterConfig
 from crossply.kube.credentials import Credential
 from crossply.kube.failures import KubeError, Unauthorized, Unreachable, failure
+from crossply.kube.guarded import GUARD, GuardedRequest
 from crossply.kube.requests import Reply, Request
 from crossply.kube.tls import Certificate, tls_context
 from crossply.version import __version__
@@ -50,13 +52,14 @@ class Transport:
         """How many requests went out, by verb and resource; every attempt counts."""
         self._session: aiohttp.ClientSession | None = None
         self._contexts: dict[Certificate | None, ssl.SSLContext] = {}
+        self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
         self._room = asyncio.Semaphore(CONCURRENT)
         self._server = config.server
 
     async def open(self) -> None:
         """Get ready; the connection is made when it is needed."""
         # Every watch holds a connection, so the number of connections has no limit here.
-        connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=60, socket_factory=_lively_socket)
+        connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=60, socket_factory=self._new_socket)
         self._session = aiohttp.ClientSession(
             connector=connector,
             timeout=aiohttp.ClientTimeout(total=REQUEST_SECONDS, sock_connect=CONNECT_SECONDS),
@@ -64,6 +67,7 @@ class Transport:
             auto_decompress=False,
             read_bufsize=2**18,
             cookie_jar=aiohttp.DummyCookieJar(),
+            request_class=GuardedRequest,
         )
 
     async def close(self) -> None:
@@ -74,6 +78,17 @@ class Transport:
             # Sockets are closed by callbacks of the loop, which may be about to end.
             for _ in range(3):
                 await asyncio.sleep(0)
+
+    def sever(self) -> None:
+        """Break every connection now, even from a signal handler: nothing that is not sent yet gets out."""
+        for open_socket in list(self._sockets):
+            with contextlib.suppress(OSError):
+                open_socket.shutdown(socket.SHUT_RDWR)
+
+    def _new_socket(self, address: Any) -> socket.socket:
+        made = _lively_socket(address)
+        self._sockets.add(made)
+        return made
 
     async def send(self, request: Request) -> Reply:
         """The answer, if it is a good one; a refusal is raised."""
@@ -111,6 +126,10 @@ class Transport:
         if self._session is None:
             raise RuntimeError("the client is used outside of its `async with` block")
         credential = await self.config.credentials.current()
+        guard = request.guard if request.writes else None
+        if guard is not None:
+            guard()
+        GUARD.set(guard)
         options: dict[str, Any] = {"timeout": timeout} if timeout is not None else {}
         self.counts[request.verb, request.resource] += 1
         try:
@@ -187,7 +206,17 @@ def _worth_repeating(request: Request, problem: KubeError, failures: int) -> boo
 
 
 def _unreachable(server: str, request: Request, problem: BaseException) -> Unreachable:
-    told = str(problem) or type(problem).__name__
-    error = Unreachable(f"{request.verb} {request.resource} at {server}: {told}")
+    error = Unreachable(f"{request.verb} {request.resource} at {server}: {_story(problem)}")
     error.never_sent = isinstance(problem, aiohttp.ClientConnectorError)
     return error
+
+
+def _story(problem: BaseException) -> str:
+    """What happened, without the addresses of objects that aiohttp adds."""
+    if isinstance(problem, aiohttp.ClientConnectorCertificateError):
+        return f"its certificate is not trusted: {problem.certificate_error}"
+    if isinstance(problem, aiohttp.ClientConnectorError):
+        return str(problem.os_error)
+    if isinstance(problem, TimeoutError):
+        return "no answer in time"
+    return str(problem) or "the connection was closed"

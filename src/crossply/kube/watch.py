@@ -31,7 +31,7 @@ RELIST, SYNCED, BOOKMARK = "RELIST", "SYNCED", "BOOKMARK"
 
 WATCH_SECONDS = 300.0
 """A watch is asked to last this long, or up to twice as long, so that not all end together."""
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 10.0
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 SOON = 1.0
 """A watch that ends within so many seconds counts as a failure: it must not be begun again and again."""
 

@@ -1,0 +1,107 @@
+"""A replica's sign of life, and the proof that others have not given it up.
+
+While `fresh`, a member may act on what it holds: it sent a renewal that succeeded less than the fence ago, so
+nobody can have evicted it yet. A member whose heartbeat was deleted has been evicted; it joins anew, under a
+new identity, and has nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Callable
+
+from crossply.errors import CrossplyError
+from crossply.kube.client import Client
+from crossply.kube.failures import Conflict, NotFound
+from crossply.kube.leases import LEASE, Timing, member_name, micro_time, new_lease
+
+PAUSE_SECONDS = 0.5
+"""Between a renewal that failed and the next."""
+
+_log = logging.getLogger("crossply.kube")
+
+
+def steady_clock() -> float:
+    """Seconds that nobody sets, and that pass also while the machine sleeps, where the system can tell."""
+    if hasattr(time, "CLOCK_BOOTTIME"):
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
+
+
+class Heartbeat:
+    """One replica's membership of one group."""
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        namespace: str,
+        group: str,
+        replica: str,
+        timing: Timing,
+        clock: Callable[[], float] = steady_clock,
+    ) -> None:
+        self.member = ""
+        """Who we are; empty where we have not joined. No identity is ever used twice."""
+        self._client = client
+        self._namespace = namespace
+        self._group = group
+        self._replica = replica
+        self._timing = timing
+        self._clock = clock
+        self._uid = ""
+        self._renewed = float("-inf")
+        """When the last renewal that succeeded was sent."""
+
+    def fresh(self) -> bool:
+        """Whether nobody can have evicted us yet."""
+        return self._clock() < self._renewed + self._timing.fence
+
+    async def run(self, before: Callable[[], None], after: Callable[[], None]) -> None:
+        """Beat until cancelled; `before` and `after` are called around each beat."""
+        while True:
+            # After a freeze it must be known that we were not fresh before we are again.
+            before()
+            sent = self._clock()
+            alive = await self._beat(sent)
+            after()
+            pause = sent + self._timing.renew - self._clock() if alive else PAUSE_SECONDS
+            await asyncio.sleep(max(pause, 0.0))
+
+    async def _beat(self, sent: float) -> bool:
+        try:
+            async with asyncio.timeout(self._timing.renew):
+                await (self._renew(sent) if self.member else self._join(sent))
+        except (CrossplyError, TimeoutError) as problem:
+            if self.member and isinstance(problem, NotFound | Conflict):
+                self._evicted()
+            else:
+                _log.warning("the lease of %s was not renewed: %s", self._replica, problem or "no answer")
+            return False
+        return True
+
+    async def _join(self, sent: float) -> None:
+        member = f"{self._replica}-{secrets.token_hex(4)}"
+        name = member_name(self._group, member)
+        lease = new_lease(self._group, self._namespace, name, member, self._timing.lease)
+        made = await self._client.create(LEASE, lease)
+        self.member, self._uid, self._renewed = member, made["metadata"]["uid"], sent
+
+    async def _renew(self, sent: float) -> None:
+        # No version is named: whoever deletes the heartbeat names one, so of the two only one succeeds.
+        patch = {"metadata": {"uid": self._uid}, "spec": {"renewTime": micro_time()}}
+        await self._client.patch_merge(LEASE, member_name(self._group, self.member), patch, self._namespace)
+        self._renewed = sent
+
+    def _evicted(self) -> None:
+        _log.warning("%s was taken for lost and joins anew", self.member)
+        self.member, self._renewed = "", float("-inf")
+
+    async def leave(self) -> None:
+        """Delete the heartbeat: what we hold is free from now on."""
+        member, self.member, self._renewed = self.member, "", float("-inf")
+        if member:
+            await self._client.delete(LEASE, member_name(self._group, member), self._namespace, uid=self._uid)

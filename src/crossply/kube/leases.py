@@ -1,0 +1,75 @@
+"""The Lease objects that replicas share work by, and what they mean.
+
+There are two sorts. A *member* Lease is a replica's heartbeat: the replica renews it, and it is gone once the
+replica has left or was evicted. A *shard* Lease says which member has a shard; it is written only when that
+changes. So a settled control plane writes one Lease a replica every few seconds, however many shards it has.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from crossply.kube.kind import Kind
+from crossply.values import Object
+
+LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases", True)
+
+
+class Timing(NamedTuple):
+    """How long what lasts, in seconds."""
+
+    renew: float = 3.0
+    """A member renews its heartbeat this often."""
+    fence: float = 7.0
+    """So long after it *sent* its last renewal a member still acts as the holder of its shards."""
+    lease: float = 10.0
+    """So long after they *saw* its last renewal others may evict a member: by then it has stopped itself."""
+
+
+GROUP_LABEL = "crossply.io/lease-group"
+
+
+def group_selector(group: str) -> str:
+    """Selects the Leases of one group of replicas."""
+    return f"{GROUP_LABEL}={group}"
+
+
+def member_name(group: str, member: str) -> str:
+    """The name of a member's heartbeat."""
+    return f"{group}-member-{member}"
+
+
+def shard_name(group: str, shard: int) -> str:
+    """The name of a shard's Lease."""
+    return f"{group}-shard-{shard}"
+
+
+def new_lease(group: str, namespace: str, name: str, holder: str = "", seconds: float = 1.0) -> Object:
+    """A Lease to create."""
+    now = micro_time()
+    spec: Object = {"leaseDurationSeconds": max(int(seconds), 1), "acquireTime": now, "renewTime": now}
+    return {
+        "apiVersion": LEASE.api_version,
+        "kind": LEASE.kind,
+        "metadata": {"name": name, "namespace": namespace, "labels": {GROUP_LABEL: group}},
+        "spec": spec | ({"holderIdentity": holder} if holder else {}),
+    }
+
+
+def held_by(lease: Object, holder: str) -> Object:
+    """The Lease with another holder; empty for none. It keeps its version, so only one can write it."""
+    spec = {key: value for key, value in lease["spec"].items() if key != "holderIdentity"}
+    spec["leaseTransitions"] = int(spec.get("leaseTransitions") or 0) + 1
+    spec["acquireTime"] = spec["renewTime"] = micro_time()
+    return {**lease, "spec": spec | ({"holderIdentity": holder} if holder else {})}
+
+
+def holder_of(lease: Object) -> str:
+    """Who holds a Lease; empty for nobody."""
+    return str(lease["spec"].get("holderIdentity") or "")
+
+
+def micro_time() -> str:
+    """The time of day, for people: no decision depends on it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,0 +1,262 @@
+"""Replicas that share work: each holds some shards, and no shard is ever held by two.
+
+Why no two: a member acts on its shards for a while (the fence) after it *sent* a renewal that succeeded.
+Others evict it when they have *seen* no renewal for longer than that, by deleting exactly the version of its
+heartbeat that they saw. If it has renewed since, the deletion is refused; if the deletion succeeds, no
+renewal can succeed any more, so it cannot come back to its shards. Only then are they taken. Each replica
+measures time for itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+import orjson
+
+from crossply.errors import CrossplyError
+from crossply.kube.cache import Cache
+from crossply.kube.caches import Caches
+from crossply.kube.client import Client
+from crossply.kube.failures import AlreadyExists, Conflict
+from crossply.kube.heartbeat import Heartbeat, steady_clock
+from crossply.kube.leases import (
+    LEASE,
+    Timing,
+    group_selector,
+    held_by,
+    holder_of,
+    member_name,
+    new_lease,
+    shard_name,
+)
+from crossply.kube.sharding import member_of, shard_of
+from crossply.values import Object
+
+TICK_SECONDS = 0.5
+SHARDS = 16
+
+Shardset = frozenset[int]
+OnChange = Callable[[Shardset, Shardset], None]
+"""Told which shards were gained and which were lost."""
+Drain = Callable[[Shardset], Awaitable[None]]
+"""Waits until no work on these shards is under way."""
+
+_log = logging.getLogger("crossply.kube")
+
+
+class NotOwner(CrossplyError):
+    """This replica no longer has the shard of an object and must not write; another one takes over."""
+
+    code = "CP-712"
+
+
+def _untold(gained: Shardset, lost: Shardset) -> None:
+    """The listener of those who only ask `owns`."""
+
+
+async def _at_once(shards: Shardset) -> None:
+    """The drain of those who have no work under way."""
+
+
+class Shards:
+    """One replica's part of the work; `run` it, and ask `owns` before beginning anything."""
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        namespace: str,
+        group: str = "crossply",
+        count: int = SHARDS,
+        replica: str = "",
+        on_change: OnChange = _untold,
+        drain: Drain = _at_once,
+        timing: Timing = Timing(),  # noqa: B008 - it is immutable
+        clock: Callable[[], float] = steady_clock,
+    ) -> None:
+        self._client = client
+        self._namespace = namespace
+        self._group = group
+        self._count = count
+        self._on_change = on_change
+        self._drain = drain
+        self._timing = timing
+        self._clock = clock
+        self._heart = Heartbeat(
+            client,
+            namespace=namespace,
+            group=group,
+            replica=replica or socket.gethostname(),
+            timing=timing,
+            clock=clock,
+        )
+        self._held: dict[int, str] = {}
+        """The shards that are ours, and the identity that we took them under."""
+        self._releasing: dict[int, asyncio.Task[None]] = {}
+        """Those of them that are on their way to somebody else."""
+        self._leaving = False
+        self._told: Shardset = frozenset()
+        self._seen: dict[str, tuple[str, float]] = {}
+        """The version of each heartbeat, and when we saw it first."""
+
+    @property
+    def fresh(self) -> bool:
+        """Whether we were heard of lately enough to act at all."""
+        return self._heart.fresh()
+
+    @property
+    def owned(self) -> Shardset:
+        """The shards that we may begin work on now."""
+        return frozenset(shard for shard in self._held if self._may_begin(shard))
+
+    def shard_of(self, key: str) -> int:
+        """The shard that a key falls into."""
+        return shard_of(key, self._count)
+
+    def owns(self, key: str) -> bool:
+        """Whether we may begin work on a key now."""
+        return self._may_begin(self.shard_of(key))
+
+    def guard(self, key: str) -> Callable[[], None]:
+        """For `Client.guarded`: work that has begun may write as long as nobody else can have begun any."""
+
+        def check() -> None:
+            if not self._holds(self.shard_of(key)):
+                raise NotOwner(f"another replica is responsible for {key} now")
+
+        return check
+
+    async def run(self) -> None:
+        """Hold our part until cancelled; then hand it over."""
+        async with Caches(self._client) as caches:
+            selector = group_selector(self._group)
+            cache = caches.acquire(LEASE, namespace=self._namespace, label_selector=selector)
+            await cache.synced.wait()
+            try:
+                async with asyncio.TaskGroup() as tasks:
+                    tasks.create_task(self._heart.run(self._announce, self._announce))
+                    tasks.create_task(self._keep_balance(cache))
+            finally:
+                await self._leave()
+
+    def _holds(self, shard: int) -> bool:
+        return self._held.get(shard, "") == self._heart.member != "" and self._heart.fresh()
+
+    def _may_begin(self, shard: int) -> bool:
+        return self._holds(shard) and shard not in self._releasing and not self._leaving
+
+    def _announce(self) -> None:
+        """Tell what changed since we last told."""
+        before, self._told = self._told, self.owned
+        if before != self._told:
+            self._on_change(self._told - before, before - self._told)
+
+    async def _keep_balance(self, cache: Cache) -> None:
+        changed = asyncio.Event()
+        stop = cache.subscribe(lambda *_: changed.set())
+        try:
+            while True:
+                changed.clear()
+                with suppress(CrossplyError):  # the watch or the next tick brings us back
+                    await self._balance(cache)
+                self._announce()
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(TICK_SECONDS):
+                        await changed.wait()
+        finally:
+            stop()
+
+    async def _balance(self, cache: Cache) -> None:
+        members = self._observe(cache)
+        if self._heart.member not in members or not self._heart.fresh():
+            return
+        await self._evict_the_lost(members)
+        for shard in range(self._count):
+            if shard not in self._releasing:
+                await self._settle(cache, shard, set(members))
+
+    def _observe(self, cache: Cache) -> dict[str, Object]:
+        """The metadata of every heartbeat; when each was seen first in its present version is noted."""
+        members: dict[str, Object] = {}
+        for data in cache.objects():
+            lease: Object = orjson.loads(data)
+            if lease["metadata"]["name"] == member_name(self._group, holder_of(lease)):
+                members[holder_of(lease)] = lease["metadata"]
+        before, now = self._seen, self._clock()
+        self._seen = {}
+        for member, metadata in members.items():
+            version, since = before.get(member, ("", now))
+            same = version == metadata["resourceVersion"]
+            self._seen[member] = (metadata["resourceVersion"], since if same else now)
+        return members
+
+    async def _evict_the_lost(self, members: dict[str, Object]) -> None:
+        now = self._clock()
+        for member, (version, since) in self._seen.items():
+            if member == self._heart.member or now - since <= self._timing.lease:
+                continue
+            name, uid = members[member]["name"], members[member]["uid"]
+            # Refused where it renewed after all: then the watch is late, and will tell.
+            with suppress(Conflict):
+                await self._client.delete(LEASE, name, self._namespace, uid=uid, resource_version=version)
+                _log.warning("%s is lost; its shards are taken over", member)
+
+    async def _settle(self, cache: Cache, shard: int, members: set[str]) -> None:
+        """Bring one shard to the member that should have it, as far as that is ours to do."""
+        data = cache.get(self._namespace, shard_name(self._group, shard))
+        if data is None:
+            await self._create(cache, shard)
+            return
+        lease = orjson.loads(data)
+        holder, ours = holder_of(lease), self._heart.member
+        wanted = member_of(shard, members) == ours
+        if holder != ours:
+            self._held.pop(shard, None)
+        if holder == ours and wanted:
+            self._held[shard] = ours
+        elif holder == ours:
+            self._releasing[shard] = asyncio.create_task(self._release(cache, shard, lease))
+            self._announce()
+        elif wanted and holder not in members:
+            await self._take(cache, shard, lease, ours)
+
+    async def _create(self, cache: Cache, shard: int) -> None:
+        lease = new_lease(self._group, self._namespace, shard_name(self._group, shard))
+        with suppress(AlreadyExists):
+            cache.learn(await self._client.create(LEASE, lease))
+
+    async def _take(self, cache: Cache, shard: int, lease: Object, ours: str) -> None:
+        with suppress(Conflict):
+            cache.learn(await self._client.update(LEASE, held_by(lease, ours)))
+            self._held[shard] = ours
+            self._announce()
+
+    async def _release(self, cache: Cache, shard: int, lease: Object) -> None:
+        """Hand a shard over: wait for the work that is under way, stop writing, then let go."""
+        try:
+            await self._drain(frozenset({shard}))
+            self._held.pop(shard, None)
+            with suppress(CrossplyError):
+                cache.learn(await self._client.update(LEASE, held_by(lease, "")))
+        finally:
+            del self._releasing[shard]
+
+    async def _leave(self) -> None:
+        """Finish what is under way while we may, then free all shards at once by leaving."""
+        self._leaving = True
+        self._announce()
+        releases = list(self._releasing.values())
+        for release in releases:
+            release.cancel()
+        await asyncio.gather(*releases, return_exceptions=True)
+        held = frozenset(self._held)
+        # Where it takes longer than the fence allows, the heartbeat is left to run out by itself.
+        with suppress(CrossplyError, TimeoutError):
+            async with asyncio.timeout(self._timing.fence):
+                await self._drain(held)
+                self._held.clear()
+                await self._heart.leave()

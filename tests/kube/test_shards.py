@@ -1,0 +1,216 @@
+"""Replicas share shards, hand them over, and never hold one together."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+import time
+from contextlib import aclosing
+from pathlib import Path
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crossply.kube.client import Client
+from crossply.kube.kind import Kind
+from crossply.kube.leases import LEASE, holder_of, shard_name
+from crossply.kube.sharding import member_of, shard_of
+from crossply.kube.shards import NotOwner, Shards
+from crossply.kube.watch import SYNCED, Change, follow
+from tests.kube.embedded import CONFIG_MAP, config_map
+from tests.kube.replica import COUNT, QUICK
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sets(st.text(min_size=1), min_size=2, max_size=6))
+def test_a_member_that_leaves_moves_only_its_own_shards(members) -> None:
+    before = {shard: member_of(shard, members) for shard in range(COUNT)}
+    gone = min(members)
+    for shard, member in before.items():
+        if member != gone:
+            assert member_of(shard, members - {gone}) == member
+
+
+def test_keys_spread_over_all_shards() -> None:
+    assert {shard_of(f"ns/name-{i}", COUNT) for i in range(200)} == set(range(COUNT))
+
+
+class Group:
+    """Replicas of one process; whenever one gains a shard, no other may have it."""
+
+    def __init__(self, client: Client, namespace: str) -> None:
+        self.client, self.namespace = client, namespace
+        self.replicas: dict[str, Shards] = {}
+        self.tasks: dict[str, asyncio.Task[None]] = {}
+        self.drained: list[int] = []
+
+    def add(self, name: str) -> Shards:
+        def check(gained: frozenset[int], lost: frozenset[int]) -> None:
+            for other, shards in self.replicas.items():
+                assert other == name or not gained & shards.owned
+
+        async def drain(leaving: frozenset[int]) -> None:
+            assert not leaving & self.replicas[name].owned, "work may begin on what is drained"
+            await asyncio.sleep(0.05)
+            self.drained += leaving
+
+        made = Shards(
+            self.client,
+            namespace=self.namespace,
+            count=COUNT,
+            replica=name,
+            timing=QUICK,
+            on_change=check,
+            drain=drain,
+        )
+        self.replicas[name] = made
+        self.tasks[name] = asyncio.create_task(made.run())
+        return made
+
+    async def remove(self, name: str) -> None:
+        task = self.tasks.pop(name)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert task.cancelled()
+        del self.replicas[name]
+
+    async def settled(self) -> None:
+        """Wait until every shard is held by the member that should have it."""
+        async with asyncio.timeout(20):
+            while sum(len(shards.owned) for shards in self.replicas.values()) < COUNT or not all(
+                shards.owned for shards in self.replicas.values()
+            ):
+                await asyncio.sleep(0.02)
+
+    async def close(self) -> None:
+        for name in list(self.tasks):
+            await self.remove(name)
+
+
+def test_shards_are_shared_handed_over_and_taken_over(connect, ns) -> None:
+    async def case(client: Client) -> None:
+        group = Group(client, ns)
+        first = group.add("first")
+        await group.settled()
+        assert first.owned == frozenset(range(COUNT))
+        group.add("second")
+        await group.settled()
+        await asyncio.sleep(0.3)
+        handed_over = len(group.replicas["second"].owned)
+        assert 0 < handed_over < COUNT
+        assert len(group.drained) == handed_over
+        began = time.monotonic()
+        await group.remove("first")
+        await group.settled()
+        assert time.monotonic() - began < QUICK.lease, "who leaves politely is not waited for"
+        await group.close()
+        left = [orjson.loads(item) for item in (await client.list(LEASE, ns)).items]
+        assert [lease["metadata"]["name"] for lease in left if "member" in lease["metadata"]["name"]] == []
+
+    connect(case)
+
+
+def test_a_settled_replica_writes_only_its_heartbeat(connect, ns) -> None:
+    async def case(client: Client) -> None:
+        group = Group(client, ns)
+        group.add("only")
+        await group.settled()
+        await asyncio.sleep(0.2)
+        before = client.counts.copy()
+        await asyncio.sleep(1.0)
+        done = client.counts - before
+        assert set(done) == {("patch", LEASE.resource)}
+        assert done["patch", LEASE.resource] <= 4
+        await group.close()
+
+    connect(case)
+
+
+def test_who_does_not_own_a_key_cannot_write_for_it(connect, ns) -> None:
+    async def case(client: Client) -> None:
+        shards = Shards(client, namespace=ns, replica="idle", timing=QUICK)
+        assert not shards.owns("one")
+        with pytest.raises(NotOwner):
+            await client.guarded(shards.guard("one")).create(CONFIG_MAP, config_map("one", ns))
+        assert await client.get(CONFIG_MAP, "one", ns) is None
+
+    connect(case)
+
+
+@pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL])
+def test_a_replica_that_freezes_or_dies_loses_its_shards_and_writes_no_more(connect, server, ns, how) -> None:
+    keys = [f"key-{i}" for i in range(12)]
+
+    async def case(client: Client) -> None:
+        for key in keys:
+            await client.create(CONFIG_MAP, config_map(key, ns))
+        story = Story()
+        script = str(Path(__file__).parent / "replica.py")
+        async with asyncio.TaskGroup() as tasks:
+            watching = [tasks.create_task(story.watch(client, kind, ns)) for kind in (LEASE, CONFIG_MAP)]
+            await waited(lambda: story.synced == 2)
+            other = await asyncio.create_subprocess_exec(
+                sys.executable, script, server.kubeconfig, ns, "other", ",".join(keys)
+            )
+            ours = Shards(client, namespace=ns, count=COUNT, replica="ours", timing=QUICK)
+            holding = tasks.create_task(ours.run())
+            try:
+                await waited(lambda: 0 < len(ours.owned) < COUNT and story.signatures)
+                other.send_signal(how)
+                began = time.monotonic()
+                await waited(lambda: len(ours.owned) == COUNT)
+                assert time.monotonic() - began < 1.5 * QUICK.lease + 1
+                if how == signal.SIGSTOP:
+                    signed = len(story.signatures)
+                    other.send_signal(signal.SIGCONT)
+                    await waited(lambda: 0 < len(ours.owned) < COUNT and len(story.signatures) > signed + 10)
+            finally:
+                if other.returncode is None:
+                    other.kill()
+                await other.wait()
+                for task in (*watching, holding):
+                    task.cancel()
+        assert story.wrong() == []
+
+    connect(case)
+
+
+class Story:
+    """Who held which shard, and which keys were signed, in the order in which the server committed it."""
+
+    def __init__(self) -> None:
+        self.synced = 0
+        self.holders: list[tuple[int, str, str]] = []
+        self.signatures: list[tuple[int, str]] = []
+
+    async def watch(self, client: Client, kind: Kind, ns: str) -> None:
+        async with aclosing(follow(client, kind, namespace=ns)) as feed:
+            async for change in feed:
+                if change.type == SYNCED:
+                    self.synced += 1
+                else:
+                    self.take(change)
+
+    def take(self, change: Change) -> None:
+        version, name = int(change.resource_version), change.key[1]
+        if change.obj["kind"] == "Lease":
+            self.holders.append((version, name, holder_of(change.obj)))
+        elif "by" in (change.obj.get("data") or {}):
+            self.signatures.append((version, name))
+
+    def wrong(self) -> list[tuple[int, str]]:
+        """The signatures on keys whose shard somebody else held at that moment, or nobody."""
+        return [(at, key) for at, key in self.signatures if not self.holder(at, key).startswith("other-")]
+
+    def holder(self, at: int, key: str) -> str:
+        shard = shard_name("crossply", shard_of(key, COUNT))
+        return [holder for version, name, holder in self.holders if name == shard and version < at][-1]
+
+
+async def waited(holds) -> None:
+    async with asyncio.timeout(20):
+        while not holds():
+            await asyncio.sleep(0.01)

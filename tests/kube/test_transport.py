@@ -1,0 +1,137 @@
+"""What is tried again, and what is not: against a real server that misbehaves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+from aiohttp import web
+
+from crossply.kube.client import Client
+from crossply.kube.config import ClusterConfig
+from crossply.kube.credentials import Credential
+from crossply.kube.failures import Busy, Unauthorized, Unreachable
+from tests.kube.embedded import CONFIG_MAP, config_map
+
+OBJECT = {"kind": "ConfigMap", "metadata": {"name": "one"}}
+Answer = Callable[[web.BaseRequest], web.Response | None]
+
+
+def answers(
+    *made: Answer, use: Callable[[Client], Awaitable[object]], credentials=None
+) -> tuple[object, int]:
+    """What a client makes of these answers in turn (None breaks the connection), and how many were needed."""
+    given = 0
+
+    async def handle(request: web.BaseRequest) -> web.Response:
+        nonlocal given
+        given += 1
+        answer = made[min(given, len(made)) - 1](request)
+        if answer is None:
+            assert request.transport is not None
+            request.transport.abort()
+            return web.Response()
+        return answer
+
+    async def case() -> object:
+        runner = web.ServerRunner(web.Server(handle))
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        port = runner.addresses[0][1]
+        options = {"credentials": credentials} if credentials else {}
+        try:
+            async with Client(ClusterConfig(server=f"http://127.0.0.1:{port}", **options)) as client:
+                try:
+                    return await use(client)
+                except (Busy, Unauthorized, Unreachable) as problem:
+                    return type(problem)
+        finally:
+            await runner.cleanup()
+
+    return asyncio.run(case()), given
+
+
+def good(_: web.BaseRequest) -> web.Response:
+    return web.json_response(OBJECT)
+
+
+def broken(_: web.BaseRequest) -> None:
+    return None
+
+
+def refused(status: int, **headers: str) -> Answer:
+    return lambda _: web.Response(
+        status=status, headers={key.replace("_", "-"): value for key, value in headers.items()}
+    )
+
+
+def read(client: Client) -> Awaitable[object]:
+    return client.get(CONFIG_MAP, "one", "ns")
+
+
+def make(client: Client) -> Awaitable[object]:
+    return client.create(CONFIG_MAP, config_map("one"))
+
+
+def apply(client: Client) -> Awaitable[object]:
+    return client.apply(CONFIG_MAP, config_map("one"), "tests")
+
+
+def step(client: Client) -> Awaitable[object]:
+    return client.patch_json(CONFIG_MAP, "one", [{"op": "remove", "path": "/data"}], "ns")
+
+
+SOON = refused(503, Retry_After="0.01")
+
+
+@pytest.mark.parametrize(
+    ("use", "first", "result", "requests"),
+    [
+        pytest.param(read, broken, OBJECT, 2, id="a read whose connection broke is repeated"),
+        pytest.param(apply, broken, OBJECT, 2, id="so is an apply: twice is as good as once"),
+        pytest.param(make, broken, Unreachable, 1, id="a create is not: it may have been done"),
+        pytest.param(step, broken, Unreachable, 1, id="nor a JSON patch, which may not be done twice"),
+        pytest.param(read, SOON, OBJECT, 2, id="a server that asks for patience gets it"),
+        pytest.param(make, SOON, OBJECT, 2, id="also for a create: the server did nothing"),
+        pytest.param(make, refused(429, Retry_After="0.01"), OBJECT, 2, id="too many requests"),
+        pytest.param(make, refused(503), Busy, 1, id="who does not ask for patience may have done something"),
+        pytest.param(read, refused(503), OBJECT, 2, id="a read does no harm"),
+        pytest.param(read, refused(503, Retry_After="600"), Busy, 1, id="too long to wait here"),
+    ],
+)
+def test_requests_are_repeated_where_that_is_safe(use, first, result, requests) -> None:
+    assert answers(first, good, use=use) == (result, requests)
+
+
+def test_there_is_an_end_to_trying() -> None:
+    assert answers(SOON, use=read) == (Busy, 4)
+
+
+def test_a_credential_that_is_refused_is_fetched_anew_once() -> None:
+    class Renewed:
+        def __init__(self) -> None:
+            self.count = 1
+
+        async def current(self) -> Credential:
+            return Credential(f"Bearer {self.count}")
+
+        def refused(self) -> None:
+            self.count += 1
+
+    def second(request: web.BaseRequest) -> web.Response:
+        right = request.headers["Authorization"] == "Bearer 2"
+        return web.json_response(OBJECT) if right else web.Response(status=401)
+
+    assert answers(second, use=read, credentials=Renewed()) == (OBJECT, 2)
+    assert answers(refused(401), use=read, credentials=Renewed()) == (Unauthorized, 2)
+
+
+def test_connections_can_be_severed_and_are_made_anew() -> None:
+    async def use(client: Client) -> object:
+        await client.get(CONFIG_MAP, "one", "ns")
+        client.sever()
+        return await client.get(CONFIG_MAP, "one", "ns")
+
+    assert answers(good, use=use)[0] == OBJECT
