@@ -106,6 +106,13 @@ USUAL = {
 }
 
 
+def test_the_length_of_a_name_is_looked_at() -> None:
+    named = {"properties": {"metadata": {"properties": {"name": {"type": "string", "maxLength": 3}}}}}
+    assert quick_check(named)({"metadata": {"name": "abc"}})
+    with pytest.raises(Unusual):
+        quick_check(named)({"metadata": {"name": "abcd"}})
+
+
 def test_the_usual_object_passes_with_its_defaults() -> None:
     obj = {"apiVersion": "v1", "kind": "T", "metadata": {}, "spec": {"size": "m", "tags": ["a"]}}
     passed = quick_check(USUAL)(obj)

@@ -86,10 +86,12 @@ class ComposedStore:
         (await self.follow(kind)).learn(obj)
 
     def _notice(self, change: str, key: tuple[str, str], old: bytes | None, new: bytes | None) -> None:
-        data = new if new is not None else old
-        if data is None:
-            return
-        obj = orjson.loads(data)
+        """Wake the owner; one that the object has just lost must hear of it, too."""
+        for data in (old, new):
+            if data is not None:
+                self._wake_owner(orjson.loads(data))
+
+    def _wake_owner(self, obj: Object) -> None:
         owner = controller_of(obj)
         if owner is None or owner.get("kind") != self._composite.kind:
             return

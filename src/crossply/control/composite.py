@@ -115,6 +115,8 @@ class CompositeReconciler:
         try:
             outcome = await answers.drive(compose(job, told))
         except ComposeError as problem:
+            # What was selected is kept: the next run, and whoever looks at it, builds on the same choice.
+            await self._write_changes(xr, seen)
             raise problem.within("cannot compose resources") from None
         await asyncio.gather(*(self._collect(deletion) for deletion in outcome.deletions))
         xr = await self._save_references(xr, seen, outcome)
@@ -139,7 +141,11 @@ class CompositeReconciler:
 
     async def _save_references(self, xr: Object, seen: Object, outcome: Outcome) -> Object:
         """One write for all that changes on the composite resource itself: none when nothing does."""
-        wish = self._machinery.with_field(seen, "resourceRefs", outcome.references)
+        return await self._write_changes(
+            xr, self._machinery.with_field(seen, "resourceRefs", outcome.references)
+        )
+
+    async def _write_changes(self, xr: Object, wish: Object) -> Object:
         if wish == xr:
             return xr
         change: Object = {"metadata": {"resourceVersion": xr["metadata"]["resourceVersion"]}}

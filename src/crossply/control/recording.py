@@ -6,6 +6,7 @@ import asyncio
 from collections import OrderedDict
 from datetime import UTC, datetime
 from hashlib import sha256
+from secrets import token_hex
 
 from crossply.compose.events import Event
 from crossply.control.kinds import EVENT
@@ -14,6 +15,7 @@ from crossply.kube.client import Client
 from crossply.values import Object
 
 _REMEMBERED = 20_000
+_LONGEST = 230
 
 
 class Recorder:
@@ -51,6 +53,10 @@ class Recorder:
             return
 
 
+def _name_after(name: str) -> str:
+    return f"{name[:_LONGEST].rstrip('-.')}.{token_hex(8)}"
+
+
 def _body(about: Object, event: Event, component: str) -> Object:
     metadata = about["metadata"]
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -58,7 +64,7 @@ def _body(about: Object, event: Event, component: str) -> Object:
     return {
         "apiVersion": "v1",
         "kind": "Event",
-        "metadata": {"generateName": f"{metadata['name'][:40]}.", "namespace": namespace},
+        "metadata": {"name": _name_after(metadata["name"]), "namespace": namespace},
         "involvedObject": {
             "apiVersion": about["apiVersion"],
             "kind": about["kind"],

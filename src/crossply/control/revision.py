@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import orjson
 
+from crossply.compose.verdict import SYNCED
 from crossply.control.conditions import VALID_PIPELINE, with_conditions
 from crossply.control.kinds import COMPOSITION, REVISION
 from crossply.control.plane import Plane
@@ -57,6 +58,6 @@ class RevisionController:
 
     async def _mark_valid(self, revision: Object) -> None:
         """Functions that are built in can compose; a package that cannot says so in its own revision."""
-        marked = with_conditions(revision, (VALID_PIPELINE,), self._plane.now())
+        marked = with_conditions(revision, (SYNCED, VALID_PIPELINE), self._plane.now())
         if marked["status"] != revision.get("status"):
             await self._plane.client.update_status(REVISION, marked)

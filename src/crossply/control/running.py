@@ -10,7 +10,7 @@ from typing import Protocol
 import orjson
 
 from crossply.control.definition import DefinitionController
-from crossply.control.kinds import COMPOSITION, CRD, DEFINITION, FUNCTION, REVISION
+from crossply.control.kinds import COMPOSITION, CRD, DEFINITION, FUNCTION, NAMESPACE, REVISION
 from crossply.control.offered import OfferController
 from crossply.control.plane import Plane
 from crossply.control.recording import Recorder
@@ -28,6 +28,8 @@ from crossply.kube.queue import Queue
 _log = logging.getLogger("crossply.control")
 _CONCURRENCY = 4
 MANAGER = "crossply"
+HOME = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "crossplane-system"}}
+"""Where Compositions of the ecosystem keep connection secrets."""
 
 
 class Controller(Protocol):
@@ -75,10 +77,13 @@ class ControlPlane:
         self._plane.functions.close()
 
     async def _install(self) -> None:
-        """Apply the CRDs of the kinds that make a control plane."""
+        """Apply the CRDs of the kinds that make a control plane, and the namespace that they count on."""
         data = importlib.resources.files(__package__).joinpath("core_crds.json").read_bytes()
         client = self._plane.client
-        await asyncio.gather(*(client.apply(CRD, crd, MANAGER) for crd in orjson.loads(data)))
+        await asyncio.gather(
+            client.apply(NAMESPACE, HOME, MANAGER),
+            *(client.apply(CRD, crd, MANAGER) for crd in orjson.loads(data)),
+        )
 
     def _follow(self, controller: Controller, cache: Cache) -> None:
         queue: Queue[str] = Queue()

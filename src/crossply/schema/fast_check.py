@@ -44,8 +44,25 @@ def _root(schema: Object) -> Check:
         if key not in ("apiVersion", "kind", "metadata")
     }
     required = [key for key in schema.get("required") or () if key not in ("apiVersion", "kind", "metadata")]
-    head = {"apiVersion": _as_it_is, "kind": _as_it_is, "metadata": _as_it_is}
+    head = {"apiVersion": _as_it_is, "kind": _as_it_is, "metadata": _metadata(schema)}
     return _object({**schema, "properties": properties, "required": required}, head)
+
+
+def _metadata(schema: Object) -> Check:
+    """The check of metadata: a schema may restrict the name of an object, and nothing else of it."""
+    described = (schema.get("properties") or {}).get("metadata")
+    names = (described.get("properties") or {}) if isinstance(described, dict) else {}
+    checks = [(key, _check(names[key])) for key in ("name", "generateName") if key in names]
+    if not checks:
+        return _as_it_is
+
+    def checked(value: Any) -> Any:
+        for key, check in checks:
+            if isinstance(value, dict) and key in value:
+                check(value[key])
+        return value
+
+    return checked
 
 
 def _check(schema: Any) -> Check:
