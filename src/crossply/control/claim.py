@@ -73,7 +73,7 @@ class ClaimReconciler:
     async def reconcile(self, claim: Object) -> None:
         """Bring one claim and its composite resource in line."""
         if annotations_of(claim).get("crossplane.io/paused") == "true":
-            self._tell(claim, NORMAL, PAUSED, "Reconciliation is paused via the pause annotation")
+            self._tell(claim, NORMAL, PAUSED, PAUSED_CONDITION.message)
             await self._write_status(claim, claim.get("status") or {}, PAUSED_CONDITION)
             return
         xr = await self._bound(claim)
