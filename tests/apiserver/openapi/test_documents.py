@@ -195,3 +195,21 @@ def test_a_changed_schema_changes_its_document() -> None:
     changed.versions["v1beta1"].schema["description"] = "new"
     known.put(changed)
     assert get(pages, "/openapi/v3/apis/example.org/v1beta1").headers["ETag"] != first
+
+
+@pytest.mark.parametrize("place", ["api/v1", "apis/apps/v1", "apis/example.org/v1"])
+def test_no_document_has_an_empty_list_of_parameters(place: str) -> None:
+    """Go clients do not write an empty list back, and then think that the document changed."""
+    for path, item in load(f"/openapi/v3/{place}")["paths"].items():
+        for verb, operation in item.items():
+            told = operation if verb == "parameters" else operation.get("parameters", ["none"])
+            assert told, f"{verb} {path}"
+
+
+def test_the_fields_that_every_object_has_are_explained() -> None:
+    fields = gadget_schema()["properties"]
+    assert fields["apiVersion"]["description"].startswith("APIVersion defines")
+    assert fields["metadata"]["description"].startswith("Standard object's metadata")
+    schemas = load("/openapi/v3/apis/example.org/v1")["components"]["schemas"]
+    metadata = schemas["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"]
+    assert all(field.get("description") for field in metadata["properties"].values())

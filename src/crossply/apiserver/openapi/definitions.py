@@ -8,6 +8,7 @@ from typing import Any
 
 from crossply.apiserver.builtin.table import definitions as built_in
 from crossply.apiserver.builtin.table import names_by_kind
+from crossply.apiserver.openapi.texts import API_VERSION, KIND, METADATA, described_metadata
 from crossply.apiserver.resources import Resource, Version
 from crossply.values import Object
 
@@ -35,7 +36,8 @@ def reference(name: str) -> Object:
 @functools.cache
 def published(name: str) -> Object:
     """A built-in definition with references of the published form."""
-    return _published(built_in()[name])
+    made = _published(built_in()[name])
+    return described_metadata(made) if name == f"{META}.ObjectMeta" else made
 
 
 def _published(schema: Object) -> Object:
@@ -77,14 +79,18 @@ def _references(schema: Any) -> list[str]:
 def custom_kind(resource: Resource, version: Version) -> Object:
     """The schema of a custom resource, with the fields that every object has."""
     schema = _embedded(dict(version.schema or {"x-kubernetes-preserve-unknown-fields": True}))
-    head = {
-        "apiVersion": _TEXT,
-        "kind": _TEXT,
-        "metadata": {"allOf": [reference(f"{META}.ObjectMeta")]},
-    }
     schema["type"] = "object"
-    schema["properties"] = {**(schema.get("properties") or {}), **head}
+    schema["properties"] = {**(schema.get("properties") or {}), **_head()}
     return {**schema, "x-kubernetes-group-version-kind": [group_version_kind(resource, version)]}
+
+
+def _head() -> Object:
+    """The fields that every object has."""
+    return {
+        "apiVersion": {**_TEXT, "description": API_VERSION},
+        "kind": {**_TEXT, "description": KIND},
+        "metadata": {"description": METADATA, "allOf": [reference(f"{META}.ObjectMeta")]},
+    }
 
 
 def _embedded(schema: Object) -> Object:
@@ -98,9 +104,7 @@ def _embedded(schema: Object) -> Object:
     if result.get("x-kubernetes-int-or-string"):
         result.setdefault("anyOf", _EITHER)
     if result.get("x-kubernetes-embedded-resource"):
-        metadata = {"allOf": [reference(f"{META}.ObjectMeta")]}
-        head = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": metadata}
-        result["properties"] = {**(result.get("properties") or {}), **head}
+        result["properties"] = {**(result.get("properties") or {}), **_head()}
         needed = [*(result.get("required") or ()), "kind", "apiVersion"]
         result["required"] = list(dict.fromkeys(needed))
     return result

@@ -145,11 +145,12 @@ class Operations:
         operation: Object = {
             "tags": [self._tag],
             "operationId": f"{identity}{self._resource.names.kind}{suffix}",
-            "parameters": [_query(name, kind) for name, kind in parameters],
             "responses": _responses(gives, codes),
             "x-kubernetes-action": action,
             "x-kubernetes-group-version-kind": self._kind,
         }
+        if parameters:  # Go clients do not write an empty list back, and then think that the document changed
+            operation["parameters"] = [_query(name, kind) for name, kind in parameters]
         if takes is not None:
             operation["requestBody"] = _body(MEDIA, takes, required=action != "delete")
         return operation

@@ -93,7 +93,7 @@ def _item(item: Object) -> Object:
 
 def _operation(operation: Object) -> Object:
     body = operation.get("requestBody")
-    parameters = [_parameter(each) for each in operation["parameters"]]
+    parameters = [_parameter(each) for each in operation.get("parameters") or ()]
     if body:
         schema = next(iter(body["content"].values()))["schema"]
         one: Object = {"name": "body", "in": "body", "schema": _schema(schema)}
