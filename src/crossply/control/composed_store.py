@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import orjson
 
+from crossply.compose.errors import ComposeError
 from crossply.compose.machinery import Machinery
 from crossply.compose.messages import Snapshot
 from crossply.compose.metadata import controller_of, namespace_of
@@ -56,6 +57,12 @@ class ComposedStore:
             kind = await self._plane.discovery.kind_for(api_version, kind_name)
         except UnknownKind:
             return None
+        if kind.namespaced and not namespace:
+            raise ComposeError(
+                "cannot compose resources: cannot get existing composed resources: cannot get composed "
+                "resource: an empty namespace may not be set when a resource name is provided",
+                hint=f"give the {kind_name} a namespace in the Composition",
+            )
         namespace = namespace if kind.namespaced else ""
         cache = await self.follow(kind)
         data = cache.get(namespace, name)
