@@ -19,6 +19,7 @@ from crossply.apiserver.auth.authentication import Authenticator
 from crossply.apiserver.auth.bootstrap import ensure_policy
 from crossply.apiserver.auth.escalation import check_write
 from crossply.apiserver.auth.jwt import SigningKey
+from crossply.apiserver.auth.openid import OpenIdPages
 from crossply.apiserver.auth.rbac.authorizer import Authorizer
 from crossply.apiserver.auth.reviews import Reviews
 from crossply.apiserver.auth.static_tokens import StaticTokens, read_token_file
@@ -186,7 +187,10 @@ class RunningServer:
         users = read_token_file(self._settings.token_file) if self._settings.token_file else {}
         static = StaticTokens(users)
         static.add_administrator(self.token)
-        accounts = AccountTokens(store, SigningKey(read(self.certificates.accounts_key)), world.clock)
+        key = SigningKey(read(self.certificates.accounts_key))
+        accounts = AccountTokens(store, key, world.clock)
+        openid = OpenIdPages(accounts.issuer, key, lambda: self.url)
+        world.pages[openid.CONFIGURATION] = world.pages[openid.KEYS] = openid.page
         authenticator = Authenticator(world.clock, static, accounts)
         authorizer = Authorizer.following(store)
         register(

@@ -5,17 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from crossply.apiserver.calls import Call
+from crossply.apiserver.calls import Call, bad_option
 from crossply.apiserver.conversion import to_storage
 from crossply.apiserver.lifecycle import encoder, gone_status, load, with_revision
 from crossply.apiserver.objects import read_value
-from crossply.apiserver.status import MODIFIED, StatusError, conflict
+from crossply.apiserver.status import MODIFIED, bad_request, conflict, no_such_kind
 from crossply.apiserver.storage import Changed
 from crossply.apiserver.world import World
 from crossply.values import Object
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
 _POLICIES = ("Foreground", "Background", "Orphan")
+_SHOWN_WHEN_GONE = frozenset(
+    (
+        "csidrivers",
+        "csinodes",
+        "persistentvolumeclaims",
+        "persistentvolumes",
+        "pods",
+        "podtemplates",
+        "resourcequotas",
+        "serviceaccounts",
+        "storageclasses",
+        "volumeattachments",
+    )
+)
 _TRIES = 10
 
 
@@ -34,23 +48,42 @@ def read_options(call: Call) -> DeleteOptions:
     given: Object = {}
     if call.body.strip():
         given = read_value(call, "DeleteOptions", "v1")
-    policy = call.query.get("propagationPolicy") or given.get("propagationPolicy") or ""
-    orphan: Any = call.query.get("orphanDependents", given.get("orphanDependents"))
-    if not policy and orphan is not None:
-        policy = "Orphan" if orphan in (True, "true", "1") else "Background"
-    if policy and policy not in _POLICIES:
-        supported = ", ".join(f'"{p}"' for p in (*_POLICIES, "nil"))
-        raise StatusError(
-            422,
-            "Invalid",
-            f'DeleteOptions.meta.k8s.io "" is invalid: propagationPolicy: Invalid value: "{policy}": '
-            f"supported values: {supported}",
-        )
+        _check_kind(given)
+    _check_grace(call.query.get("gracePeriodSeconds", ""))
+    policy = _policy(call, given)
     preconditions = given.get("preconditions") or {}
     dry_run = call.dry_run or "All" in (given.get("dryRun") or ())
     return DeleteOptions(
         policy, preconditions.get("uid") or "", preconditions.get("resourceVersion") or "", dry_run
     )
+
+
+def _check_kind(given: Object) -> None:
+    kind, version = given.get("kind", "DeleteOptions"), given.get("apiVersion", "v1")
+    if kind != "DeleteOptions":
+        raise bad_request(no_such_kind(kind, version))
+
+
+def _check_grace(text: str) -> None:
+    """A grace period must be a number; objects without processes need none, so it changes nothing."""
+    if text and not text.removeprefix("-").isdecimal():
+        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax')
+
+
+def _policy(call: Call, given: Object) -> str:
+    """What is to happen to dependents."""
+    policy: str = call.query.get("propagationPolicy") or given.get("propagationPolicy") or ""
+    orphan: Any = call.query.get("orphanDependents", given.get("orphanDependents"))
+    if policy and orphan is not None:
+        why = f'Invalid value: "{policy}": orphanDependents and deletionPropagation cannot be both set'
+        raise bad_option(call, "propagationPolicy", "FieldValueInvalid", why)
+    if orphan is not None:
+        return "Orphan" if orphan in (True, "true", "1") else "Background"
+    if policy and policy not in _POLICIES:
+        supported = ", ".join(f'"{p}"' for p in (*_POLICIES, "nil"))
+        why = f'Unsupported value: "{policy}": supported values: {supported}'
+        raise bad_option(call, "propagationPolicy", "FieldValueNotSupported", why)
+    return policy
 
 
 async def delete(world: World, call: Call, name: str, options: DeleteOptions) -> tuple[Object, bool]:
@@ -113,7 +146,12 @@ async def _delete_now(
     if not options.dry_run:
         stored = await to_storage(world, call.resource, obj)
         await world.store.delete(entry.key, entry.revision, encoder(stored))
-    return gone_status(call, obj), True
+    return obj if _answers_with_object(call) else gone_status(call, obj), True
+
+
+def _answers_with_object(call: Call) -> bool:
+    """Some kinds answer their deletion with what was deleted."""
+    return not call.resource.custom and call.resource.names.plural in _SHOWN_WHEN_GONE
 
 
 async def _mark(

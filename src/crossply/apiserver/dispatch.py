@@ -8,7 +8,7 @@ from crossply.apiserver.calls import Call
 from crossply.apiserver.replies import Reply
 from crossply.apiserver.requests import RequestInfo, User
 from crossply.apiserver.resources import Resource, Version
-from crossply.apiserver.status import method_not_supported, no_such_path
+from crossply.apiserver.status import method_not_supported, no_such_method, no_such_path, no_such_resource
 from crossply.apiserver.verbs.create import create
 from crossply.apiserver.verbs.delete import delete, delete_collection
 from crossply.apiserver.verbs.get import get
@@ -39,7 +39,9 @@ def find(world: World, info: RequestInfo) -> tuple[Resource, Version]:
     resource = world.registry.find(info.group, info.resource)
     version = resource.versions.get(info.version) if resource is not None else None
     if resource is None or version is None or not version.served:
-        raise no_such_path()
+        raise no_such_resource() if _is_built_in(world, info.group) else no_such_path()
+    if resource.custom and info.path.startswith(f"/apis/{info.group}/{info.version}/watch/"):
+        raise no_such_path()  # the deprecated way to watch is there for built-in kinds only
     if resource.namespaced and not info.namespace and info.verb in _ABOUT_ONE:
         raise no_such_path()
     if not resource.namespaced and info.namespace and info.resource != "namespaces":
@@ -47,6 +49,11 @@ def find(world: World, info: RequestInfo) -> tuple[Resource, Version]:
     if info.subresource and info.subresource not in version.subresources:
         raise no_such_path()
     return resource, version
+
+
+def _is_built_in(world: World, group: str) -> bool:
+    """Whether a group is one of the server's own, whose unknown paths are answered with a Status."""
+    return any(resource.group == group and not resource.custom for resource in world.registry.all())
 
 
 async def serve(
@@ -80,5 +87,7 @@ def _check_verb(call: Call) -> None:
         allowed = tuple(_ON_STATUS)
     elif info.verb == "create" and info.name:
         allowed = ()
+    if info.verb not in allowed and not call.resource.custom:
+        raise no_such_method()
     if info.verb not in allowed:
         raise method_not_supported(call.resource.names.plural, call.resource.group, info.verb)

@@ -14,11 +14,17 @@ from collections.abc import Callable
 from crossply.apiserver.builtin import blank
 from crossply.apiserver.calls import Call
 from crossply.apiserver.conversion import convert_one, to_storage
-from crossply.apiserver.metadata_rules import check_metadata, check_metadata_update
+from crossply.apiserver.metadata_rules import (
+    check_built_in_finalizers,
+    check_metadata,
+    check_metadata_update,
+    finalizer_warnings,
+)
 from crossply.apiserver.objects import decode, encode
 from crossply.apiserver.status import (
     MODIFIED,
     Cause,
+    StatusError,
     already_exists,
     bad_request,
     conflict,
@@ -62,7 +68,7 @@ async def create(world: World, call: Call, obj: Object, *, recorded: bool = Fals
     `recorded` says that its managedFields are right already, as those of an apply are.
     """
     if obj["metadata"].get("resourceVersion"):
-        raise bad_request("resourceVersion should not be set on objects to be created")
+        raise StatusError(500, "", "resourceVersion should not be set on objects to be created")
     given = _addressed(call, obj)
     if not recorded:
         scope = scope_of(world, call)
@@ -72,6 +78,7 @@ async def create(world: World, call: Call, obj: Object, *, recorded: bool = Fals
     for attempt in range(_NAME_TRIES):
         candidate = _named(prepared)
         _check_new(call, strategy, candidate)
+        _warn(call, candidate["metadata"], {})
         for guard in world.guards:
             guard(call, candidate, None)
         await world.admission.validate(call, "CREATE", candidate, None)
@@ -129,11 +136,22 @@ def _named(obj: Object) -> Object:
 
 
 def _check_new(call: Call, strategy: Strategy, obj: Object) -> None:
-    errors = check_metadata(
-        obj["metadata"], namespaced=call.resource.namespaced, name_problems=strategy.name_problems
-    )
+    errors = _metadata_errors(call, strategy, obj["metadata"])
     errors += strategy.validate_create(obj)
     refuse_invalid(call, strategy, obj, errors)
+
+
+def _metadata_errors(call: Call, strategy: Strategy, metadata: Object) -> list[FieldError]:
+    errors = check_metadata(
+        metadata, namespaced=call.resource.namespaced, name_problems=strategy.name_problems
+    )
+    return errors if call.resource.custom else errors + check_built_in_finalizers(metadata)
+
+
+def _warn(call: Call, metadata: Object, old: Object) -> None:
+    """Tell the client what is allowed but unwise."""
+    if call.resource.custom and metadata.get("finalizers"):
+        call.warnings += finalizer_warnings(metadata, old)
 
 
 def refuse_invalid(call: Call, strategy: Strategy, obj: Object, errors: list[FieldError]) -> None:
@@ -200,6 +218,7 @@ async def update(world: World, call: Call, name: str, change: Change, *, recorde
     for attempt in range(_WRITE_TRIES):
         entry, old = await load(world, call, name)
         new = change(old)
+        _check_uid(call, old, new)
         given = new["metadata"].get("resourceVersion")
         if given and given != old["metadata"]["resourceVersion"]:
             raise conflict(call.resource.names.plural, call.resource.group, name, MODIFIED)
@@ -210,6 +229,13 @@ async def update(world: World, call: Call, name: str, change: Change, *, recorde
             if moved_on:
                 raise conflict(call.resource.names.plural, call.resource.group, name, MODIFIED) from None
     raise AssertionError("unreachable")
+
+
+def _check_uid(call: Call, old: Object, new: Object) -> None:
+    given = new["metadata"].get("uid")
+    if given and given != old["metadata"].get("uid"):
+        cause = Cause(INVALID, f'Invalid value: "{given}": field is immutable', "metadata.uid")
+        raise invalid(call.resource.names.kind, call.resource.group, call.name, [cause])
 
 
 async def _store_change(
@@ -224,6 +250,7 @@ async def _store_change(
     if new == old:
         return old
     _check_changed(call, strategy, old, new)
+    _warn(call, new["metadata"], old["metadata"])
     for guard in world.guards:
         guard(call, new, old)
     await world.admission.validate(call, "UPDATE", new, old)
@@ -259,11 +286,17 @@ def _prepare_changed(call: Call, strategy: Strategy, old: Object, new: Object) -
 
 def _check_changed(call: Call, strategy: Strategy, old: Object, new: Object) -> None:
     errors = check_metadata_update(new["metadata"], old["metadata"])
-    errors += check_metadata(
-        new["metadata"], namespaced=call.resource.namespaced, name_problems=strategy.name_problems
-    )
-    errors += strategy.validate_update(new, old)
-    refuse_invalid(call, strategy, new, errors)
+    errors += _metadata_errors(call, strategy, new["metadata"])
+    found = strategy.validate_update(new, old)
+    if call.info.subresource == "status" and call.resource.custom:
+        found = [_within_status(error) for error in found]
+    refuse_invalid(call, strategy, new, errors + found)
+
+
+def _within_status(error: FieldError) -> FieldError:
+    """The error as it is told where only the status is looked at: by its path within the status."""
+    inner = error.field.removeprefix("status.")
+    return error._replace(detail=error.detail.replace(f"{error.field} in body", f"{inner} in body", 1))
 
 
 def is_held(call: Call, obj: Object) -> bool:
@@ -284,9 +317,9 @@ def must_name_version(call: Call, strategy: Strategy, obj: Object) -> None:
     """Refuse an update that does not say which version it builds on, where that is asked for."""
     if strategy.updates_blindly or obj["metadata"].get("resourceVersion"):
         return
-    message = "Invalid value: 0x0: must be specified for an update"
+    message = "Invalid value: 0: must be specified for an update"
     causes = [Cause(INVALID, message, "metadata.resourceVersion")]
-    raise invalid(call.resource.names.kind, call.resource.group, call.name, causes)
+    raise invalid(call.resource.names.plural, call.resource.group, call.name, causes)
 
 
 def gone_status(call: Call, obj: Object) -> Object:

@@ -19,6 +19,7 @@ NameProblems = Callable[[str], tuple[str, ...]]
 
 MAX_ANNOTATIONS = 256 * 1024
 _IMMUTABLE = "field is immutable"
+_STANDARD_FINALIZERS = ("orphan", "foregroundDeletion")
 _BANNED_OWNERS = {("v1", "Event")}
 
 
@@ -100,7 +101,7 @@ def _check_owners(references: Any) -> list[FieldError]:
         if reference.get("controller"):
             controllers.append(reference)
     if len(controllers) > 1:
-        first, second = (c.get("name", "") for c in controllers[:2])
+        first, second = (f"{c.get('kind', '')}/{c.get('name', '')}" for c in controllers[:2])
         detail = (
             f'Only one reference can have Controller set to true. Found "true" in references for {first} '
             f"and {second}"
@@ -121,6 +122,30 @@ def _check_finalizers(finalizers: Any) -> list[FieldError]:
         detail = "finalizer orphan and foregroundDeletion cannot be both set"
         errors.append(_invalid("metadata.finalizers", finalizers, detail))
     return errors
+
+
+def check_built_in_finalizers(metadata: Object) -> list[FieldError]:
+    """Finalizers of built-in kinds are standard ones, or qualified."""
+    return [
+        _invalid(
+            f"metadata.finalizers[{index}]",
+            name,
+            "name is neither a standard finalizer name nor is it fully qualified",
+        )
+        for index, name in enumerate(metadata.get("finalizers") or ())
+        if "/" not in name and name not in (*_STANDARD_FINALIZERS, "kubernetes")
+    ]
+
+
+def finalizer_warnings(metadata: Object, old: Object) -> list[str]:
+    """What is said of new finalizers of custom resources that another program might use, too."""
+    added = set(metadata.get("finalizers") or ()) - set(old.get("finalizers") or ())
+    return [
+        f'metadata.finalizers: "{name}": prefer a domain-qualified finalizer name to avoid accidental '
+        "conflicts with other finalizer writers"
+        for name in sorted(added)
+        if "/" not in name and name not in _STANDARD_FINALIZERS
+    ]
 
 
 def check_metadata_update(new: Object, old: Object) -> list[FieldError]:

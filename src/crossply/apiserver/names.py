@@ -38,9 +38,9 @@ _LABEL_VALUE_RULE = (
 )
 
 
-def too_long_problem(limit: int) -> str:
-    """The sentence for a text of too many characters."""
-    return f"must be no more than {limit} characters"
+def too_long_problem(limit: int, of: str = "characters") -> str:
+    """The sentence for a text of too many characters, or of too many bytes."""
+    return f"must be no more than {limit} {of}"
 
 
 @lru_cache(maxsize=4096)
@@ -61,7 +61,8 @@ def dns_label_problems(name: str) -> tuple[str, ...]:
     if len(name) > 63:
         problems.append(too_long_problem(63))
     if not _DNS_LABEL.fullmatch(name):
-        problems.append(_DNS_LABEL_RULE)
+        # A good subdomain that is no label can only have dots too many.
+        problems.append("must not contain dots" if _SUBDOMAIN.fullmatch(name) else _DNS_LABEL_RULE)
     return tuple(problems)
 
 
@@ -90,7 +91,7 @@ def qualified_name_problems(key: str) -> tuple[str, ...]:
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
         hint = " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
-        return (f"a qualified name {_QUALIFIED_RULE}{hint}",)
+        return (f"a valid label key {_QUALIFIED_RULE}{hint}",)
     problems = []
     if slash and not prefix:
         problems.append("prefix part must be non-empty")
@@ -99,7 +100,7 @@ def qualified_name_problems(key: str) -> tuple[str, ...]:
     if not name:
         problems.append("name part must be non-empty")
     elif len(name) > 63:
-        problems.append(f"name part {too_long_problem(63)}")
+        problems.append(f"name part {too_long_problem(63, 'bytes')}")
     if not _QUALIFIED.fullmatch(name):
         problems.append(f"name part {_QUALIFIED_RULE}")
     return tuple(problems)
@@ -109,8 +110,8 @@ def qualified_name_problems(key: str) -> tuple[str, ...]:
 def label_value_problems(value: str) -> tuple[str, ...]:
     """What is wrong with the value of a label."""
     problems = []
-    if len(value) > 63:
-        problems.append(too_long_problem(63))
+    if len(value.encode()) > 63:
+        problems.append(too_long_problem(63, "bytes"))
     if not _LABEL_VALUE.fullmatch(value):
         problems.append(_LABEL_VALUE_RULE)
     return tuple(problems)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from crossply.apiserver.calls import Call
 from crossply.apiserver.objects import JSON, MEDIA_TYPES, PROTOBUF, YAML
-from crossply.apiserver.status import StatusError, not_acceptable
+from crossply.apiserver.status import StatusError, not_acceptable, not_available
 
 _AS = {"Table": "table", "PartialObjectMetadata": "partial", "PartialObjectMetadataList": "partial"}
 
@@ -53,6 +53,8 @@ def negotiate_for(call: Call) -> Form:
             form = _protobuf_form(*_parsed(clause))
             if form is not None and (form.shape == "partial" or not call.resource.custom):
                 return form
+        if not call.resource.custom and "as=" not in accept:
+            raise not_available(MEDIA_TYPES) from None
         raise
 
 

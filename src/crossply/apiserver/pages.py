@@ -10,7 +10,7 @@ from crossply.apiserver import backup_page
 from crossply.apiserver.health import Health
 from crossply.apiserver.replies import Reply
 from crossply.apiserver.requests import RequestInfo
-from crossply.apiserver.status import StatusError, no_such_path
+from crossply.apiserver.status import StatusError, no_such_method, no_such_path
 from crossply.apiserver.world import World
 from crossply.version import __version__
 
@@ -80,5 +80,4 @@ class Pages:
 
 def wrong_method() -> StatusError:
     """The path is there, but not for this."""
-    message = "the server does not allow this method on the requested resource"
-    return StatusError(405, "MethodNotAllowed", message)
+    return no_such_method()

@@ -50,8 +50,8 @@ def parse_request(method: str, path: str, query: Mapping[str, str]) -> RequestIn
             return plain
         group, version, rest = parts[1], parts[2], parts[3:]
     info = replace(plain, group=group, version=version)
-    if rest[:1] == ["watch"]:
-        return replace(info, verb="watch")  # the deprecated prefix is not served, but is told apart
+    if rest[:1] == ["watch"] and method == "GET" and len(rest) > 1:
+        return replace(_with_resource(info, rest[1:], method, query), verb="watch")
     return _with_resource(info, rest, method, query) if rest else info
 
 

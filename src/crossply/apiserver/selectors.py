@@ -111,14 +111,14 @@ class _Parser:
     def _key(self) -> str:
         word = self._peek()
         if not word or word in self._SPECIAL:
-            raise self._wrong(f"found '{word}', expected: !, identifier, or 'end of string'")
+            raise bad_request(f"found '{word}', expected: !, identifier, or 'end of string'")
         self._at += 1
         _check_key(word)
         return word
 
     def _value(self) -> str:
         word = self._peek()
-        if word in ("", ","):
+        if word in ("", ",", ")"):
             return ""
         if word in self._SPECIAL:
             raise self._wrong(f"found '{word}', expected: identifier")
@@ -137,7 +137,7 @@ class _Parser:
 
     def _values(self) -> frozenset[str]:
         if self._peek() != "(":
-            raise self._wrong(f"found '{self._peek()}', expected: '('")
+            raise self._wrong(f"found '{self._peek()}' expected: '('")
         self._at += 1
         values = {self._value()}
         while self._peek() == ",":
@@ -178,12 +178,16 @@ class FieldClause:
     value: str
 
 
-def parse_fields(text: str, version: Version, group_kind: str) -> tuple[FieldClause, ...]:
+def parse_fields(text: str, version: Version, *, custom: bool) -> tuple[FieldClause, ...]:
     """The clauses of a field selector; only fields that may be selected by are allowed."""
     clauses = []
     for part in filter(None, text.split(",")):
         clause = _field_clause(part)
         allowed = clause.path in ("metadata.name", "metadata.namespace", *version.selectable_fields)
+        if not allowed and not custom and not version.selectable_fields:
+            raise bad_request(
+                f'"{clause.path}" is not a known field selector: only "metadata.name", "metadata.namespace"'
+            )
         if not allowed:
             raise bad_request(f"field label not supported: {clause.path}")
         clauses.append(clause)

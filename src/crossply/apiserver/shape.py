@@ -13,7 +13,7 @@ from crossply.apiserver.objects import repeated_in, report_strict
 from crossply.apiserver.repeated_fields import by_place
 from crossply.apiserver.resources import Resource, Version
 from crossply.apiserver.status import StatusError, bad_request
-from crossply.schema.defaults import apply_defaults
+from crossply.schema.defaults import apply_defaults, without_unwanted_nulls
 from crossply.schema.fast_check import Unusual, quick_check
 from crossply.schema.prune import prune, unknown_fields
 from crossply.values import Object
@@ -87,7 +87,7 @@ def with_defaults(resource: Resource, version: Version, obj: Object) -> Object:
         return usual
     except Unusual:
         pass
-    defaulted: Object = apply_defaults(obj, version.schema)
+    defaulted: Object = without_unwanted_nulls(apply_defaults(obj, version.schema), version.schema)
     return prune(defaulted, version.schema)
 
 

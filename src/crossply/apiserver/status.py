@@ -27,6 +27,8 @@ class StatusError(CrossplyError):
     """A request that is answered with a failure."""
 
     code = "CP-600"
+    empty_details = False
+    """Whether details without anything in them are shown: what no handler has seen is answered with some."""
 
     def __init__(
         self,
@@ -66,7 +68,7 @@ class StatusError(CrossplyError):
             "reason": self.reason,
         }
         details = {key: value for key, value in self.details.items() if value}
-        if details:
+        if details or self.empty_details:
             status["details"] = details
         status["code"] = self.status
         if not self.reason:
@@ -142,6 +144,40 @@ def forbidden(resource: str, group: str, name: str, why: str) -> StatusError:
     return StatusError(403, "Forbidden", message, kind=resource, group=group, name=name)
 
 
+class Unhandled(StatusError):
+    """A request for a built-in kind that comes to no handler at all."""
+
+    code = "CP-602"
+    empty_details = True
+
+
+def no_such_resource() -> Unhandled:
+    """A group that is served has no such resource or version."""
+    return Unhandled(404, "NotFound", "the server could not find the requested resource")
+
+
+def no_such_method() -> Unhandled:
+    """The path exists, but not with this method."""
+    message = "the server does not allow this method on the requested resource"
+    return Unhandled(405, "MethodNotAllowed", message)
+
+
+def not_available(offers: Sequence[str]) -> Unhandled:
+    """None of the forms the client accepts can be produced for a built-in kind."""
+    message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(offers)}"
+    return Unhandled(406, "NotAcceptable", message)
+
+
+def unsupported_patch() -> Unhandled:
+    """The patch is of a form that built-in kinds do not know."""
+    return Unhandled(415, "UnsupportedMediaType", "415: Unsupported Media Type")
+
+
+def no_such_kind(kind: str, api_version: str) -> str:
+    """The sentence for a kind that no built-in version has."""
+    return f'no kind "{kind}" is registered for version "{api_version}" in scheme "pkg/runtime/scheme.go:111"'
+
+
 def method_not_supported(resource: str, group: str, action: str) -> StatusError:
     """The resource exists, but not this verb on it."""
     message = f"{action} is not supported on resources of kind {qualified(resource, group)!r}"
@@ -166,6 +202,37 @@ def too_large(limit: int) -> StatusError:
     return StatusError(413, "RequestEntityTooLarge", f"Request entity too large: limit is {limit}")
 
 
+def unreadable_version(text: str) -> StatusError:
+    """A resource version is no number. Kubernetes has no reason for this one."""
+    shown = f'"{text}": strconv.ParseUint: parsing "{text}": invalid syntax'
+    return StatusError(500, "", f"resourceVersion: Invalid value: {shown}")
+
+
+def future_version(revision: int, current: int) -> StatusError:
+    """A resource version that does not exist yet was asked for, and did not come."""
+    return StatusError(
+        504,
+        "Timeout",
+        f"Timeout: Too large resource version: {revision}, current: {current}",
+        causes=[Cause("ResourceVersionTooLarge", "Too large resource version")],
+        retry_after=1,
+    )
+
+
+def bad_list_options(*causes: Cause) -> StatusError:
+    """The options of a list or a watch contradict each other."""
+    told = [f"{cause.field}: {cause.message}" for cause in causes]
+    listed = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
+    return StatusError(
+        422,
+        "Invalid",
+        f'ListOptions.meta.k8s.io "" is invalid: {listed}',
+        group="meta.k8s.io",
+        kind="ListOptions",
+        causes=causes,
+    )
+
+
 def expired(message: str) -> StatusError:
     """The resource version asked for is gone."""
     return StatusError(410, "Expired", message)
@@ -178,4 +245,6 @@ def too_many_requests(message: str, retry_after: int = 1) -> StatusError:
 
 def internal_error(message: str) -> StatusError:
     """Something went wrong that is not the client's fault."""
-    return StatusError(500, "InternalError", f"Internal error occurred: {message}")
+    return StatusError(
+        500, "InternalError", f"Internal error occurred: {message}", causes=[Cause("", message)]
+    )

@@ -25,9 +25,17 @@ from crossply.apiserver.selectors import (
     parse_fields,
     parse_labels,
 )
-from crossply.apiserver.status import StatusError, bad_request, expired
+from crossply.apiserver.status import (
+    Cause,
+    StatusError,
+    bad_list_options,
+    bad_request,
+    expired,
+    unreadable_version,
+)
 from crossply.apiserver.storage import Compacted, Entry, Event
 from crossply.apiserver.world import World
+from crossply.schema.field_errors import FORBIDDEN, NOT_SUPPORTED
 from crossply.values import Object
 
 MAX_WAITING = 4096
@@ -47,6 +55,8 @@ class Plan:
 
     since: int | None
     """Only what came after this revision; None begins with everything that exists."""
+    skips_present: bool
+    """Whether what exists is not wanted, although no revision was named."""
     initial_end: bool
     bookmarks: bool
     timeout: float
@@ -64,21 +74,18 @@ def read_plan(call: Call) -> Plan:
     text = call.query.get("resourceVersion", "")
     initial = call.query.get("sendInitialEvents", "")
     _check_initial(call, initial)
-    since = None
-    if text not in ("", "0") and initial not in ("true", "1"):
-        try:
-            since = int(text)
-        except ValueError:
-            raise bad_request(
-                f'invalid resource version: strconv.ParseUint: parsing "{text}": invalid syntax'
-            ) from None
+    wanted = call.flag("sendInitialEvents")
+    if text and not text.isdecimal():
+        raise unreadable_version(text)
+    since = int(text) if text not in ("", "0") and not wanted else None
     return Plan(
         since=since,
-        initial_end=initial in ("true", "1"),
+        skips_present=bool(initial) and not wanted,
+        initial_end=wanted,
         bookmarks=call.flag("allowWatchBookmarks"),
         timeout=_timeout(call),
         labels=parse_labels(call.query.get("labelSelector", "")),
-        fields=parse_fields(_field_selector(call), call.version, call.resource.key),
+        fields=parse_fields(_field_selector(call), call.version, custom=call.resource.custom),
     )
 
 
@@ -89,15 +96,19 @@ def _field_selector(call: Call) -> str:
 
 
 def _check_initial(call: Call, initial: str) -> None:
-    if not initial:
-        return
+    """What is said of initial events must fit together."""
     match = call.query.get("resourceVersionMatch", "")
-    if match != "NotOlderThan":
-        message = (
-            'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents '
-            "requires setting resourceVersionMatch to NotOlderThan"
-        )
-        raise StatusError(422, "Invalid", message)
+    if not initial and match:
+        why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+        raise bad_list_options(Cause(FORBIDDEN, f"Forbidden: {why}", "resourceVersionMatch"))
+    if not initial or match == "NotOlderThan":
+        return
+    why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+    causes = [Cause(FORBIDDEN, f"Forbidden: {why}", "resourceVersionMatch")]
+    if match:
+        message = f'Unsupported value: "{match}": supported values: "NotOlderThan"'
+        causes.append(Cause(NOT_SUPPORTED, message, "resourceVersionMatch"))
+    raise bad_list_options(*causes)
 
 
 def _timeout(call: Call) -> float:
@@ -128,6 +139,7 @@ class Watch:
         """Why the user may not see any more, if so; asked before anything is sent."""
         self.on_cut: Callable[[], None] = _nothing
         """Called when the client is too slow: it does not even read that the watch is over."""
+        self._columns_told = False
         self._plain = form.is_plain and call.resource.is_stored_at(call.version.name)
 
     @property
@@ -168,7 +180,7 @@ class Watch:
 
     def _begin(self) -> tuple[list[Entry], int]:
         revision = self._world.store.revision
-        if self._plan.since is not None:
+        if self._plan.since is not None or self._plan.skips_present:
             return [], revision
         return self._world.store.list(self._call.resource.key, self._call.namespace), revision
 
@@ -250,29 +262,35 @@ class Watch:
         if self._plain and self._plan.selects_all:
             return b'{"type":"' + event.type.encode() + b'","object":' + event.data + b"}\n"
         obj = await convert_one(self._world, self._call.resource, decode(event.data), self._call.version.name)
-        kind = await self._seen_as(event, obj)
+        kind, seen = await self._seen_as(event, obj)
         if not kind:
             return b""
-        return encoded_event(kind, shaped(self._call, obj, self._form), self._form)
+        shown = shaped(self._call, seen, self._form)
+        if self._form.shape == "table":
+            # Columns are told once, with the first event.
+            shown = {**shown, "columnDefinitions": None} if self._columns_told else shown
+            self._columns_told = True
+        return encoded_event(kind, shown, self._form)
 
-    async def _seen_as(self, event: Event, obj: Object) -> str:
-        """What the change is to a client that sees selected objects only."""
+    async def _seen_as(self, event: Event, obj: Object) -> tuple[str, Object]:
+        """What the change is to a client that sees selected objects only, and what it is shown."""
         if self._plan.selects_all:
-            return event.type
+            return event.type, obj
         now = self._selects(obj)
         if event.type == "ADDED":
-            return "ADDED" if now else ""
-        before = False
+            return "ADDED" if now else "", obj
+        before, previous = False, obj
         if event.previous is not None:
             previous = await convert_one(
                 self._world, self._call.resource, decode(event.previous), self._call.version.name
             )
             before = self._selects(previous)
         if event.type == "DELETED":
-            return "DELETED" if before or now else ""
+            return "DELETED" if before or now else "", obj
         if now:
-            return "MODIFIED" if before else "ADDED"
-        return "DELETED" if before else ""
+            return "MODIFIED" if before else "ADDED", obj
+        # It left the selection: shown is the last state that was selected, at the version of the change.
+        return "DELETED" if before else "", with_version_of(previous, obj)
 
     def _selects(self, obj: Object) -> bool:
         labels = obj["metadata"].get("labels") or {}
@@ -297,6 +315,11 @@ class Watch:
 
     def _error(self, problem: StatusError) -> bytes:
         return encoded_event("ERROR", problem.body(), self._form)
+
+
+def with_version_of(obj: Object, other: Object) -> Object:
+    """An object at the resource version of another."""
+    return {**obj, "metadata": {**obj["metadata"], "resourceVersion": other["metadata"]["resourceVersion"]}}
 
 
 def _no_refusal() -> StatusError | None:

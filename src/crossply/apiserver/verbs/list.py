@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from dataclasses import dataclass
 
 import orjson
@@ -14,13 +15,23 @@ from crossply.apiserver.negotiation import Form, negotiate_for
 from crossply.apiserver.objects import decode
 from crossply.apiserver.replies import Reply, partial, reply
 from crossply.apiserver.selectors import fields_match, labels_match, parse_fields, parse_labels
-from crossply.apiserver.status import StatusError, bad_request, expired
+from crossply.apiserver.status import (
+    Cause,
+    StatusError,
+    bad_list_options,
+    bad_request,
+    expired,
+    future_version,
+)
 from crossply.apiserver.storage import Compacted, Entry
 from crossply.apiserver.world import World
+from crossply.schema.field_errors import FORBIDDEN, NOT_SUPPORTED
 from crossply.values import Object
 from crossply.values.gojson import JsonError
 from crossply.values.gojson import loads as go_loads
 
+_TOKEN_VERSION = "meta.k8s.io/v1"
+_NOT_BASE64 = re.compile("[^A-Za-z0-9_-]")
 _OTHER_LIST = (
     "The provided continue parameter is too old to display a consistent list result. You can start a new "
     "list without the continue parameter, or use the continue token in this response to retrieve the "
@@ -35,10 +46,10 @@ async def list_objects(world: World, call: Call) -> Reply:
     form = negotiate_for(call)
     page = _page(world, call)
     plain = form.is_plain and call.resource.is_stored_at(call.version.name)
-    if plain and not call.query.get("labelSelector") and not call.query.get("fieldSelector"):
+    if plain and not _selects(call):
         return Reply(200, _joined(call, page))
     selected = await select(world, call, page)
-    return reply(200, _shaped(call, selected, form), form)
+    return reply(200, shaped_list(call, selected, form), form)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +81,9 @@ class Selected:
 
 def list_metadata(page: Page) -> Object:
     """What a list says of itself."""
-    metadata: Object = {"resourceVersion": str(page.revision), "continue": page.next}
+    metadata: Object = {"resourceVersion": str(page.revision)}
+    if page.next:
+        metadata["continue"] = page.next
     if page.remaining:
         metadata["remainingItemCount"] = page.remaining
     return metadata
@@ -80,20 +93,36 @@ async def select(world: World, call: Call, page: Page | None = None) -> Selected
     """The objects that the call's selectors choose, at the version of the call."""
     page = page or _page(world, call)
     labels = parse_labels(call.query.get("labelSelector", ""))
-    fields = parse_fields(call.query.get("fieldSelector", ""), call.version, call.resource.key)
-    objects = [decode(entry.data) for entry in page.entries]
+    fields = parse_fields(call.query.get("fieldSelector", ""), call.version, custom=call.resource.custom)
+    chosen = [(entry, decode(entry.data)) for entry in page.entries]
     if labels:
-        objects = [obj for obj in objects if labels_match(labels, obj["metadata"].get("labels") or {})]
-    objects = await convert(world, call.resource, objects, call.version.name)
+        chosen = [(e, obj) for e, obj in chosen if labels_match(labels, obj["metadata"].get("labels") or {})]
+    objects = await convert(world, call.resource, [obj for _, obj in chosen], call.version.name)
+    pairs = list(zip([entry for entry, _ in chosen], objects, strict=True))
     if fields:
-        objects = [obj for obj in objects if fields_match(fields, obj)]
-    return Selected(objects, page)
+        pairs = [(entry, obj) for entry, obj in pairs if fields_match(fields, obj)]
+    return _first_page(pairs, page, _limit(call)) if _selects(call) else Selected(objects, page)
+
+
+def _selects(call: Call) -> bool:
+    return bool(call.query.get("labelSelector") or call.query.get("fieldSelector"))
+
+
+def _first_page(pairs: list[tuple[Entry, Object]], page: Page, limit: int) -> Selected:
+    """As many of the selected objects as asked for; how many remain is not known without looking at all."""
+    if not limit or len(pairs) <= limit:
+        return Selected([obj for _, obj in pairs], page)
+    kept = pairs[:limit]
+    return Selected([obj for _, obj in kept], Page([], page.revision, _token(page.revision, kept[-1][0])))
 
 
 def _page(world: World, call: Call) -> Page:
-    limit = _limit(call)
+    # What is selected is not known before it is looked at, so a page of it is cut afterwards.
+    limit = 0 if _selects(call) else _limit(call)
     token = call.query.get("continue", "")
     if token:
+        if call.query.get("resourceVersion"):
+            raise bad_request("specifying resource version is not allowed when using continue")
         return _next_page(world, call, token, limit)
     revision = _asked_revision(world, call)
     if revision is None:
@@ -122,25 +151,26 @@ def _asked_revision(world: World, call: Call) -> int | None:
     except ValueError:
         raise _invalid_revision(text) from None
     if revision > world.store.revision:
-        raise StatusError(
-            504, "Timeout", f"Too large resource version: {revision}, current: {world.store.revision}"
-        )
+        raise future_version(revision, world.store.revision)
     return revision if match == "Exact" or (match == "" and call.query.get("limit")) else None
 
 
 def _check_match(call: Call, text: str, match: str) -> None:
     problem = ""
-    if match and match not in ("Exact", "NotOlderThan"):
-        problem = f'Unsupported value: "{match}": supported values: "Exact", "NotOlderThan"'
-    elif match and not text:
-        problem = "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided"
-    elif match == "Exact" and text == "0":
-        problem = 'Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+    if match and not text:
+        problem = "resourceVersionMatch is forbidden unless resourceVersion is provided"
     elif match and call.query.get("continue"):
-        problem = "Forbidden: resourceVersionMatch is forbidden for continue"
+        problem = "resourceVersionMatch is forbidden for continue"
+    elif match == "Exact" and text == "0":
+        problem = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
     if problem:
-        message = f'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: {problem}'
-        raise StatusError(422, "Invalid", message)
+        raise bad_list_options(Cause(FORBIDDEN, f"Forbidden: {problem}", "resourceVersionMatch"))
+    if match not in ("", "Exact", "NotOlderThan"):
+        message = f'Unsupported value: "{match}": supported values: "Exact", "NotOlderThan", ""'
+        raise bad_list_options(Cause(NOT_SUPPORTED, message, "resourceVersionMatch"))
+    if call.query.get("sendInitialEvents"):
+        message = "Forbidden: sendInitialEvents is forbidden for list"
+        raise bad_list_options(Cause(FORBIDDEN, message, "sendInitialEvents"))
 
 
 def _invalid_revision(text: str) -> StatusError:
@@ -168,7 +198,7 @@ def _cut(entries: list[Entry], revision: int, limit: int, start: int = 0) -> Pag
 
 def _token(revision: int, last: Entry) -> str:
     """Where the next page begins: behind this entry, in this snapshot."""
-    told = {"v": "meta.k8s.io/v1", "rv": revision, "start": f"{last.key[1]}/{last.key[2]}\x00"}
+    told = {"v": _TOKEN_VERSION, "rv": revision, "start": f"{last.key[1]}/{last.key[2]}\x00"}
     return base64.urlsafe_b64encode(orjson.dumps(told)).rstrip(b"=").decode()
 
 
@@ -187,21 +217,49 @@ def _continued(world: World, call: Call, revision: int, start: str) -> list[Entr
         return world.store.list_at(call.resource.key, call.namespace, revision)
     except Compacted:
         problem = expired(_OTHER_LIST)
-        told = {"v": "meta.k8s.io/v1", "rv": -1, "start": start}
+        told = {"v": _TOKEN_VERSION, "rv": -1, "start": start}
         again = base64.urlsafe_b64encode(orjson.dumps(told)).rstrip(b"=").decode()
         problem.list_metadata = {"continue": again}
         raise problem from None
 
 
 def _read_token(token: str) -> tuple[int, str]:
+    """The revision and the beginning that a token tells, or what is wrong with it."""
+    why = ""
+    try:
+        told = go_loads(_unpacked(token))
+        if not isinstance(told, dict) or told.get("v") != _TOKEN_VERSION:
+            why = f"server does not recognize this encoded version {told.get('v', '')}"
+        elif not told.get("rv"):
+            why = f"incorrect encoded start resourceVersion (version {_TOKEN_VERSION})"
+        elif not told.get("start"):
+            why = f"continue key is empty (version {_TOKEN_VERSION})"
+        else:
+            return int(told["rv"]), str(told["start"])
+    except (JsonError, _Garbled) as problem:
+        why = str(problem)
+    except (ValueError, TypeError, AttributeError):
+        why = "incorrect encoding"
+    raise bad_request(f"invalid continue token: continue key is not valid: {why}")
+
+
+class _Garbled(Exception):
+    """A token holds bytes that no token has."""
+
+
+def _unpacked(token: str) -> str:
+    wrong = _NOT_BASE64.search(token)
+    if wrong is not None:
+        raise _Garbled(f"illegal base64 data at input byte {wrong.start()}")
     try:
         raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-        told = go_loads(raw.decode("latin-1"))
-        return int(told["rv"]), str(told["start"])
-    except JsonError as problem:
-        raise bad_request(f"invalid continue token: continue key is not valid: {problem}") from None
-    except (binascii.Error, ValueError, KeyError, TypeError):
-        raise bad_request("invalid continue token: continue key is not valid: incorrect encoding") from None
+    except binascii.Error:
+        raise _Garbled(f"illegal base64 data at input byte {len(token) - 1}") from None
+    if raw[:1] > b"\x7f":
+        # Go tells of bytes, not of characters.
+        shown = chr(raw[0]) if chr(raw[0]).isprintable() else f"\\u{raw[0]:04x}"
+        raise _Garbled(f"invalid character '{shown}' looking for beginning of value")
+    return raw.decode("latin-1")
 
 
 def _joined(call: Call, page: Page) -> bytes:
@@ -215,7 +273,8 @@ def _joined(call: Call, page: Page) -> bytes:
     return orjson.dumps(head)[:-1] + b',"items":[' + items + b"]}\n"
 
 
-def _shaped(call: Call, selected: Selected, form: Form) -> Object:
+def shaped_list(call: Call, selected: Selected, form: Form) -> Object:
+    """A list in the shape the client wants."""
     if form.shape == "object":
         return selected.as_list(call)
     metadata = list_metadata(selected.page)

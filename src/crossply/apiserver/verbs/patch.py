@@ -11,14 +11,22 @@ from crossply.apiserver.calls import Call
 from crossply.apiserver.lifecycle import Change, create, scope_of
 from crossply.apiserver.lifecycle import update as update_object
 from crossply.apiserver.negotiation import negotiate_for
-from crossply.apiserver.objects import check_depth, field_validation, from_json, media_type
+from crossply.apiserver.objects import check_depth, field_validation, media_type
 from crossply.apiserver.owners import as_status
-from crossply.apiserver.patches.json_patch import JsonPatchError, json_patch
+from crossply.apiserver.patches.json_patch import MAX_OPERATIONS, JsonPatchError, json_patch
 from crossply.apiserver.patches.merge_patch import merge_patch
 from crossply.apiserver.repeated_fields import is_free_of_repeats, repeated_in_yaml, yaml_lines
 from crossply.apiserver.replies import Reply, reply_object
 from crossply.apiserver.shape import json_type, read_metadata, shape, with_defaults
-from crossply.apiserver.status import Cause, StatusError, bad_request, unsupported_media_type
+from crossply.apiserver.status import (
+    Cause,
+    StatusError,
+    bad_request,
+    invalid,
+    no_such_kind,
+    unsupported_media_type,
+    unsupported_patch,
+)
 from crossply.apiserver.world import World
 from crossply.apply import ApplyError, apply, at_address
 from crossply.values import Object
@@ -39,10 +47,11 @@ async def patch(world: World, call: Call) -> Reply:
     kind = media_type(call.headers.get("Content-Type", ""))
     offers = _CUSTOM if call.resource.custom else _BUILT_IN
     if kind not in offers:
-        raise unsupported_media_type(offers)
+        raise unsupported_media_type(offers) if call.resource.custom else unsupported_patch()
     if kind == APPLY_YAML:
         status, obj = await _apply(world, call)
         return reply_object(call, status, obj, form)
+    field_validation(call)
     if call.query.get("force"):
         raise _forbidden_option("force", "may not be specified for non-apply patch")
     changed = await update_object(world, call, call.name, _change(call, kind))
@@ -57,29 +66,61 @@ def _change(call: Call, kind: str) -> Change:
         if not isinstance(new, dict):
             raise bad_request("the patch makes the object no object")
         check_depth(new)
-        for key in ("apiVersion", "kind"):
-            if new.get(key) != old.get(key):
-                raise bad_request(f"a patch cannot change {key}")
+        _check_identity(call, old, new)
         return _shaped(call, new)
 
     return change
 
 
-def _shaped(call: Call, new: Object) -> Object:
+def _check_identity(call: Call, old: Object, new: Object) -> None:
+    """A patch can make an object neither another one nor one of another kind."""
+    if new.get("kind") != old.get("kind") or new.get("apiVersion") != old.get("apiVersion"):
+        raise _other_kind(call, new)
+    metadata = new.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    name, namespace = metadata.get("name"), metadata.get("namespace")
+    if name and name != call.name:
+        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
+    if namespace and namespace != call.namespace:
+        raise bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
+
+
+def _other_kind(call: Call, new: Object) -> StatusError:
+    kind, version = new.get("kind"), new.get("apiVersion")
+    if call.resource.custom and kind != call.resource.names.kind:
+        cause = Cause(
+            "FieldValueInvalid", f"Invalid value: {_text(kind)}: must be {call.resource.names.kind}", "kind"
+        )
+        return invalid(str(kind), call.resource.group, call.name, [cause])
+    if call.resource.custom:
+        expected = call.resource.api_version(call.version.name)
+        return bad_request(
+            f"the API version in the data ({version}) does not match the expected API version ({expected})"
+        )
+    return _bad_patch(new, no_such_kind(str(kind), str(version)))
+
+
+def _text(value: Any) -> str:
     from crossply.values.gojson import dumps
 
+    return dumps(value)
+
+
+def _bad_patch(new: Object, why: str) -> StatusError:
+    """What the patch makes cannot be read."""
+    message = f"Invalid value: {_text(_text(new))}: {why}"
+    told = f' "" is invalid: patch: {message}'
+    return StatusError(422, "Invalid", told, causes=[Cause("FieldValueInvalid", message, "patch")])
+
+
+def _shaped(call: Call, new: Object) -> Object:
     try:
         return shape(call, new)
     except StatusError as problem:
         if problem.status == 400 and field_validation(call) == "Strict" and "strict decoding" in str(problem):
-            detail = str(problem).partition(": ")[2]
-            message = f"Invalid value: {dumps(dumps(new))}: {detail}"
-            raise StatusError(
-                422,
-                "Invalid",
-                f' "" is invalid: patch: {message}',
-                causes=[Cause("FieldValueInvalid", message, "patch")],
-            ) from None
+            raise _bad_patch(new, str(problem).partition(": ")[2]) from None
         raise
 
 
@@ -90,16 +131,17 @@ def _json_patch(call: Call) -> Callable[[Object], Any]:
             f"error decoding patch: json: cannot unmarshal {json_type(operations)} into Go value of type "
             "jsonpatch.Patch"
         )
+    if len(operations) > MAX_OPERATIONS:
+        told = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}"
+        raise StatusError(413, "RequestEntityTooLarge", f"Request entity too large: {told}")
 
     def make(old: Object) -> Any:
         try:
             return json_patch(old, operations)
-        except JsonPatchError as problem:
-            raise StatusError(
-                422,
-                "Invalid",
-                f"the server rejected our request due to an error in our request: {problem}",
-            ) from None
+        except JsonPatchError:
+            # Kubernetes does not say which operation it was, either.
+            message = "the server rejected our request due to an error in our request"
+            raise StatusError(422, "Invalid", message) from None
 
     return make
 
@@ -115,13 +157,22 @@ def _merge_patch(call: Call) -> Callable[[Object], Any]:
 
 
 def _strategic_patch(call: Call) -> Callable[[Object], Any]:
-    from crossply.apiserver.patches.strategic import strategic_patch
+    from crossply.apiserver.patches.strategic import StrategicPatchError, strategic_patch
 
-    wanted = _parsed(call)
+    wanted = _parsed(call, "")
     if not isinstance(wanted, dict):
-        raise bad_request("error decoding patch: a strategic merge patch must be an object")
+        raise bad_request(
+            f"json: cannot unmarshal {json_type(wanted)} into Go value of type map[string]interface {{}}"
+        )
     schema = call.version.schema or {}
-    return lambda old: strategic_patch(old, wanted, schema)
+
+    def make(old: Object) -> Any:
+        try:
+            return strategic_patch(old, wanted, schema)
+        except StrategicPatchError as problem:
+            raise StatusError(500, "", str(problem)) from None
+
+    return make
 
 
 _MAKERS: dict[str, Callable[[Call], Callable[[Object], Any]]] = {
@@ -131,8 +182,16 @@ _MAKERS: dict[str, Callable[[Call], Callable[[Object], Any]]] = {
 }
 
 
-def _parsed(call: Call) -> Any:
-    value = from_json(call.body, call.resource.names.kind)
+def _parsed(call: Call, place: str = "error decoding patch: ") -> Any:
+    from crossply.values.gojson import JsonError, loads
+
+    try:
+        value = orjson.loads(call.body)
+    except orjson.JSONDecodeError:
+        try:
+            value = loads(call.body.decode("utf-8", "replace"))
+        except JsonError as problem:
+            raise bad_request(f"{place}{problem}") from None
     check_depth(value)
     return value
 
@@ -145,7 +204,9 @@ async def _apply(world: World, call: Call) -> tuple[int, Object]:
     force = call.flag("force")
     key = (call.resource.key, call.namespace, call.name)
     if world.store.latest(key) is None and not call.info.subresource:
-        return 201, await create(world, call, _applied(world, call, None, wanted, force), recorded=True)
+        made = _applied(world, call, None, wanted, force)
+        made["metadata"].pop("resourceVersion", None)  # of what does not exist there is no version to miss
+        return 201, await create(world, call, made, recorded=True)
 
     def change(old: Object) -> Object:
         return _applied(world, call, old, wanted, force)
@@ -155,6 +216,8 @@ async def _apply(world: World, call: Call) -> tuple[int, Object]:
 
 def _applied_configuration(call: Call) -> Object:
     wanted = _from_yaml(call.body)
+    if wanted is None:
+        raise bad_request("invalid object type: /, Kind=")
     if not isinstance(wanted, dict):
         raise bad_request("error decoding YAML: the applied configuration must be an object")
     check_depth(wanted)

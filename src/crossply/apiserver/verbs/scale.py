@@ -13,7 +13,14 @@ from crossply.apiserver.patches.json_patch import JsonPatchError, json_patch
 from crossply.apiserver.patches.merge_patch import merge_patch
 from crossply.apiserver.replies import Reply, reply
 from crossply.apiserver.resources import ScalePaths
-from crossply.apiserver.status import MODIFIED, StatusError, bad_request, conflict, method_not_supported
+from crossply.apiserver.status import (
+    MODIFIED,
+    StatusError,
+    bad_request,
+    conflict,
+    internal_error,
+    method_not_supported,
+)
 from crossply.apiserver.world import World
 from crossply.values import Object, paths
 from crossply.values.deepcopy import deepcopy
@@ -29,6 +36,9 @@ async def scale(world: World, call: Call) -> Reply:
         raise method_not_supported(call.resource.names.plural, call.resource.group, call.info.verb)
     if call.info.verb == "get":
         _, obj = await load(world, call, call.name)
+        if _at(obj, where.spec_replicas) is None:
+            why = f'the spec replicas field "{where.spec_replicas}" does not exist'
+            raise internal_error(why)
         return reply(200, scale_of(obj, where), form)
 
     def change(old: Object) -> Object:

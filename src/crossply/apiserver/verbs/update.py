@@ -9,7 +9,7 @@ from crossply.apiserver.negotiation import negotiate_for
 from crossply.apiserver.objects import read_body
 from crossply.apiserver.replies import Reply, reply_object
 from crossply.apiserver.shape import shape
-from crossply.apiserver.status import bad_request, not_found
+from crossply.apiserver.status import bad_request, conflict, not_found
 from crossply.apiserver.world import World
 from crossply.values import Object
 
@@ -25,8 +25,27 @@ async def update(world: World, call: Call) -> Reply:
             raise not_found(call.resource.names.plural, call.resource.group, call.name)
         return reply_object(call, 201, await create(world, call, obj), form)
     must_name_version(call, strategy, obj)
-    written = await update_object(world, call, call.name, lambda old: obj)
+
+    def change(old: Object) -> Object:
+        _check_uid(call, old, obj)
+        return obj
+
+    written = await update_object(world, call, call.name, change)
     return reply_object(call, 200, written, form)
+
+
+def _check_uid(call: Call, old: Object, obj: Object) -> None:
+    """The object in the body must be the one that is replaced, not an earlier one of the same name."""
+    given, present = obj["metadata"].get("uid"), old["metadata"].get("uid")
+    if given and given != present:
+        group = f"{call.resource.group}/" if call.resource.custom else ""
+        plural, namespace = call.resource.names.plural, f"{call.namespace}/" if call.namespace else ""
+        why = (
+            f"StorageError: invalid object, Code: 4, Key: /registry/{group}{plural}/{namespace}{call.name}, "
+            f"ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: {given}, "
+            f"UID in object meta: {present}"
+        )
+        raise conflict(plural, call.resource.group, call.name, why)
 
 
 def _check_address(call: Call, obj: Object) -> None:
