@@ -73,6 +73,8 @@ def test_times_are_written_in_utc_to_the_second() -> None:
 def test_micro_times_are_written_with_six_digits() -> None:
     lease = read(new("coordination.k8s.io/v1", "Lease", spec={"renewTime": "2020-01-01T01:00:00.25+01:00"}))
     assert lease["spec"]["renewTime"] == "2020-01-01T00:00:00.250000Z"
+    early = read(new("coordination.k8s.io/v1", "Lease", spec={"renewTime": "0001-01-01T00:00:02Z"}))
+    assert early["spec"]["renewTime"] == "0001-01-01T00:00:02.000000Z"
 
 
 def test_reading_twice_changes_nothing() -> None:

@@ -54,6 +54,52 @@ INVALID: list[tuple[str, dict[str, Any], list[str]]] = [
         ['data[a]: Invalid value: "a": duplicate of key present in binaryData'],
     ),
     (
+        "ports and peers of a NetworkPolicy",
+        new(
+            "networking.k8s.io/v1",
+            "NetworkPolicy",
+            spec={
+                "podSelector": {},
+                "ingress": [
+                    {
+                        "ports": [
+                            {"port": 80, "endPort": 90},
+                            {"port": 80, "endPort": 70},
+                            {"port": "http", "endPort": 70},
+                            {"endPort": 70},
+                            {"port": 1, "protocol": "X"},
+                        ],
+                        "from": [
+                            {},
+                            {"ipBlock": {"cidr": "10.0.0.0/8", "except": ["10.1.0.0/16", "11.0.0.0/8", "y"]}},
+                            {"ipBlock": {"cidr": "x"}, "podSelector": {}},
+                        ],
+                    }
+                ],
+                "policyTypes": ["Ingress", "Ingress", "Egress"],
+            },
+        ),
+        [
+            "spec.ingress[0].ports[1].endPort: Invalid value: 80: must be greater than or equal to `port`",
+            "spec.ingress[0].ports[2].endPort: Invalid value: 70: may not be specified when `port` is "
+            "non-numeric",
+            "spec.ingress[0].ports[3].endPort: Invalid value: 70: may not be specified when `port` is not "
+            "specified",
+            'spec.ingress[0].ports[4].protocol: Unsupported value: "X": supported values: "TCP", "UDP", '
+            '"SCTP"',
+            "spec.ingress[0].from[0]: Required value: must specify a peer",
+            'spec.ingress[0].from[1].ipBlock.except[1]: Invalid value: "11.0.0.0/8": must be a strict '
+            "subset of `cidr`",
+            'spec.ingress[0].from[1].ipBlock.except[2]: Invalid value: "y": must be a valid CIDR value, '
+            "(e.g. 10.9.8.0/24 or 2001:db8::/64)",
+            'spec.ingress[0].from[2].ipBlock.cidr: Invalid value: "x": must be a valid CIDR value, (e.g. '
+            "10.9.8.0/24 or 2001:db8::/64)",
+            "spec.ingress[0].from[2]: Forbidden: may not specify both ipBlock and another peer",
+            'spec.policyTypes: Invalid value: ["Ingress","Ingress","Egress"]: may not specify more than two '
+            "policyTypes",
+        ],
+    ),
+    (
         "a rule that says nothing",
         new(RBAC, "Role", rules=[{}]),
         [

@@ -37,12 +37,17 @@ def _time(value: Any) -> Any:
     if not isinstance(value, str) or (len(value) == 20 and value.endswith("Z")):
         return value
     moment = _moment(value)
-    return value if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return value if moment is None else _written(moment, "seconds")
 
 
 def _micro_time(value: Any) -> Any:
     moment = _moment(value) if isinstance(value, str) else None
-    return value if moment is None else moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return value if moment is None else _written(moment, "microseconds")
+
+
+def _written(moment: datetime, digits: str) -> str:
+    # Not by strftime, which does not fill up the years before 1000, and Go's time zero is in the year 1.
+    return moment.replace(tzinfo=None).isoformat(timespec=digits) + "Z"
 
 
 def _moment(text: str) -> datetime | None:

@@ -175,20 +175,6 @@ class NodeStrategy(Strategy):
         obj["metadata"].pop("generation", None)
 
 
-class NetworkPolicyStrategy(Strategy):
-    """NetworkPolicies."""
-
-    counts_generation = True
-
-    def validate(self, obj: Object) -> list[FieldError]:
-        """Check which Pods are meant, and which directions."""
-        spec = obj.get("spec") or {}
-        errors = label_selector(spec.get("podSelector"), "spec.podSelector")
-        for index, kind in enumerate(spec.get("policyTypes") or ()):
-            errors += one_of(f"spec.policyTypes[{index}]", kind, ["Ingress", "Egress"])
-        return errors
-
-
 class APIServiceStrategy(Strategy):
     """APIServices: named by the version and group that they serve."""
 

@@ -1,0 +1,122 @@
+"""NetworkPolicies: the Pods they are about, who may talk to them, and on which ports."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from crossply.apiserver.builtin.strategies.field_checks import (
+    forbidden,
+    invalid,
+    label_selector,
+    one_of,
+    problems_at,
+    required,
+)
+from crossply.apiserver.builtin.strategies.pod_specs import check_port, port_name_problems
+from crossply.apiserver.builtin.strategies.strategy import Strategy
+from crossply.schema.field_errors import FieldError
+from crossply.values import Object
+
+_PROTOCOLS = ("TCP", "UDP", "SCTP")
+_CIDR_RULE = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+class NetworkPolicyStrategy(Strategy):
+    """NetworkPolicies."""
+
+    counts_generation = True
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """Check which Pods are meant, which directions, ports and peers."""
+        spec = obj.get("spec") or {}
+        errors = label_selector(spec.get("podSelector"), "spec.podSelector")
+        for direction, peers in (("ingress", "from"), ("egress", "to")):
+            for index, rule in enumerate(spec.get(direction) or ()):
+                errors += _check_rule(rule, f"spec.{direction}[{index}]", peers)
+        return errors + _check_types(spec.get("policyTypes") or [])
+
+
+def _check_types(types: list[str]) -> list[FieldError]:
+    if len(types) > 2:
+        return [invalid("spec.policyTypes", types, "may not specify more than two policyTypes")]
+    errors = []
+    for index, kind in enumerate(types):
+        errors += one_of(f"spec.policyTypes[{index}]", kind, ["Ingress", "Egress"])
+    return errors
+
+
+def _check_rule(rule: Object, path: str, peers: str) -> list[FieldError]:
+    errors = []
+    for index, port in enumerate(rule.get("ports") or ()):
+        errors += _check_port(port, f"{path}.ports[{index}]")
+    for index, peer in enumerate(rule.get(peers) or ()):
+        errors += _check_peer(peer, f"{path}.{peers}[{index}]")
+    return errors
+
+
+def _check_port(port: Object, path: str) -> list[FieldError]:
+    errors: list[FieldError] = []
+    if port.get("protocol") is not None:
+        errors += one_of(f"{path}.protocol", port["protocol"], _PROTOCOLS)
+    first, last = port.get("port"), port.get("endPort")
+    if isinstance(first, int):
+        return errors + check_port(first, f"{path}.port") + _check_range(first, last, path)
+    if last is not None:
+        why = "not specified" if first is None else "non-numeric"
+        errors.append(invalid(f"{path}.endPort", last, f"may not be specified when `port` is {why}"))
+    if first is not None:
+        errors += problems_at(f"{path}.port", first, port_name_problems(first))
+    return errors
+
+
+def _check_range(first: int, last: int | None, path: str) -> list[FieldError]:
+    if last is None:
+        return []
+    errors = []
+    if last < first:
+        errors.append(invalid(f"{path}.endPort", first, "must be greater than or equal to `port`"))
+    return errors + check_port(last, f"{path}.endPort")
+
+
+def _check_peer(peer: Object, path: str) -> list[FieldError]:
+    selectors = [key for key in ("podSelector", "namespaceSelector") if peer.get(key) is not None]
+    errors = []
+    for key in selectors:
+        errors += label_selector(peer[key], f"{path}.{key}")
+    block = peer.get("ipBlock")
+    if block is not None:
+        errors += _check_block(block, f"{path}.ipBlock")
+        if selectors:
+            errors.append(forbidden(path, "may not specify both ipBlock and another peer"))
+    elif not selectors:
+        errors.append(required(path, "must specify a peer"))
+    return errors
+
+
+def _check_block(block: Object, path: str) -> list[FieldError]:
+    if not block.get("cidr"):
+        return [required(f"{path}.cidr")]
+    around = _network(block["cidr"])
+    errors = [] if around else [invalid(f"{path}.cidr", block["cidr"], _CIDR_RULE)]
+    for index, text in enumerate(block.get("except") or ()):
+        at = f"{path}.except[{index}]"
+        inner = _network(text)
+        if inner is None:
+            errors.append(invalid(at, text, _CIDR_RULE))
+        elif around and not _is_inside(inner, around):
+            errors.append(invalid(at, text, "must be a strict subset of `cidr`"))
+    return errors
+
+
+def _network(text: str) -> Network | None:
+    if "/" not in text:
+        return None
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return None
+
+
+def _is_inside(inner: Network, around: Network) -> bool:
+    return inner.version == around.version and inner != around and inner.network_address in around
