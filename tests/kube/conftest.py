@@ -3,19 +3,49 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import pathlib
 import secrets
+import sys
+from dataclasses import dataclass
 
 import pytest
 
 from crossply.kube.client import Client
+from crossply.kube.config import ClusterConfig, load_config
 from tests.kube.embedded import NAMESPACE, Server
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
+def server(request, tmp_path_factory):
+    if request.config.getoption("--server", default="embedded") == "real":
+        with real_cluster(str(tmp_path_factory.mktemp("cluster"))) as real:
+            yield Elsewhere(real.kubeconfig)
+        return
     running = Server(tmp_path_factory.mktemp("server"), "--in-memory").start()
     yield running
     running.stop()
+
+
+def real_cluster(directory: str):
+    """A real kube-apiserver: the one that the run was given, or one for this module alone."""
+    sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cluster"))
+    from real_cluster import ENVIRONMENT, RealCluster
+
+    given = os.environ.get(ENVIRONMENT)
+    return contextlib.nullcontext(RealCluster.attach(given)) if given else RealCluster(directory)
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A server that is not the product."""
+
+    kubeconfig: str
+
+    @property
+    def config(self) -> ClusterConfig:
+        return load_config(self.kubeconfig)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from contextlib import aclosing, asynccontextmanager
 import orjson
 import pytest
 
+from crossply.kube import watch
 from crossply.kube.cache import Cache
 from crossply.kube.caches import Caches
 from crossply.kube.client import Client
@@ -245,7 +246,8 @@ async def meanwhile(server: Server, elsewhere: Server) -> None:
     await asyncio.to_thread(server.start)
 
 
-def test_nothing_that_was_missed_is_lost_when_the_server_has_forgotten_it(lasting) -> None:
+def test_nothing_that_was_missed_is_lost_when_the_server_has_forgotten_it(lasting, monkeypatch) -> None:
+    monkeypatch.setattr(watch, "LONGEST_PAUSE", 0.3)
     elsewhere = Server(lasting.directory)
 
     async def case() -> None:

@@ -25,7 +25,7 @@ from tests.kube.replica import COUNT, QUICK
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.sets(st.text(min_size=1), min_size=2, max_size=6))
+@given(st.sets(st.sampled_from("abcdefgh"), min_size=2))
 def test_a_member_that_leaves_moves_only_its_own_shards(members) -> None:
     before = {shard: member_of(shard, members) for shard in range(COUNT)}
     gone = min(members)

@@ -43,9 +43,10 @@ class Merged:
     def add(self, path: str) -> None:
         """Read one more file."""
         try:
-            document = load(read_file(path)) or {}
+            document = load(read_file(path))
         except YamlError as problem:
             raise ConfigError(f"{path} is no kubeconfig: {problem}") from None
+        document = {} if document is None else document
         if not isinstance(document, dict):
             raise ConfigError(f"{path} is no kubeconfig: it holds no object")
         self.files.append(path)
