@@ -36,6 +36,7 @@ COMMANDS = (
     Entry("config set", "config_set", "Set a value in the configuration file."),
     Entry("config view", "config_view", "Show the configuration in use."),
     Entry("function serve", "function_serve", "Serve a built-in composition function over gRPC.", "beta"),
+    Entry("resource trace", "trace", "Show a resource, what is below it, and why it is not ready.", "beta"),
     Entry("resource validate", "validate", "Validate resources against XRDs and CRDs.", "beta"),
     Entry("down", "down", "Stop the control plane on this machine.", "beta"),
     Entry("up", "up", "Run a control plane on this machine.", "beta"),
@@ -43,6 +44,10 @@ COMMANDS = (
     Entry("xrd convert", "xrd_convert", "Convert an XRD to the CRDs it stands for.", "beta"),
     Entry("completions", "completions", "Print a script that completes commands in your shell."),
     Entry("render", "render", "Render a composite resource (XR).", "ga", HIDDEN),
+    Entry("trace", "trace", "Show a resource, what is below it, and why it is not ready.", "beta", HIDDEN),
+    Entry(
+        "beta trace", "trace", "Show a resource, what is below it, and why it is not ready.", "beta", HIDDEN
+    ),
     Entry("validate", "validate", "Validate resources against XRDs and CRDs.", "beta", HIDDEN),
     Entry("beta validate", "validate", "Validate resources against XRDs and CRDs.", "beta", HIDDEN),
     Entry("completion", "completions", "Print a script that completes commands in your shell.", "ga", HIDDEN),
