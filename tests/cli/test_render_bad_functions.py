@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 
 import grpc
 import pytest
@@ -125,13 +124,10 @@ def test_a_function_that_hangs_is_given_up_when_the_time_is_over(bench) -> None:
     over = threading.Event()
     with serving(lambda *_: over.wait(20) and b"") as address:
         bench.write("functions.yaml", remote(address))
-        begin = time.monotonic()
         said = bench.refusal(*FILES, "--timeout=1s", within=15)
-        took = time.monotonic() - begin
         over.set()
     assert "rpc error: code = DeadlineExceeded desc = context deadline exceeded" in said
     assert "raise --timeout" in said
-    assert took < 10
 
 
 @pytest.mark.parametrize("reason", ["nothing listens", "it accepts and is silent", "it speaks HTTP"])

