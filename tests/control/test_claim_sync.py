@@ -1,0 +1,291 @@
+"""What a claim and its composite resource tell each other."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.control.claim_sync import (
+    claim_status,
+    claim_wish,
+    composite_wish,
+    conditions_for_claim,
+    difference,
+    is_ready,
+    owner_elsewhere,
+    referenced_name,
+)
+
+TYPE = ("example.org/v1", "XDb")
+NAME = "mine-x7k2p"
+
+
+def claim(spec=None, **metadata):
+    return {
+        "apiVersion": "example.org/v1",
+        "kind": "Db",
+        "metadata": {"name": "mine", "namespace": "team", "generation": 4, **metadata},
+        "spec": spec or {},
+    }
+
+
+def composite(spec=None, status=None, **metadata):
+    obj = {
+        "apiVersion": "example.org/v1",
+        "kind": "XDb",
+        "metadata": {"name": NAME, **metadata},
+        "spec": spec or {},
+    }
+    return obj if status is None else {**obj, "status": status}
+
+
+REF = {"apiVersion": "example.org/v1", "kind": "Db", "namespace": "team", "name": "mine"}
+
+
+def wished(given, xr=None, enforced=False):
+    return composite_wish(given, xr, TYPE, NAME, enforced=enforced)
+
+
+@pytest.mark.parametrize(
+    ("given", "xr", "enforced", "expected"),
+    [
+        pytest.param(
+            {"size": 1, "tags": {"a": "b"}}, {}, False, {"size": 1, "tags": {"a": "b"}}, id="fields"
+        ),
+        pytest.param(
+            {"compositionSelector": {"matchLabels": {"a": "b"}}, "compositionUpdatePolicy": "Manual"},
+            {},
+            False,
+            {"compositionSelector": {"matchLabels": {"a": "b"}}, "compositionUpdatePolicy": "Manual"},
+            id="how to choose a Composition",
+        ),
+        pytest.param(
+            {"compositionRef": {"name": "c"}}, {}, False, {"compositionRef": {"name": "c"}}, id="the choice"
+        ),
+        pytest.param({"compositionRef": {"name": "c"}}, {}, True, {}, id="no choice where one is enforced"),
+        pytest.param(
+            {"compositionRevisionRef": {"name": "r"}},
+            {"compositionUpdatePolicy": "Automatic"},
+            False,
+            {},
+            id="a revision is the composite resource's own business while it follows automatically",
+        ),
+        pytest.param(
+            {"compositionRevisionRef": {"name": "r"}},
+            {"compositionUpdatePolicy": "Manual"},
+            False,
+            {"compositionRevisionRef": {"name": "r"}},
+            id="a revision is pinned through the claim",
+        ),
+        pytest.param(
+            {
+                "compositeDeletePolicy": "Foreground",
+                "resourceRef": {"name": NAME},
+                "writeConnectionSecretToRef": {"name": "s"},
+                "resourceRefs": [],
+                "claimRef": {"name": "another"},
+            },
+            {},
+            False,
+            {},
+            id="what concerns only one of the two stays",
+        ),
+        pytest.param(
+            {"nested": {"claimRef": 1}},
+            {},
+            False,
+            {"nested": {"claimRef": 1}},
+            id="only top-level fields are ours",
+        ),
+    ],
+)
+def test_the_composite_resource_gets_the_claims_spec(given, xr, enforced, expected):
+    assert wished(claim(given), composite(xr), enforced)["spec"] == {**expected, "claimRef": REF}
+
+
+def test_labels_and_annotations_go_down_without_those_of_kubernetes():
+    metadata = wished(
+        claim(
+            labels={
+                "team": "a",
+                "app.kubernetes.io/name": "b",
+                "x.k8s.io/y": "c",
+                "kubernetes.io.mine/z": "d",
+            },
+            annotations={"note": "n", "kubectl.kubernetes.io/last-applied-configuration": "{}"},
+        )
+    )["metadata"]
+    assert metadata == {
+        "name": NAME,
+        "labels": {
+            "team": "a",
+            "kubernetes.io.mine/z": "d",
+            "crossplane.io/claim-name": "mine",
+            "crossplane.io/claim-namespace": "team",
+        },
+        "annotations": {"note": "n"},
+    }
+
+
+def test_the_external_name_of_the_composite_resource_wins_both_ways():
+    key = "crossplane.io/external-name"
+    given, xr = claim(annotations={key: "old", "note": "n"}), composite(annotations={key: "new"})
+    assert wished(given, xr)["metadata"]["annotations"] == {key: "new", "note": "n"}
+    back = claim_wish(given, xr, TYPE, NAME, enforced=False)
+    assert back["metadata"]["annotations"] == {key: "new", "note": "n"}
+
+
+@pytest.mark.parametrize(
+    ("given", "xr", "enforced", "expected"),
+    [
+        pytest.param({}, {"size": 5}, False, {}, id="values that were filled in stay where they are"),
+        pytest.param(
+            {},
+            {"compositionRef": {"name": "c"}},
+            False,
+            {"compositionRef": {"name": "c"}},
+            id="what was chosen",
+        ),
+        pytest.param(
+            {"compositionRef": {"name": "a"}},
+            {"compositionRef": {"name": "c"}},
+            False,
+            {"compositionRef": {"name": "a"}},
+            id="the claim's own choice stands",
+        ),
+        pytest.param(
+            {"compositionRef": {"name": "a"}},
+            {"compositionRef": {"name": "c"}},
+            True,
+            {"compositionRef": {"name": "c"}},
+            id="an enforced choice replaces it",
+        ),
+        pytest.param(
+            {},
+            {"compositionRevisionRef": {"name": "r2"}, "compositionUpdatePolicy": "Automatic"},
+            False,
+            {"compositionRevisionRef": {"name": "r2"}},
+            id="the revision follows",
+        ),
+        pytest.param(
+            {"compositionRevisionRef": {"name": "r1"}},
+            {"compositionRevisionRef": {"name": "r2"}, "compositionUpdatePolicy": "Manual"},
+            False,
+            {"compositionRevisionRef": {"name": "r1"}},
+            id="a pinned revision is not overwritten",
+        ),
+        pytest.param(
+            {},
+            {"compositionRevisionSelector": {"matchLabels": {"c": "d"}}},
+            False,
+            {"compositionRevisionSelector": {"matchLabels": {"c": "d"}}},
+            id="a default selector",
+        ),
+    ],
+)
+def test_the_claim_learns_what_was_decided(given, xr, enforced, expected):
+    back = claim_wish(claim(given), composite(xr), TYPE, NAME, enforced=enforced)
+    bound = {"resourceRef": {"apiVersion": "example.org/v1", "kind": "XDb", "name": NAME}}
+    assert back["spec"] == {**bound, **expected}
+
+
+def test_a_new_claim_is_written_once_and_a_settled_one_never():
+    given = claim(finalizers=["theirs"])
+    wish = claim_wish(given, None, TYPE, NAME, enforced=False)
+    assert difference(wish, given) == {
+        "metadata": {"finalizers": ["theirs", "finalizer.apiextensions.crossplane.io"]},
+        "spec": {"resourceRef": {"apiVersion": "example.org/v1", "kind": "XDb", "name": NAME}},
+    }
+    again = claim_wish(wish, composite({"claimRef": REF}), TYPE, NAME, enforced=False)
+    assert difference(again, wish) == {}
+
+
+@pytest.mark.parametrize(
+    ("ref", "other"),
+    [
+        (None, ""),
+        (REF, ""),
+        ({**REF, "name": "theirs"}, "theirs"),
+        ({**REF, "namespace": "elsewhere"}, "mine"),
+        ({**REF, "apiVersion": "example.org/v2"}, "mine"),
+        ({}, "<none>"),
+    ],
+)
+def test_a_composite_resource_belongs_to_the_claim_that_all_four_fields_name(ref, other):
+    assert owner_elsewhere(claim(), composite({} if ref is None else {"claimRef": ref})) == other
+
+
+def test_a_missing_composite_resource_belongs_to_nobody():
+    assert owner_elsewhere(claim(), None) == ""
+    assert referenced_name(claim()) == ""
+    assert referenced_name(claim({"resourceRef": {"name": NAME}})) == NAME
+
+
+def test_the_status_is_replaced_but_what_is_the_claims_own_stays():
+    given = {
+        **claim(),
+        "status": {
+            "gone": 1,
+            "conditions": [{"type": "Synced"}],
+            "connectionDetails": {"lastPublishedTime": "t1"},
+        },
+    }
+    xr = composite(
+        status={
+            "address": "a",
+            "conditions": [{"type": "Responsive"}],
+            "connectionDetails": {"lastPublishedTime": "t2"},
+            "claimConditionTypes": ["X"],
+        }
+    )
+    assert claim_status(given, xr) == {
+        "address": "a",
+        "conditions": [{"type": "Synced"}],
+        "connectionDetails": {"lastPublishedTime": "t1"},
+    }
+
+
+def test_a_composite_resource_without_a_status_says_nothing():
+    given = {**claim(), "status": {"address": "a"}}
+    assert claim_status(given, composite()) == {"address": "a"}
+
+
+def test_only_conditions_meant_for_the_claim_are_copied_with_the_claims_generation():
+    xr = composite(
+        status={
+            "claimConditionTypes": ["Net", "Never"],
+            "conditions": [
+                {"type": "Ready", "status": "True", "reason": "Available", "lastTransitionTime": "t1"},
+                {"type": "Net", "status": "False", "reason": "R", "message": "m", "lastTransitionTime": "t2"},
+            ],
+        }
+    )
+    assert conditions_for_claim(xr, 4, "now") == [
+        {
+            "type": "Net",
+            "observedGeneration": 4,
+            "status": "False",
+            "reason": "R",
+            "message": "m",
+            "lastTransitionTime": "t2",
+        },
+        {
+            "type": "Never",
+            "observedGeneration": 4,
+            "status": "Unknown",
+            "reason": "",
+            "lastTransitionTime": "now",
+        },
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "ready"),
+    [
+        (None, False),
+        ({"conditions": [{"type": "Ready", "status": "False"}]}, False),
+        ({"conditions": [{"type": "Ready", "status": "True"}]}, True),
+        ({"conditions": [{"type": "Synced", "status": "True"}]}, False),
+    ],
+)
+def test_ready_is_what_the_composite_resource_says(status, ready):
+    assert is_ready(composite(status=status)) is ready

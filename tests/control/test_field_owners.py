@@ -1,0 +1,62 @@
+"""Whether an apply would still change anything, from what an object says about its owners."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.control.field_owners import holds, upgrade_to_apply
+
+WISH = {"metadata": {"labels": {"a": "1"}}, "spec": {"size": 1}}
+
+
+def live(fields, manager="us", operation="Apply", **entry):
+    return {
+        "metadata": {
+            "labels": {"a": "1", "theirs": "2"},
+            "resourceVersion": "7",
+            "managedFields": [
+                {"manager": "them", "operation": "Apply", "fieldsV1": {"f:spec": {"f:mode": {}}}},
+                {"manager": manager, "operation": operation, "fieldsV1": fields, **entry},
+            ],
+        },
+        "spec": {"size": 1, "mode": "m"},
+    }
+
+
+OWNED = {"f:metadata": {"f:labels": {".": {}, "f:a": {}}}, "f:spec": {"f:size": {}}}
+
+
+@pytest.mark.parametrize(
+    ("obj", "held"),
+    [
+        pytest.param(live(OWNED), True, id="all is there and nothing more is ours"),
+        pytest.param(live({"f:spec": {"f:size": {}}}), True, id="what others own as well need not be ours"),
+        pytest.param(
+            live({**OWNED, "f:spec": {"f:mode": {}}}), False, id="a field of ours is no longer wanted"
+        ),
+        pytest.param(
+            live({"f:metadata": {"f:labels": {"f:theirs": {}}}}), False, id="so is a label deeper down"
+        ),
+        pytest.param(
+            live({"f:spec": {"f:mode": {}}}, operation="Update"), True, id="an update removes nothing"
+        ),
+        pytest.param(
+            live({"f:status": {"f:x": {}}}, subresource="status"), True, id="the status is not meant"
+        ),
+        pytest.param({**live(OWNED), "spec": {"size": 2}}, False, id="a value differs"),
+    ],
+)
+def test_an_apply_is_needed_only_if_it_would_change_something(obj, held):
+    assert holds(obj, WISH, "us") is held
+
+
+def test_fields_written_by_updates_are_handed_over_in_two_rounds():
+    version = {"op": "replace", "path": "/metadata/resourceVersion", "value": "7"}
+    assert upgrade_to_apply(live({}, manager="kubectl"), "us") == [
+        {"op": "replace", "path": "/metadata/managedFields", "value": [{}]},
+        version,
+    ]
+    shared = live({})
+    shared["metadata"]["managedFields"].append({"manager": "before-first-apply"})
+    assert upgrade_to_apply(shared, "us") == [{"op": "remove", "path": "/metadata/managedFields/2"}, version]
+    assert upgrade_to_apply(live({}), "us") == []
