@@ -39,6 +39,6 @@ def find(name: str) -> str | None:
 
 
 def for_package(package: str) -> str | None:
-    """The built-in function that stands for a package such as `registry/org/function-auto-ready:v1@sha256:…`."""
+    """The built-in function that stands for a package such as `registry/org/function-auto-ready:v1`."""
     image = package.partition("@")[0].rpartition("/")[2].partition(":")[0]
     return find(image) if image.startswith(PACKAGE_PREFIX) else None
