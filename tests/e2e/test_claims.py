@@ -1,0 +1,304 @@
+"""Claims (reference: claims §§1–8): binding, both directions, secrets, deletion, conditions, events."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+
+import pytest
+
+from crossply.compose.messages import (
+    SEVERITY_WARNING,
+    STATUS_FALSE,
+    TARGET_COMPOSITE_AND_CLAIM,
+    Condition,
+    Response,
+    Result,
+)
+from crossply.functions.server import FunctionServer, ServerSettings
+from tests.e2e.scenario import CONFIG_MAP, CRD, DEFINITION, SECRET, condition
+
+pytestmark = pytest.mark.xdist_group("e2e")
+
+READY = condition("Ready", "True", "Available")
+WAITING = condition("Ready", "False", "Waiting")
+
+
+def test_a_claim_gets_a_composite_resource_and_becomes_ready_with_it(play):
+    async def scenario(s):
+        await s.offer()
+        await s.compose(s.config_map())
+        await s.claim("mine", {"size": "3"}, labels={"team": "a"})
+        claim = await s.claim_that_is("mine", READY)
+        assert condition("Synced", "True", "ReconcileSuccess")(claim)
+        assert claim["status"]["size"] == "3"
+        assert claim["spec"]["compositionRef"] == {"name": s.id}
+        assert claim["spec"]["compositionRevisionRef"]["name"].startswith(f"{s.id}-")
+        xr = await s.composite_of(claim)
+        assert xr["metadata"]["name"].startswith("mine-")
+        assert xr["metadata"]["labels"]["team"] == "a"
+        told = {message for _, _, message in await s.events(claim)}
+        assert "Successfully bound composite resource" in told
+
+    play(scenario)
+
+
+def test_what_a_user_takes_out_of_a_claim_leaves_the_composite_resource(play):
+    async def scenario(s):
+        await s.offer()
+        await s.compose(s.config_map())
+        await s.claim("mine", {"size": "3", "mode": "fast"}, labels={"team": "a"})
+        claim = await s.claim_that_is("mine", READY)
+        await s.claim("mine", {"size": "4"})
+        name = claim["spec"]["resourceRef"]["name"]
+        xr = await s.until(s.xrs, name, lambda xr: xr["spec"].get("size") == "4")
+        assert "mode" not in xr["spec"]
+        assert "team" not in xr["metadata"]["labels"]
+        await s.claim_that_is("mine", lambda claim: claim["status"].get("size") == "4")
+
+    play(scenario)
+
+
+def test_a_claim_takes_over_the_composite_resource_that_it_names(play):
+    async def scenario(s):
+        await s.offer()
+        await s.compose(s.config_map())
+        body = {"apiVersion": s.api_version, "kind": "XDb", "metadata": {"name": s.id}}
+        await s.client.create(s.xrs, {**body, "spec": {"size": "1", "mode": "old"}}, "somebody")
+        await s.until(s.xrs, s.id, READY)
+        ref = {"apiVersion": s.api_version, "kind": "XDb", "name": s.id}
+        await s.claim("mine", {"size": "2", "mode": "new", "resourceRef": ref})
+        await s.claim_that_is("mine", READY)
+        xr = await s.until(s.xrs, s.id, lambda xr: xr["spec"]["size"] == "2")
+        assert xr["spec"]["claimRef"]["name"] == "mine"
+        # Once it is the claim's, what the claim no longer says goes, whoever wrote it first.
+        await s.claim("mine", {"size": "2", "resourceRef": ref})
+        await s.until(s.xrs, s.id, lambda xr: "mode" not in xr["spec"])
+
+    play(scenario)
+
+
+def test_a_claim_leaves_a_composite_resource_alone_that_is_bound_to_another(play):
+    async def scenario(s):
+        await s.offer()
+        await s.compose(s.config_map())
+        await s.claim("first")
+        first = await s.claim_that_is("first", READY)
+        await s.claim("second", {"resourceRef": first["spec"]["resourceRef"], "size": "9"})
+        second = await s.claim_that_is("second", condition("Synced", "False", "ReconcileError"))
+        [synced] = [c for c in second["status"]["conditions"] if c["type"] == "Synced"]
+        name = first["spec"]["resourceRef"]["name"]
+        assert synced["message"] == (
+            f'refusing to operate on composite resource "{name}" that is not bound to this claim: '
+            'bound to claim "first"'
+        )
+        assert (await s.composite_of(first))["spec"].get("size") is None
+
+    play(scenario)
+
+
+def test_a_claim_waits_for_its_composite_resource_before_it_hands_over_the_secret(play):
+    async def scenario(s):
+        await s.offer(connectionSecretKeys=["user"])
+        details = [
+            {"name": "user", "type": "FromValue", "value": "root"},
+            {"name": "hidden", "type": "FromValue", "value": "x"},
+        ]
+        await s.compose(
+            s.config_map(ready=False, connectionDetails=details),
+            writeConnectionSecretsToNamespace="crossplane-system",
+        )
+        await s.claim("mine", {"writeConnectionSecretToRef": {"name": "out"}})
+        claim = await s.claim_that_is("mine", WAITING)
+        xr = await s.until(s.xrs, claim["spec"]["resourceRef"]["name"], condition("Synced", "True"))
+        assert await s.client.get(SECRET, "out", s.id) is None
+        [ref] = xr["spec"]["resourceRefs"]
+        await s.client.patch_merge(CONFIG_MAP, ref["name"], {"data": {"ready": "yes"}}, s.id)
+        claim = await s.claim_that_is("mine", READY)
+        assert claim["status"]["connectionDetails"]["lastPublishedTime"]
+        secret = await s.client.get(SECRET, "out", s.id)
+        assert secret["data"] == {"user": base64.b64encode(b"root").decode()}
+        assert secret["metadata"]["ownerReferences"][0]["uid"] == claim["metadata"]["uid"]
+        await s.client.delete(s.claims, "mine", s.id)
+        await s.until_gone(SECRET, "out")
+        await s.until_gone(s.xrs, xr["metadata"]["name"])
+
+    play(scenario)
+
+
+def test_new_connection_details_reach_the_claim(play):
+    async def scenario(s):
+        def step(value):
+            details = [{"name": "user", "type": "FromValue", "value": value}]
+            return s.config_map(connectionDetails=details)
+
+        await s.offer()
+        await s.compose(step("one"), writeConnectionSecretsToNamespace="crossplane-system")
+        await s.claim("mine", {"writeConnectionSecretToRef": {"name": "out"}})
+        await s.claim_that_is("mine", READY)
+        for value in ("two", "three"):
+            await s.compose(step(value), writeConnectionSecretsToNamespace="crossplane-system")
+            wanted = {"user": base64.b64encode(value.encode()).decode()}
+            await s.until(SECRET, "out", lambda secret, wanted=wanted: secret["data"] == wanted)
+
+    play(scenario)
+
+
+def test_a_secret_that_is_somebody_elses_is_not_overwritten(play):
+    async def scenario(s):
+        await s.offer()
+        await s.compose(s.config_map(), writeConnectionSecretsToNamespace="crossplane-system")
+        theirs = {"metadata": {"name": "out", "namespace": s.id}, "type": "Opaque", "data": {"a": "Yg=="}}
+        await s.client.create(SECRET, theirs)
+        await s.claim("mine", {"writeConnectionSecretToRef": {"name": "out"}})
+        claim = await s.claim_that_is("mine", condition("Synced", "False", "ReconcileError"))
+        [synced] = [c for c in claim["status"]["conditions"] if c["type"] == "Synced"]
+        assert synced["message"] == (
+            "cannot propagate connection details from composite: cannot create or update connection secret: "
+            'refusing to modify uncontrolled secret of type "Opaque"'
+        )
+        assert (await s.client.get(SECRET, "out", s.id))["data"] == {"a": "Yg=="}
+
+    play(scenario)
+
+
+def test_deletion_in_the_background_lets_the_claim_go_first(play):
+    async def scenario(s):
+        await s.offer()
+        await s.compose(s.config_map())
+        await s.claim("mine")
+        name = (await s.claim_that_is("mine", READY))["spec"]["resourceRef"]["name"]
+        await s.client.patch_merge(s.xrs, name, {"metadata": {"finalizers": ["example.org/held"]}})
+        await s.client.delete(s.claims, "mine", s.id)
+        await s.until_gone(s.claims, "mine")
+        xr = await s.client.get(s.xrs, name)
+        assert xr["metadata"]["deletionTimestamp"]
+        await s.client.patch_merge(s.xrs, name, {"metadata": {"finalizers": None}})
+        await s.until_gone(s.xrs, name)
+
+    play(scenario)
+
+
+def test_deletion_in_the_foreground_keeps_the_claim_until_all_is_gone(play):
+    async def scenario(s):
+        await s.offer()
+        await s.compose(s.config_map())
+        await s.claim("mine", {"compositeDeletePolicy": "Foreground"})
+        claim = await s.claim_that_is("mine", READY)
+        [ref] = (await s.composite_of(claim))["spec"]["resourceRefs"]
+        held = {"metadata": {"finalizers": ["example.org/held"]}}
+        await s.client.patch_merge(CONFIG_MAP, ref["name"], held, s.id)
+        await s.client.delete(s.claims, "mine", s.id)
+        await s.until(CONFIG_MAP, ref["name"], lambda obj: obj["metadata"].get("deletionTimestamp"))
+        await s.claim_that_is("mine", condition("Ready", "False", "Deleting"))
+        await s.client.patch_merge(CONFIG_MAP, ref["name"], {"metadata": {"finalizers": None}}, s.id)
+        await s.until_gone(s.claims, "mine")
+        assert await s.client.get(s.xrs, claim["spec"]["resourceRef"]["name"]) is None
+
+    play(scenario)
+
+
+def test_a_paused_claim_changes_nothing_until_it_is_resumed(play):
+    async def scenario(s):
+        await s.offer()
+        await s.compose(s.config_map())
+        await s.claim("mine", {"size": "1"})
+        await s.claim_that_is("mine", READY)
+        await s.claim("mine", {"size": "2"}, annotations={"crossplane.io/paused": "true"})
+        claim = await s.claim_that_is("mine", condition("Synced", "False", "ReconcilePaused"))
+        assert (await s.composite_of(claim))["spec"]["size"] == "1"
+        await s.claim("mine", {"size": "2"})
+        await s.until(s.xrs, claim["spec"]["resourceRef"]["name"], lambda xr: xr["spec"].get("size") == "2")
+        await s.claim_that_is("mine", condition("Synced", "True"))
+
+    play(scenario)
+
+
+def test_a_settled_claim_is_not_written_again(play):
+    async def scenario(s):
+        await s.offer()
+        await s.compose(s.config_map(), writeConnectionSecretsToNamespace="crossplane-system")
+        await s.claim("mine", {"writeConnectionSecretToRef": {"name": "out"}})
+        claim = await s.claim_that_is("mine", READY)
+        await asyncio.sleep(0.5)
+
+        async def versions():
+            found = await s.client.get(s.claims, "mine", s.id), await s.composite_of(claim)
+            return [obj["metadata"]["resourceVersion"] for obj in found]
+
+        before = await versions()
+        await asyncio.sleep(1)
+        assert await versions() == before
+
+    play(scenario)
+
+
+def test_conditions_and_events_that_functions_address_to_the_claim_arrive(play):
+    def function(request):
+        return Response(
+            request.desired,
+            results=(
+                Result(SEVERITY_WARNING, "disk is slow", "Disk", TARGET_COMPOSITE_AND_CLAIM),
+                Result(SEVERITY_WARNING, "internal"),
+            ),
+            conditions=(
+                Condition("DiskReady", STATUS_FALSE, "Slow", "wait", TARGET_COMPOSITE_AND_CLAIM),
+                Condition("Internal", STATUS_FALSE, "Hidden"),
+            ),
+        )
+
+    async def scenario(s, port):
+        await s.offer()
+        target = {
+            "render.crossplane.io/runtime": "Development",
+            "render.crossplane.io/runtime-development-target": f"127.0.0.1:{port}",
+        }
+        await s.function(s.id, "example.org/function:v1", **target)
+        await s.compose({"step": "tell", "functionRef": {"name": s.id}})
+        await s.claim("mine")
+        claim = await s.claim_that_is("mine", condition("DiskReady", "False", "Slow"))
+        assert "Internal" not in {each["type"] for each in claim["status"]["conditions"]}
+        assert (await s.composite_of(claim))["status"]["claimConditionTypes"] == ["DiskReady"]
+        assert ("Warning", "Disk", "disk is slow") in await s.events(claim)
+        assert not any("internal" in message for _, _, message in await s.events(claim))
+
+    server = FunctionServer("test", function, ServerSettings("127.0.0.1:0"))
+    try:
+        play(lambda s: scenario(s, server.port))
+    finally:
+        server.stop()
+
+
+def test_a_definition_takes_its_claims_and_all_they_stand_for_with_it(play):
+    async def scenario(s):
+        await s.offer()
+        await s.compose(s.config_map())
+        await s.claim("mine")
+        claim = await s.claim_that_is("mine", READY)
+        [ref] = (await s.composite_of(claim))["spec"]["resourceRefs"]
+        await s.client.delete(DEFINITION, s.xrs.resource)
+        await s.until_gone(DEFINITION, s.xrs.resource)
+        await s.until_gone(CONFIG_MAP, ref["name"])
+        for kind in (s.claims, s.xrs):
+            assert await s.client.get(CRD, kind.resource) is None
+
+    play(scenario)
+
+
+def test_a_claim_that_is_deleted_while_it_is_being_bound_leaves_nothing_behind(play):
+    async def scenario(s):
+        await s.offer()
+        await s.compose(s.config_map())
+        for number in range(10):
+            await s.claim(f"mine-{number}")
+            await asyncio.sleep(number * 0.01)
+            await s.client.delete(s.claims, f"mine-{number}", s.id)
+        for number in range(10):
+            await s.until_gone(s.claims, f"mine-{number}")
+        for _ in range(200):
+            if not (await s.client.list(s.xrs)).items:
+                return
+            await asyncio.sleep(0.05)
+        raise AssertionError("composite resources were left behind")
+
+    play(scenario)
