@@ -2,6 +2,8 @@
 
     python tools/crash_test.py --rounds 200 --writers 16
 
+With `--server` it is the whole API server that is killed, under clients over HTTPS (see `crash_server`).
+
 Each round starts a process with many writers on the same data directory and kills it (SIGKILL) at a random
 moment. What it had acknowledged, and what its watchers had seen, comes through a pipe. Afterwards:
 
@@ -219,6 +221,15 @@ def crash(rounds: int, writers: int, seed: int) -> None:
     )
 
 
+def _crash_servers(rounds: int, writers: int, seed: int) -> None:
+    import crash_server
+
+    try:
+        sys.stdout.write(asyncio.run(crash_server.crash_servers(rounds, writers, seed)) + "\n")
+    except crash_server.Broken as error:
+        raise Broken(str(error)) from error
+
+
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(
@@ -227,13 +238,17 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--writers", type=int, default=16)
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))
+    parser.add_argument("--server", action="store_true", help="kill the API server, not the store alone")
     parser.add_argument("--work", metavar="DIRECTORY", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.work:
         asyncio.run(work(arguments.work, arguments.writers, arguments.seed))
         return
     try:
-        crash(arguments.rounds, arguments.writers, arguments.seed)
+        if arguments.server:
+            _crash_servers(arguments.rounds, arguments.writers, arguments.seed)
+        else:
+            crash(arguments.rounds, arguments.writers, arguments.seed)
     except Broken as error:
         sys.exit(f"BROKEN (--seed {arguments.seed}): {error}")
 

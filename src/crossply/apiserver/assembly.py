@@ -92,6 +92,7 @@ class RunningServer:
         self._data = os.path.join(settings.directory, "data")
         self.certificates = Certificates(os.path.join(settings.directory, "pki"))
         self.kubeconfig = os.path.join(settings.directory, "kubeconfig")
+        self.store: Store | None = None
         self.token = ""
         self.url = ""
 
@@ -102,6 +103,7 @@ class RunningServer:
         _prepare(settings.directory)
         # The store first: it is locked, so that whoever comes second changes nothing of what the first uses.
         store = await Store.open(None if settings.in_memory else self._data)
+        self.store = store
         self._stack.push_async_callback(store.close)
         self.certificates = await asyncio.to_thread(
             ensure_certificates, self.certificates.directory, self._names()

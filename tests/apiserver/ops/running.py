@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 from crossply.apiserver.assembly import RunningServer, Settings
 from crossply.apiserver.limits import Limits
+from crossply.apiserver.storage import Store
 
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
@@ -189,6 +190,12 @@ class Threaded(Server):
         self._loop = asyncio.new_event_loop()
         self._running = RunningServer(self._settings)
         self._thread = threading.Thread(target=self._loop.run_forever)
+
+    @property
+    def store(self) -> Store:
+        """What is behind it; to be touched by `run` only."""
+        assert self._running.store is not None
+        return self._running.store
 
     def run(self, coroutine: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(60)
