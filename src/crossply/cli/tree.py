@@ -38,6 +38,7 @@ COMMANDS = (
     Entry("function serve", "function_serve", "Serve a built-in composition function over gRPC.", "beta"),
     Entry("resource trace", "trace", "Show a resource, what is below it, and why it is not ready.", "beta"),
     Entry("resource validate", "validate", "Validate resources against XRDs and CRDs.", "beta"),
+    Entry("controller", "controller", "Run the controllers for a Kubernetes cluster.", "beta"),
     Entry("down", "down", "Stop the control plane on this machine.", "beta"),
     Entry("up", "up", "Run a control plane on this machine.", "beta"),
     Entry("version", "version", "Print the versions of the client and the server."),
