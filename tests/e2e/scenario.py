@@ -180,6 +180,17 @@ class Scenario:
             await asyncio.sleep(0.05)
         raise AssertionError(f"still there: {kind.kind} {name}")
 
+    async def writes(self, resource: str = "") -> int:
+        """How many requests wrote objects of this scenario's group, by anybody."""
+        reply = await self.client.request("GET", "/metrics", accept="text/plain")
+        total = 0
+        for line in reply.data.decode().splitlines():
+            if line.startswith("apiserver_request_total{") and f'group="{self.group}"' in line:
+                reads = any(f'verb="{verb}"' in line for verb in ("GET", "LIST", "WATCH"))
+                if not reads and f'resource="{resource}' in line:
+                    total += int(float(line.rpartition(" ")[2]))
+        return total
+
     async def events(self, about: Object) -> set[tuple[str, str, str]]:
         """Type, reason and message of everything told about an object."""
         namespace = about["metadata"].get("namespace", "default")
