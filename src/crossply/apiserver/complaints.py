@@ -44,7 +44,7 @@ class Complaints:
 def _place(problem: BaseException) -> str:
     step, places = problem.__traceback__, []
     while step is not None:
-        file = step.tb_frame.f_code.co_filename
-        places.append(f"{file[file.rfind('crossply/') :]}:{step.tb_lineno}")
+        file = "/".join(step.tb_frame.f_code.co_filename.split("/")[-2:])
+        places.append(f"{file}:{step.tb_lineno}")
         step = step.tb_next
     return " > ".join(places[-4:]) or "an unknown place"
