@@ -46,6 +46,8 @@ def negotiate_for(call: Call) -> Form:
     Custom resources have no protobuf form, but their metadata does.
     """
     accept = call.headers.get("Accept", "")
+    if PROTOBUF in accept and (form := _preferred_metadata(accept)) is not None:
+        return form
     try:
         return negotiate(accept)
     except StatusError:
@@ -56,6 +58,15 @@ def negotiate_for(call: Call) -> Form:
         if not call.resource.custom and "as=" not in accept:
             raise not_available(MEDIA_TYPES) from None
         raise
+
+
+def _preferred_metadata(accept: str) -> Form | None:
+    """The protobuf form of metadata, where it is what the client likes best.
+
+    Go clients that get metadata as JSON keep the kind of each item, and then find it different from others.
+    """
+    form = _protobuf_form(*_parsed(_by_quality(accept)[0]))
+    return form if form is not None and form.shape == "partial" else None
 
 
 def _parsed(clause: str) -> tuple[str, dict[str, str]]:

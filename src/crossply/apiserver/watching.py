@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 
+from crossply.apiserver.builtin import blank
 from crossply.apiserver.calls import Call
 from crossply.apiserver.conversion import convert_one
 from crossply.apiserver.negotiation import Form
@@ -265,7 +266,10 @@ class Watch:
         kind, seen = await self._seen_as(event, obj)
         if not kind:
             return b""
-        shown = shaped(self._call, seen, self._form)
+        return self._event(kind, seen)
+
+    def _event(self, kind: str, obj: Object) -> bytes:
+        shown = shaped(self._call, obj, self._form)
         if self._form.shape == "table":
             # Columns are told once, with the first event.
             shown = {**shown, "columnDefinitions": None} if self._columns_told else shown
@@ -297,17 +301,18 @@ class Watch:
         return labels_match(self._plan.labels, labels) and fields_match(self._plan.fields, obj)
 
     def _bookmark(self, revision: int, *, initial_end: bool) -> bytes:
-        metadata: Object = {"resourceVersion": str(revision), "creationTimestamp": None}
+        metadata: Object = {"resourceVersion": str(revision)}
         if initial_end:
             metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
-        obj = {
-            "kind": self._call.resource.names.kind,
-            "apiVersion": self._call.resource.api_version(self._call.version.name),
-            "metadata": metadata,
-        }
-        if self._form.shape == "partial":
-            obj = shaped(self._call, obj, self._form)
-        return encoded_event("BOOKMARK", obj, self._form)
+        return self._event("BOOKMARK", self._nothing_but(metadata))
+
+    def _nothing_but(self, metadata: Object) -> Object:
+        """An object of the kind in which nothing is set."""
+        resource, version = self._call.resource, self._call.version.name
+        head = {"kind": resource.names.kind, "apiVersion": resource.api_version(version)}
+        if resource.custom:
+            return {**head, "metadata": {**metadata, "creationTimestamp": None}}
+        return {**blank(resource, version), **head, "metadata": metadata}
 
     def _too_old(self) -> bytes:
         since, oldest = self._plan.since, self._world.store.compacted

@@ -24,6 +24,7 @@ from crossply.apiserver.status import (
     future_version,
 )
 from crossply.apiserver.storage import Compacted, Entry
+from crossply.apiserver.untold_kinds import untold, untold_bytes
 from crossply.apiserver.world import World
 from crossply.schema.field_errors import FORBIDDEN, NOT_SUPPORTED
 from crossply.values import Object
@@ -75,7 +76,7 @@ class Selected:
             "apiVersion": call.resource.api_version(call.version.name),
             "kind": call.resource.names.list_kind,
             "metadata": list_metadata(self.page),
-            "items": self.objects,
+            "items": self.objects if call.resource.custom else [untold(obj) for obj in self.objects],
         }
 
 
@@ -269,7 +270,11 @@ def _joined(call: Call, page: Page) -> bytes:
         "kind": call.resource.names.list_kind,
         "metadata": list_metadata(page),
     }
-    items = b",".join([entry.data for entry in page.entries])
+    pieces = [entry.data for entry in page.entries]
+    if not call.resource.custom:
+        version = call.resource.api_version(call.version.name)
+        pieces = untold_bytes(pieces, version, call.resource.names.kind)
+    items = b",".join(pieces)
     return orjson.dumps(head)[:-1] + b',"items":[' + items + b"]}\n"
 
 
