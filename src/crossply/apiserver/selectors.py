@@ -208,6 +208,9 @@ def fields_match(clauses: tuple[FieldClause, ...], obj: Object) -> bool:
 
 
 def _text_at(obj: Any, path: str) -> str:
+    if path == "source" and obj.get("kind") == "Event":
+        # The source of an event is the part that reported it, under its old name or its new one.
+        return (obj.get("source") or {}).get("component") or obj.get("reportingComponent") or ""
     for key in path.split("."):
         obj = obj.get(key) if isinstance(obj, dict) else None
     if isinstance(obj, bool):
