@@ -5,10 +5,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help bytecode run stop test lint format bench fuzz docs lock proto test-cluster clean
+.PHONY: help bytecode run stop test lint format bench fuzz docs lock proto test-cluster test-e2e clean
 
 help: ## Show what can be made
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
 run: bytecode ## Set up, start a control plane in the background and apply the quick start
 	@$(BIN)/python tools/quickstart.py
@@ -46,6 +46,9 @@ lock: $(STAMP) ## Pin every dependency anew, by hash
 
 test-cluster: bytecode ## Run the suites on a real kube-apiserver (built once, by Go, in .cache)
 	@PYTHON=$(BIN)/python tests/cluster/run.sh
+
+test-e2e: bytecode ## Run Kubernetes' own end-to-end tests on the embedded server (SERVER=real: on a real one)
+	@PYTHON=$(BIN)/python tests/cluster/e2e.sh $(or $(SERVER),embedded)
 
 clean: ## Remove what was set up
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
