@@ -1,0 +1,163 @@
+"""The programs that the suite runs: kubectl, Python clients in an environment of their own, a Go program."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import venv
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[3]
+LOUD = "CLIENTS NOT TRIED: "
+CACHE = pathlib.Path(os.environ.get("CROSSPLY_CLIENTS_CACHE", ROOT / ".cache" / "clients"))
+
+
+def skip_loudly(why: str) -> None:
+    """Skip; pytest_terminal_summary says so at the end of the run, even where skips are not listed."""
+    pytest.skip(f"{LOUD}{why}")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    told = {str(report.longrepr) for report in terminalreporter.stats.get("skipped", ())}
+    for reason in sorted({text.partition(LOUD)[2].rstrip("')") for text in told if LOUD in text}):
+        terminalreporter.write_line(f"{LOUD}{reason}", yellow=True)
+
+
+class Kubectl:
+    """kubectl in one namespace."""
+
+    def __init__(self, program: str, kubeconfig: str, namespace: str, home: pathlib.Path) -> None:
+        self.command = [program, "--namespace", namespace]
+        self.home = home
+        self.environment = {
+            **os.environ,
+            "KUBECONFIG": kubeconfig,
+            "KUBECACHEDIR": str(home / "cache"),
+            "HOME": str(home),
+        }
+
+    def run(self, *words: str, stdin: str | None = None, code: int = 0) -> str:
+        """What kubectl prints; it must end with this code."""
+        done = subprocess.run(
+            [*self.command, *words],
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env=self.environment,
+            check=False,
+        )
+        assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        self.errors = done.stderr
+        return done.stdout
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [*self.command, *words], stdout=subprocess.PIPE, text=True, env=self.environment
+        )
+
+
+def find_kubectl() -> str | None:
+    given = os.environ.get("CROSSPLY_KUBECTL")
+    if given:
+        return given
+    cluster = os.environ.get("CROSSPLY_CLUSTER_CACHE", str(ROOT / ".cache" / "cluster"))
+    built = sorted(glob.glob(os.path.join(cluster, "*", "bin", "kubectl")), key=os.path.getmtime)
+    return built[-1] if built else shutil.which("kubectl")
+
+
+@pytest.fixture(scope="session")
+def kubectl_home(tmp_path_factory):
+    return tmp_path_factory.mktemp("kubectl")
+
+
+@pytest.fixture
+def kubectl(server, ns, kubectl_home):
+    program = find_kubectl()
+    if program is None:
+        skip_loudly("there is no kubectl: tests/cluster/build.sh builds one, CROSSPLY_KUBECTL names another")
+    return Kubectl(program, server.kubeconfig, ns, kubectl_home)
+
+
+@pytest.fixture(scope="session")
+def client_python():
+    """A Python with the clients of requirements/clients.txt, set up once for each version of that file."""
+    pinned = (ROOT / "requirements" / "clients.txt").read_bytes()
+    home = CACHE / f"{hashlib.sha256(pinned + sys.version.encode()).hexdigest()[:16]}"
+    python = home / "bin" / "python"
+    if not (home / "ready").exists():
+        venv.create(home, with_pip=True, clear=True)
+        command = [
+            str(python),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--require-hashes",
+            "-r",
+        ]
+        done = subprocess.run(
+            [*command, str(ROOT / "requirements" / "clients.txt")],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            skip_loudly(f"the Python clients cannot be installed: {done.stderr.strip()[-300:]}")
+        (home / "ready").touch()
+    return str(python)
+
+
+@pytest.fixture
+def run_python(client_python, server, ns, kubectl_home):
+    """Run a program of this directory with a Python that has the clients."""
+
+    def run(program: str, *words: str) -> str:
+        path = pathlib.Path(__file__).parent / "programs" / program
+        environment = {"PATH": os.environ["PATH"], "KUBECONFIG": server.kubeconfig, "HOME": str(kubectl_home)}
+        done = subprocess.run(
+            [client_python, str(path), ns, *words],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env=environment,
+            check=False,
+        )
+        assert done.returncode == 0, f"{program}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def informer():
+    """The Go program of the directory informer/, built once for each version of its sources."""
+    source = pathlib.Path(__file__).parent / "informer"
+    key = hashlib.sha256(b"".join(p.read_bytes() for p in sorted(source.iterdir()))).hexdigest()[:16]
+    program = CACHE / f"informer-{key}"
+    if program.exists():
+        return str(program)
+    if shutil.which("go") is None:
+        skip_loudly("there is no Go to build the program with client-go's informers")
+    CACHE.mkdir(parents=True, exist_ok=True)
+    part = f"{program}.{os.getpid()}.part"
+    environment = {**os.environ, "CGO_ENABLED": "0"}
+    done = subprocess.run(
+        ["go", "build", "-trimpath", "-o", part, "."],
+        cwd=source,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        skip_loudly(f"the program with informers cannot be built: {done.stderr.strip()[-300:]}")
+    os.replace(part, program)
+    return str(program)
