@@ -10,3 +10,4 @@ compile() {
 compile requirements/runtime.txt pyproject.toml
 compile requirements/dev.txt pyproject.toml requirements/dev.in
 compile requirements/sdk-peer.txt requirements/sdk-peer.in
+compile requirements/clients.txt requirements/clients.in
