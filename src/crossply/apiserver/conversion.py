@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from crossply.apiserver.builtin import converted
+from crossply.apiserver import builtin
 from crossply.apiserver.resources import Resource
+from crossply.apiserver.shape import with_defaults
 from crossply.apiserver.world import World
 from crossply.values import Object
 
@@ -14,20 +15,34 @@ def needs_webhook(resource: Resource) -> bool:
 
 
 async def convert(world: World, resource: Resource, objects: list[Object], version: str) -> list[Object]:
-    """The objects at a version; those that are there already stay as they are."""
+    """Stored objects at a version, with the defaults and without the fields that its schema says now."""
+    converted = await _converted(world, resource, objects, version)
+    if not resource.custom or (converted is objects and all(_is_fresh(resource, obj) for obj in objects)):
+        return converted
+    return [with_defaults(resource, resource.versions[version], obj) for obj in converted]
+
+
+def _is_fresh(resource: Resource, obj: Object) -> bool:
+    """Whether an object was stored after its resource became what it is, and so is as it should be."""
+    return int(obj["metadata"].get("resourceVersion") or 0) >= resource.since
+
+
+async def _converted(world: World, resource: Resource, objects: list[Object], version: str) -> list[Object]:
     wanted = resource.api_version(version)
     if all(obj.get("apiVersion") == wanted for obj in objects):
         return objects
     if needs_webhook(resource) and world.convert_by_webhook is not None:
         return await world.convert_by_webhook(resource, objects, version)
     if not resource.custom:
-        return [converted(resource, obj, version) for obj in objects]
+        return [builtin.converted(resource, obj, version) for obj in objects]
     return [{**obj, "apiVersion": wanted} for obj in objects]
 
 
 async def to_storage(world: World, resource: Resource, obj: Object) -> Object:
     """One object in the form in which it is stored."""
     target = resource.stored_as or resource
+    if obj.get("apiVersion") == target.api_version(target.storage_version):
+        return obj
     return await convert_one(world, target, obj, target.storage_version)
 
 

@@ -80,6 +80,8 @@ class Resource:
     conversion: Object | None = None
     """`spec.conversion` of the CustomResourceDefinition; None: versions differ in apiVersion only."""
     preserve_unknown: bool = False
+    since: int = 0
+    """The revision of the definition. What was stored before may lack defaults and have fields too many."""
     stored_as: Resource | None = None
     """The resource whose objects these are, seen in another form: events of both groups are stored once."""
 
@@ -91,7 +93,7 @@ class Resource:
         return f"{self.names.plural}.{self.group}" if self.group else self.names.plural
 
     def is_stored_at(self, version: str) -> bool:
-        """Whether stored bytes are what this version shows."""
+        """Whether stored bytes are what this version shows, if they are not older than the resource."""
         return version == self.storage_version and self.stored_as is None
 
     def api_version(self, version: str) -> str:

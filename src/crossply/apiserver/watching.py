@@ -260,7 +260,7 @@ class Watch:
 
     async def _line(self, event: Event) -> bytes:
         """The event as the client sees it; empty when it does not concern it."""
-        if self._plain and self._plan.selects_all:
+        if self._plain and self._plan.selects_all and event.revision >= self._call.resource.since:
             return b'{"type":"' + event.type.encode() + b'","object":' + event.data + b"}\n"
         obj = await convert_one(self._world, self._call.resource, decode(event.data), self._call.version.name)
         kind, seen = await self._seen_as(event, obj)

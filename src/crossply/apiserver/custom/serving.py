@@ -32,6 +32,7 @@ def resource_from(definition: Object) -> Resource:
         custom=True,
         conversion=conversion if conversion.get("strategy") == "Webhook" else None,
         preserve_unknown=bool(spec.get("preserveUnknownFields")),
+        since=int(definition["metadata"].get("resourceVersion") or 0),
     )
 
 

@@ -18,7 +18,8 @@ async def get(world: World, call: Call) -> Reply:
     entry = world.store.get((call.resource.key, call.namespace, call.name))
     if entry is None:
         raise not_found(call.resource.names.plural, call.resource.group, call.name)
-    if form.is_plain and call.resource.is_stored_at(call.version.name):
+    fresh = entry.revision >= call.resource.since
+    if fresh and form.is_plain and call.resource.is_stored_at(call.version.name):
         return Reply(200, entry.data)
     obj = await convert_one(world, call.resource, decode(entry.data), call.version.name)
     return reply_object(call, 200, obj, form)

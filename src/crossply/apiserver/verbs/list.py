@@ -47,7 +47,7 @@ async def list_objects(world: World, call: Call) -> Reply:
     form = negotiate_for(call)
     page = _page(world, call)
     plain = form.is_plain and call.resource.is_stored_at(call.version.name)
-    if plain and not _selects(call):
+    if plain and not _selects(call) and _is_fresh(page, call.resource.since):
         return Reply(200, _joined(call, page))
     selected = await select(world, call, page)
     return reply(200, shaped_list(call, selected, form), form)
@@ -103,6 +103,11 @@ async def select(world: World, call: Call, page: Page | None = None) -> Selected
     if fields:
         pairs = [(entry, obj) for entry, obj in pairs if fields_match(fields, obj)]
     return _first_page(pairs, page, _limit(call)) if _selects(call) else Selected(objects, page)
+
+
+def _is_fresh(page: Page, since: int) -> bool:
+    """Whether nothing of it was stored before its resource became what it is."""
+    return not since or all(entry.revision >= since for entry in page.entries)
 
 
 def _selects(call: Call) -> bool:

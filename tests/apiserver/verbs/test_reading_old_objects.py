@@ -1,0 +1,61 @@
+"""Objects that were stored before their kind got its present schema are read as the schema says now."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import orjson
+import pytest
+
+from crossply.apiserver.negotiation import PLAIN
+from crossply.apiserver.resources import Version
+from crossply.apiserver.verbs.get import get
+from crossply.apiserver.verbs.list import list_objects
+from crossply.apiserver.watching import Watch, read_plan
+from tests.apiserver.controllers.worlds import Bench, bench, custom
+
+SPEC = {"type": "object", "properties": {"size": {"type": "string", "default": "small"}}}
+SCHEMA = {"type": "object", "properties": {"spec": SPEC}}
+OLD, NOW = {"color": "red"}, {"size": "small"}
+
+
+async def changed_world(client: Bench) -> None:
+    """Store an object, then give its kind a schema with a default and without its field."""
+    await client.create("widgets", "n", "old", spec=OLD)
+    versions = {"v1": Version("v1", SCHEMA), "v2": Version("v2", SCHEMA)}
+    made = custom("widgets", "Widget", True, versions=versions)
+    client.world.registry.put(replace(made, since=client.world.store.revision + 1))
+
+
+async def first_event(client: Bench, version: str) -> Any:
+    call = client.call("widgets", "n", "", "watch", version=version)
+    lines = Watch(client.world, call, read_plan(call), PLAIN).lines()
+    event = orjson.loads(await anext(lines))
+    await lines.aclose()  # type: ignore[attr-defined]
+    return event["object"]["spec"]
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+async def test_every_way_to_read_shows_defaults_and_no_unknown_fields(version: str) -> None:
+    async with bench() as client:
+        await changed_world(client)
+        one = await get(client.world, client.call("widgets", "n", "old", "get", version=version))
+        assert orjson.loads(one.body)["spec"] == NOW
+        several = await list_objects(client.world, client.call("widgets", "n", "", "list", version=version))
+        assert orjson.loads(several.body)["items"][0]["spec"] == NOW
+        assert await first_event(client, version) == NOW
+
+
+async def test_a_change_builds_on_what_is_read() -> None:
+    async with bench() as client:
+        await changed_world(client)
+        written = await client.update("widgets", "n", "old", lambda old: {**old, "metadata": labelled(old)})
+        assert written["spec"] == NOW
+        stored = client.get("widgets", "n", "old")
+        assert stored is not None
+        assert stored["spec"] == NOW
+
+
+def labelled(old: dict[str, Any]) -> dict[str, Any]:
+    return {**old["metadata"], "labels": {"a": "b"}}
