@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pathlib
 import socket
 import ssl
 import threading
@@ -102,23 +103,34 @@ def test_an_answer_that_is_not_taken_is_thrown_away(hasty: Threaded) -> None:
 
 
 def test_a_watch_that_is_not_read_is_cut_and_others_go_on(
-    hasty: Threaded, monkeypatch: pytest.MonkeyPatch
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watching, "MAX_WAITING", 20)
     seen: list[str] = []
     busy = f"{CONFIG_MAPS}?watch=1&fieldSelector=metadata.name%3Dbusy"
-    with hasty.watch(busy) as healthy, _lazy(hasty) as line:
+    with Threaded(tmp_path, Limits()) as server, server.watch(busy) as healthy, _lazy(server) as line:
         reader = threading.Thread(target=_read_versions, args=(healthy, seen, 31))
         reader.start()
-        line.sendall(hasty.head("GET", f"{CONFIG_MAPS}?watch=1"))
+        line.sendall(server.head("GET", f"{CONFIG_MAPS}?watch=1"))
         assert b"200 OK" in line.recv(100)
-        written = [hasty.create_map("busy", text=LARGE)]
+        written = [server.create_map("busy", text=LARGE)]
         for number in range(30):
             changed = config_map("busy", text=f"{LARGE}{number}")
-            written.append(hasty.ask("PUT", f"{CONFIG_MAPS}/busy", changed))
-        _wait_for(hasty, 'crossply_watches_ended_total{reason="slow"}', lambda count: count == 1)
+            written.append(server.ask("PUT", f"{CONFIG_MAPS}/busy", changed))
+        _wait_for(server, 'crossply_watches_ended_total{reason="slow"}', lambda count: count == 1)
         reader.join(20)
     assert seen == [answer.json["metadata"]["resourceVersion"] for answer in written]
+
+
+def test_a_watch_that_is_left_lying_is_cut_though_little_happens(hasty: Threaded) -> None:
+    before = _metric(hasty, 'crossply_connections_cut_total{reason="stalled"}')
+    for number in range(20):
+        hasty.create_map(f"unread-{number}", text=LARGE)
+    with _lazy(hasty) as line:
+        line.sendall(hasty.head("GET", f"{CONFIG_MAPS}?watch=1"))
+        assert b"200 OK" in line.recv(100)
+        name = 'crossply_connections_cut_total{reason="stalled"}'
+        _wait_for(hasty, name, lambda count: count == before + 1)
 
 
 def _read_versions(response: HTTPResponse, seen: list[str], count: int) -> None:
