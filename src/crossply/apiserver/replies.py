@@ -54,6 +54,14 @@ def reply(status: int, value: Object, form: Form) -> Reply:
     return Reply(status, body, content_type)
 
 
+def indented(answer: Reply) -> Reply:
+    """An answer for a person to read."""
+    if answer.content_type != JSON_TYPE:
+        return answer
+    body = orjson.dumps(orjson.loads(answer.body), option=orjson.OPT_INDENT_2)
+    return Reply(answer.status, body + b"\n", answer.content_type, answer.headers)
+
+
 def reply_object(call: Call, status: int, obj: Object, form: Form) -> Reply:
     """An answer of one object, in the shape the client wants."""
     return reply(status, shaped(call, obj, form), form)

@@ -27,7 +27,7 @@ from crossply.apiserver.gate import Gate
 from crossply.apiserver.limits import Budget, Limits
 from crossply.apiserver.metrics import Metrics
 from crossply.apiserver.pages import Pages, wrong_method
-from crossply.apiserver.replies import Reply
+from crossply.apiserver.replies import Reply, indented
 from crossply.apiserver.requests import RequestInfo, User, parse_request
 from crossply.apiserver.status import StatusError, bad_request, no_such_path, too_large, too_many_requests
 from crossply.apiserver.streaming import Watches, add_warnings
@@ -181,7 +181,7 @@ class ApiServer:
             return await self.watches.send(request, answer, call)
         if record is not None:
             self._auditing.answered(record, answer.body)
-        response = _response(answer, call.warnings)
+        response = _response(indented(answer) if call.flag("pretty") else answer, call.warnings)
         if len(answer.body) < _LARGE_ANSWER:
             return response
         return await self._send_large(request, response, len(answer.body))

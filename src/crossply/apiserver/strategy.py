@@ -11,6 +11,7 @@ from typing import Protocol
 from crossply.apiserver.names import subdomain_problems
 from crossply.apiserver.resources import Resource, Version
 from crossply.schema.cel import RuleChecker, has_rules
+from crossply.schema.embedded import check_embedded
 from crossply.schema.fast_check import Unusual, quick_check
 from crossply.schema.field_errors import INVALID, REQUIRED, TOO_LONG, TOO_MANY, TYPE_INVALID, FieldError
 from crossply.schema.list_types import check_list_types
@@ -103,9 +104,8 @@ class CustomStrategy:
         """Types, list types and rules."""
         if self._schema is None or self._is_usual(self._schema, obj):
             return self._with_rules(obj, None, [])
-        return self._with_rules(
-            obj, None, [*validate(obj, self._schema), *check_list_types(obj, self._schema)]
-        )
+        errors = [*validate(obj, self._schema), *check_list_types(obj, self._schema)]
+        return self._with_rules(obj, None, errors + check_embedded(obj, self._schema))
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
         """The same, with rules that look at the old object; old mistakes are forgiven."""
@@ -115,7 +115,7 @@ class CustomStrategy:
         lists = check_list_types(new, self._schema)
         if lists and not check_list_types(old, self._schema):
             errors += lists
-        return self._with_rules(new, old, errors)
+        return self._with_rules(new, old, errors + check_embedded(new, self._schema))
 
     def generation(self, new: Object, old: Object) -> bool:
         """Without a status subresource, status counts as part of the wish."""

@@ -163,6 +163,9 @@ def _number(types: tuple[type, ...]) -> Callable[[Object], Check]:
         exclusive = schema.get("exclusiveMinimum") or schema.get("exclusiveMaximum")
         if exclusive or schema.get("multipleOf") is not None:
             return _give_up
+        if schema.get("format") == "int32":
+            low = -(1 << 31) if low is None else max(low, -(1 << 31))
+            high = (1 << 31) - 1 if high is None else min(high, (1 << 31) - 1)
 
         def checked(value: Any) -> Any:
             if type(value) not in types:

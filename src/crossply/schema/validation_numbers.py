@@ -41,9 +41,13 @@ def _comparable(
 
 
 def _check_range(result: Result, value: float, schema: Object, path: str, what: str) -> bool:
-    if types_of(schema) != ("integer",) or _fits_integer(value, 63):
+    if types_of(schema) != ("integer",):
         return True
-    result.complain(f"{what} value must be of type integer (default format) in {path}")
+    small = schema.get("format") == "int32"
+    if _fits_integer(value, 31 if small else 63):
+        return True
+    kept = "with format int32" if small else "(default format)"
+    result.complain(f"{what} value must be of type integer {kept} in {path}")
     return False
 
 

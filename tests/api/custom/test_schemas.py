@@ -111,7 +111,6 @@ def test_an_embedded_object_keeps_its_metadata(things):
     assert things.create("one", spec={"embedded": inner})["spec"]["embedded"] == inner
 
 
-@pytest.mark.differs("kind and apiVersion of embedded objects are not required")
 def test_an_embedded_object_needs_a_kind(things):
     answer = things.post(things.object("one", spec={"embedded": {"metadata": {"name": "x"}}}))
     assert answer.status == 422
@@ -197,7 +196,6 @@ def test_values_that_do_not_fit(things, spec, problem):
         assert answer.message.removeprefix(f'Widget.{group} "one" is invalid: ') == problem
 
 
-@pytest.mark.differs("formats of integers are not checked")
 def test_integers_keep_their_format(things):
     answer = things.post(things.object("one", spec={"small": 2147483648}))
     assert answer.status == 422
