@@ -23,7 +23,7 @@ The control plane keeps running. Try next:
   kubectl get site,configmap -n default          # what was composed (any kubectl will do)
   kubectl delete configmap -l crossplane.io/composite=hello    # it comes back at once
   kubectl patch site hello --type merge -p '{{"spec":{{"greeting":"Good morning"}}}}'
-  {crossply} render {example}/site.yaml {example}/composition.yaml {example}/functions.yaml
+  {crossply} render {example}/xr.yaml {example}/composition.yaml {example}/functions.yaml
 Stop it with:
   make stop"""
 

@@ -80,5 +80,6 @@ def test_placeholders_are_those_of_kong() -> None:
 
 
 def test_every_group_of_the_tree_has_a_line_that_says_what_it_is_for() -> None:
-    groups = {entry.path.rpartition(" ")[0] for entry in tree.COMMANDS} - {""}
+    commands = {entry.path for entry in tree.COMMANDS}
+    groups = {path.rpartition(" ")[0] for path in commands} - commands - {""}
     assert groups == set(tree.GROUPS)

@@ -63,7 +63,7 @@ def test_a_wrong_command_line_exits_80_with_usage_on_stdout_and_the_sentence_on_
 
 def test_no_command_lists_what_could_follow(capsys) -> None:
     assert main([]) == 80
-    assert capsys.readouterr().err.startswith('crossply: error: expected one of "composition", "config", ')
+    assert capsys.readouterr().err.startswith('crossply: error: expected one of "apiserver", "composition", ')
 
 
 def test_an_error_exits_1_with_our_additions_first_and_its_sentence_last(monkeypatch, capsys) -> None:
@@ -111,10 +111,10 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 
 
 def test_words_that_are_not_utf8_are_refused_in_a_sentence() -> None:
-    words = [sys.executable, "-c", RUN, b"\xff\xfe"]
+    words = [sys.executable, "-c", RUN, b"\xff\xfe\xfe\xff\xff"]
     child = subprocess.run(words, capture_output=True, env={**os.environ, "LC_ALL": "C"}, timeout=20)
     assert child.returncode == 80
-    assert child.stderr == b"crossply: error: unexpected argument \xff\xfe\n"
+    assert child.stderr == b"crossply: error: unexpected argument \xff\xfe\xfe\xff\xff\n"
 
 
 def test_what_a_function_says_cannot_steer_the_terminal() -> None:
