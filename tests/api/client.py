@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import ssl
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from email.message import Message
@@ -23,6 +24,8 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 PARTIAL = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 PARTIAL_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 SECONDS = 20
+IDLE_SECONDS = 5.0
+"""A connection that was not used for so long may be closed by the server in the very moment of its use."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,7 @@ class Client:
 
     def __init__(self, url: str, ca: str, token: str = "", headers: Mapping[str, str] | None = None) -> None:
         self._connection: http.client.HTTPSConnection | None = None
+        self._used = 0.0
         self.url, self.ca, self.token = url, ca, token
         self.standing = dict(headers or {})
         self.tls = ssl.create_default_context(cafile=ca)
@@ -163,8 +167,12 @@ class Client:
         self.close()
 
     def _open(self) -> http.client.HTTPSConnection:
+        now = time.monotonic()
+        if now - self._used > IDLE_SECONDS:
+            self.close()
         if self._connection is None:
             self._connection = self._connect(SECONDS)
+        self._used = now
         return self._connection
 
     def _connect(self, seconds: float) -> http.client.HTTPSConnection:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 
 import pytest
@@ -79,13 +80,14 @@ def test_a_function_runs_in_a_container_that_is_removed_afterwards(engine):
 
 
 def test_a_named_container_is_left_running_and_used_again(engine):
-    settings = {"name": "crossply-test-function", "cleanup": "Orphan", "env": "GREETING=hello"}
+    name = f"crossply-test-{secrets.token_hex(4)}"
+    settings = {"name": name, "cleanup": "Orphan", "env": "GREETING=hello"}
     runner = bind(function(**settings))
     try:
         runner(REQUEST, 60.0)
         container = runner._container
         runner.close()
-        state = engine.inspect("crossply-test-function")
+        state = engine.inspect(name)
         assert state["State"]["Running"]
         assert "GREETING=hello" in state["Config"]["Env"]
 
@@ -101,7 +103,7 @@ def test_a_named_container_is_left_running_and_used_again(engine):
         restarted.close()
         assert engine.inspect(container) is None
     finally:
-        engine.remove("crossply-test-function")
+        engine.remove(name)
 
 
 def test_a_container_that_ends_is_reported_with_its_last_words(engine):
