@@ -9,6 +9,7 @@ from crossply.apiserver.builtin import decode_problem, normalised
 from crossply.apiserver.calls import Call
 from crossply.apiserver.custom.format_warnings import definition_warnings
 from crossply.apiserver.definition_strategy import DEFINITIONS
+from crossply.apiserver.embedded_metadata import MetadataReader
 from crossply.apiserver.objects import repeated_in, report_strict
 from crossply.apiserver.repeated_fields import by_place
 from crossply.apiserver.resources import Resource, Version
@@ -49,7 +50,12 @@ def shape(call: Call, obj: Object) -> Object:
             return usual
         except Unusual:
             pass
-    unknown += _unknown(call, obj)
+    if call.resource.custom:
+        embedded = MetadataReader(_KNOWN)
+        obj = embedded.read(obj, call.version.schema)
+        unknown = sorted([*unknown, *embedded.unknown, *_unknown(call, obj)])
+    else:
+        unknown += _unknown(call, obj)
     if call.resource.key == DEFINITIONS:
         call.warnings += definition_warnings(obj, None)
     report_strict(call, _complaints(call, repeated, unknown))
