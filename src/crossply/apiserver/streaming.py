@@ -36,7 +36,7 @@ class Watches:
         add_warnings(response.headers, call.warnings)
         await response.prepare(request)
         # The client should know that the watch has begun, also if nothing happens for a while.
-        response._payload_writer.send_headers()  # type: ignore[union-attr]
+        await response.write(b"")
         connection = request.protocol
         assert isinstance(connection, Connection)
         connection.on_lost = lambda: watch.end("gone")
