@@ -15,6 +15,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "embedded_only(why): a real server cannot promise this")
     config.addinivalue_line(
         "markers", "differs(why): the embedded server answers otherwise, which is a fault"
     )
@@ -23,6 +24,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A known fault of the embedded server must fail there, so that the mark goes with the fault."""
     if config.getoption("--server") == "real":
+        for item in items:
+            if (mark := item.get_closest_marker("embedded_only")) is not None:
+                item.add_marker(pytest.mark.skip(reason=mark.args[0]))
         return
     for item in items:
         if (mark := item.get_closest_marker("differs")) is not None:

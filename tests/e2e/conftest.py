@@ -3,37 +3,49 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import pathlib
 import secrets
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig, load_config
-from tests.e2e.scenario import Scenario
+from tests.api.servers import real
+from tests.e2e.scenario import PATIENCE, Scenario
 
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
 
 
 @pytest.fixture(scope="session")
-def control_plane(tmp_path_factory) -> ClusterConfig:
-    """How to reach the API of a running control plane."""
+def control_plane(request, tmp_path_factory) -> ClusterConfig:
+    """How to reach the API of a running control plane: a whole one, or our controllers for a real server."""
     directory = tmp_path_factory.mktemp("control-plane")
-    with open(directory / "up.err", "w") as log:
-        process = subprocess.Popen(
-            [CROSSPLY, "up", "--in-memory", "--data", str(directory)],
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        )
+    if request.config.getoption("--server") == "real":
+        with real(directory) as server, running(directory, "controller", "--kubeconfig", server.kubeconfig):
+            yield load_config(server.kubeconfig)
+    else:
+        with running(directory, "up", "--in-memory", "--data", str(directory)):
+            yield load_config(str(directory / "kubeconfig"))
+
+
+@contextlib.contextmanager
+def running(directory: pathlib.Path, *command: str) -> Iterator[None]:
+    """One of our commands, from when it is ready until it is told to stop."""
+    log = directory / "control-plane.err"
+    with open(log, "w") as errors:
+        process = subprocess.Popen([CROSSPLY, *command], stdout=subprocess.PIPE, stderr=errors, text=True)
     assert process.stdout is not None
-    assert process.stdout.readline() == "control plane ready\n", (directory / "up.err").read_text()
-    yield load_config(str(directory / "kubeconfig"))
-    process.terminate()
-    process.stdout.close()
-    process.wait(30)
+    try:
+        assert process.stdout.readline() == "control plane ready\n", log.read_text()
+        yield
+    finally:
+        process.terminate()
+        process.stdout.close()
+        process.wait(30)
 
 
 @pytest.fixture
@@ -42,7 +54,7 @@ def play(control_plane):
 
     def run(scenario):
         async def connected():
-            async with Client(control_plane) as client, asyncio.timeout(60):
+            async with Client(control_plane) as client, asyncio.timeout(3 * PATIENCE):
                 await scenario(await Scenario.begin(client, f"t{secrets.token_hex(4)}"))
 
         asyncio.run(connected())

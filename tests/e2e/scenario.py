@@ -35,6 +35,9 @@ _SCHEMA = {
     },
 }
 
+PATIENCE = 60.0
+"""Seconds. The garbage collector of a real cluster looks for new kinds every half minute."""
+
 
 class Scenario:
     """What one test has, named by its id so that tests do not meet."""
@@ -159,7 +162,7 @@ class Scenario:
         return found
 
     async def until(
-        self, kind: Kind, name: str, check: Callable[[Object], Any], seconds: float = 20
+        self, kind: Kind, name: str, check: Callable[[Object], Any], seconds: float = PATIENCE
     ) -> Object:
         """The object, once it passes a check."""
         end = time.monotonic() + seconds
@@ -171,7 +174,7 @@ class Scenario:
             await asyncio.sleep(0.05)
         raise AssertionError(f"never so: {kind.kind} {name}: {orjson.dumps(found).decode()}")
 
-    async def until_gone(self, kind: Kind, name: str, seconds: float = 20) -> None:
+    async def until_gone(self, kind: Kind, name: str, seconds: float = PATIENCE) -> None:
         """Wait until an object does not exist."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -179,6 +182,13 @@ class Scenario:
                 return
             await asyncio.sleep(0.05)
         raise AssertionError(f"still there: {kind.kind} {name}")
+
+    async def until_none(self, kind: Kind, seconds: float = PATIENCE) -> None:
+        """Wait until there is no object of a kind."""
+        end = time.monotonic() + seconds
+        while (await self.client.list(kind)).items:
+            assert time.monotonic() < end, f"still some: {kind.kind}"
+            await asyncio.sleep(0.05)
 
     async def writes(self, resource: str = "") -> int:
         """How many requests wrote objects of this scenario's group, by anybody."""
