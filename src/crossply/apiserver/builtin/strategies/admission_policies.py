@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from crossply.apiserver.admission.stored_expressions import check_stored_policy
 from crossply.apiserver.builtin.strategies.field_checks import (
     duplicate,
     forbidden,
@@ -26,7 +27,7 @@ _ACTIONS = ("Audit", "Deny", "Warn")
 
 
 class PolicyStrategy(Strategy):
-    """ValidatingAdmissionPolicies. Their expressions are compiled where they are used."""
+    """ValidatingAdmissionPolicies."""
 
     counts_generation = True
     updates_blindly = False
@@ -55,7 +56,7 @@ class PolicyStrategy(Strategy):
                 errors.append(
                     required(f"spec.validations[{index}].expression", "expression is not specified")
                 )
-        return errors
+        return [*errors, *check_stored_policy(spec)]
 
 
 def _check_matching(matching: Object, path: str, rules_required: bool) -> list[FieldError]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
+from crossply.apiserver.admission.stored_expressions import check_stored_conditions
 from crossply.apiserver.builtin.strategies.field_checks import (
     duplicate,
     invalid,
@@ -68,7 +69,9 @@ def _check_webhook(webhook: Object, path: str) -> list[FieldError]:
     for key in ("namespaceSelector", "objectSelector"):
         errors += label_selector(webhook.get(key), f"{path}.{key}")
     errors += _check_client(webhook.get("clientConfig") or {}, f"{path}.clientConfig")
-    return errors + check_conditions(webhook.get("matchConditions") or (), f"{path}.matchConditions")
+    conditions = webhook.get("matchConditions") or ()
+    errors += check_conditions(conditions, f"{path}.matchConditions")
+    return [*errors, *check_stored_conditions(conditions, f"{path}.matchConditions")]
 
 
 def _check_name(name: str, path: str) -> list[FieldError]:
