@@ -27,6 +27,12 @@ def test_applying_the_same_again_changes_nothing(widgets):
     assert widgets.apply("one", {"spec": {"size": 1}}, "a").ok(200) == first
 
 
+def test_an_applied_null_is_not_dropped(widgets):
+    answer = widgets.apply("one", {"spec": {"size": None}}, "a")
+    assert answer.status == 422, answer.text
+    assert 'spec.size: Invalid value: "null"' in answer.json["message"]
+
+
 def test_a_field_no_longer_applied_goes(widgets):
     widgets.apply("one", {"spec": {"size": 1, "note": "x"}}, "a").ok(201)
     changed = widgets.apply("one", {"spec": {"size": 1}}, "a").ok(200)

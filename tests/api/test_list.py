@@ -34,9 +34,12 @@ def test_items_of_custom_lists_have_their_kinds(widgets):
     assert widgets.list().json["items"][0]["kind"] == "Widget"
 
 
-def test_items_of_built_in_lists_have_no_kinds(configmaps, server):
-    if server.kind == "embedded":
-        pytest.skip("on purpose: items are sent as they are stored, with their kinds")
+def test_only_custom_lists_say_that_nothing_follows(widgets, configmaps):
+    assert widgets.list().json["metadata"]["continue"] == ""
+    assert "continue" not in configmaps.list().json["metadata"]
+
+
+def test_items_of_built_in_lists_have_no_kinds(configmaps):
     configmaps.create("one")
     assert "kind" not in configmaps.list(fieldSelector="metadata.name=one").json["items"][0]
 

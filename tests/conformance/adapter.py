@@ -63,8 +63,8 @@ def claim_crd(xrd: Object) -> Object:
 
 
 def start_apiserver(directory: pathlib.Path) -> tuple[str, str, str, Callable[[], None]]:
-    """Start the API server, empty, as a user would: its address, a token, its authority, and its end."""
-    return _start(directory, "apiserver", "ready:")
+    """Start the API server alone and empty: its address, a token, its authority, and its end."""
+    return _start(directory, "apiserver", "ready:", "--no-garbage-collection")
 
 
 def start_control_plane(directory: pathlib.Path) -> tuple[str, str, str, Callable[[], None]]:
@@ -72,10 +72,12 @@ def start_control_plane(directory: pathlib.Path) -> tuple[str, str, str, Callabl
     return _start(directory, "up", "control plane ready")
 
 
-def _start(directory: pathlib.Path, name: str, sign: str) -> tuple[str, str, str, Callable[[], None]]:
+def _start(
+    directory: pathlib.Path, name: str, sign: str, *flags: str
+) -> tuple[str, str, str, Callable[[], None]]:
     command = str(pathlib.Path(sys.executable).parent / "crossply")
     process = subprocess.Popen(
-        [command, name, "--data", str(directory), "--listen", "127.0.0.1:0"],
+        [command, name, "--data", str(directory), "--listen", "127.0.0.1:0", *flags],
         stdout=subprocess.PIPE,
         text=True,
     )

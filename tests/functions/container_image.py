@@ -7,6 +7,7 @@ import json
 import os
 import re
 import resource
+import secrets
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,8 @@ from urllib.parse import urlencode
 
 from crossply.functions import docker_engine
 
-IMAGE = "localhost/crossply-test/function-auto-ready:latest"
+IMAGE = f"localhost/crossply-test/function-auto-ready:{secrets.token_hex(4)}"
+"""Of this run alone: whoever removes an image takes its containers with it."""
 _LEFT_OUT = re.compile(
     r"(^|/)(test|tests|idlelib|ensurepip|tkinter|lib2to3|__pycache__|site-packages|config-[^/]*)(/|$)"
 )

@@ -14,7 +14,7 @@ from crossply.functions.binding import bind
 from crossply.functions.docker_engine import Engine, find_engine
 from crossply.functions.failures import ContainerEngineUnavailable, ContainerFailed, FunctionError
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("containers")]
 
 RUNTIME = "render.crossplane.io/runtime"
 

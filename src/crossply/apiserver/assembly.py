@@ -74,6 +74,8 @@ class Settings:
     """The file for audit events; none are made without."""
     audit_level: Level = Level.METADATA
     limits: Limits = field(default_factory=Limits)
+    collect_garbage: bool = True
+    """Whether objects go when the last of their owners is gone."""
 
 
 class ListenFailed(CrossplyError):
@@ -177,7 +179,11 @@ class RunningServer:
         world.guards.append(_refusing_terminating(definitions))
         definitions.start(world)
         self._stack.push_async_callback(definitions.stop)
-        controllers = Controllers(world, root_ca=read(self.certificates.authority).decode())
+        controllers = Controllers(
+            world,
+            root_ca=read(self.certificates.authority).decode(),
+            collect_garbage=self._settings.collect_garbage,
+        )
         await controllers.start()
         self._stack.push_async_callback(controllers.stop)
         return world

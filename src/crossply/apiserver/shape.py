@@ -82,8 +82,11 @@ def _check_types(call: Call, obj: Object) -> None:
         raise bad_request(f'{kind} in version "{call.version.name}" cannot be handled as a {kind}: {problem}')
 
 
-def with_defaults(resource: Resource, version: Version, obj: Object) -> Object:
-    """The object with its kind's defaults and without fields that its kind does not have."""
+def with_defaults(resource: Resource, version: Version, obj: Object, keep_nulls: bool = False) -> Object:
+    """The object with its kind's defaults and without fields that its kind does not have.
+
+    Nulls of fields that are not nullable are dropped when a body is read, but not when an apply is merged.
+    """
     if not resource.custom:
         return normalised(resource, version.name, obj)
     if version.schema is None:
@@ -93,7 +96,9 @@ def with_defaults(resource: Resource, version: Version, obj: Object) -> Object:
         return usual
     except Unusual:
         pass
-    defaulted: Object = without_unwanted_nulls(apply_defaults(obj, version.schema), version.schema)
+    defaulted: Object = apply_defaults(obj, version.schema)
+    if not keep_nulls:
+        defaulted = without_unwanted_nulls(defaulted, version.schema)
     return prune(defaulted, version.schema)
 
 

@@ -37,6 +37,7 @@ def run(invocation: Invocation) -> int:
         token_file=invocation["token-file"] or "",
         audit_log=invocation["audit-log"] or "",
         audit_level=Level[_LEVELS[invocation["audit-level"]]],
+        collect_garbage=not invocation["no-garbage-collection"],
         limits=replace(
             Limits(), requests=invocation["max-requests-inflight"], connections=invocation["max-connections"]
         ),
@@ -115,6 +116,10 @@ COMMAND = Command(
             placeholder=DEFAULT_LISTEN,
         ),
         Flag("in-memory", "Keep objects in memory only; they are gone when the server stops."),
+        Flag(
+            "no-garbage-collection",
+            "Keep objects whose owners are gone, as an API server without kube-controller-manager does.",
+        ),
         Flag(
             "names",
             "Further names and addresses for the server's certificate.",

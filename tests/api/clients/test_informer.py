@@ -6,6 +6,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("clients")
+
 
 @pytest.fixture
 def follow(informer, server, ns):

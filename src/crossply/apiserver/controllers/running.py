@@ -15,13 +15,14 @@ from crossply.apiserver.world import World
 class Controllers:
     """The controllers of one world."""
 
-    def __init__(self, world: World, *, root_ca: str = "") -> None:
+    def __init__(self, world: World, *, root_ca: str = "", collect_garbage: bool = True) -> None:
         self._world = world
         self.garbage = GarbageCollector(world)
         self.namespaces = NamespaceController(world)
         self.contents = NamespaceContents(world, root_ca)
         self.policies = PolicyStatus(world)
-        self._all = (self.garbage, self.namespaces, self.contents, self.policies)
+        others = (self.namespaces, self.contents, self.policies)
+        self._all = (self.garbage, *others) if collect_garbage else others
 
     async def start(self) -> None:
         """Make what must exist, and begin to follow the store."""

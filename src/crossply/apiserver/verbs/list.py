@@ -75,15 +75,15 @@ class Selected:
         return {
             "apiVersion": call.resource.api_version(call.version.name),
             "kind": call.resource.names.list_kind,
-            "metadata": list_metadata(self.page),
+            "metadata": list_metadata(self.page, whole=call.resource.custom),
             "items": self.objects if call.resource.custom else [untold(obj) for obj in self.objects],
         }
 
 
-def list_metadata(page: Page) -> Object:
-    """What a list says of itself."""
+def list_metadata(page: Page, whole: bool = False) -> Object:
+    """What a list says of itself; lists of custom objects also say that nothing follows."""
     metadata: Object = {"resourceVersion": str(page.revision)}
-    if page.next:
+    if page.next or whole:
         metadata["continue"] = page.next
     if page.remaining:
         metadata["remainingItemCount"] = page.remaining
@@ -273,7 +273,7 @@ def _joined(call: Call, page: Page) -> bytes:
     head = {
         "apiVersion": call.resource.api_version(call.version.name),
         "kind": call.resource.names.list_kind,
-        "metadata": list_metadata(page),
+        "metadata": list_metadata(page, whole=call.resource.custom),
     }
     pieces = [entry.data for entry in page.entries]
     if not call.resource.custom:

@@ -254,7 +254,7 @@ def _applied(world: World, call: Call, live: Object | None, wanted: Object, forc
     except ApplyError as problem:
         raise as_status(problem, call.resource, call.name) from None
     _tell_repeated(call, wanted)
-    return with_defaults(call.resource, call.version, made.object)
+    return with_defaults(call.resource, call.version, made.object, keep_nulls=True)
 
 
 def _tell_repeated(call: Call, wanted: Object) -> None:
