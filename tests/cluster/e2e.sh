@@ -2,7 +2,7 @@
 # Runs the end-to-end tests of Kubernetes that e2e-tests.txt names, and writes docs/conformance.md.
 #
 #   tests/cluster/e2e.sh [embedded|real]           all of them
-#   tests/cluster/e2e.sh embedded 'Watchers|Apply' only those whose names fit; the page stays as it is
+#   tests/cluster/e2e.sh embedded 'Watchers|Apply' only those whose names fit
 #
 # What the tests print is appended to .cache/cluster/e2e-SERVER.log. Exit codes: those of build.sh; 1 also if a
 # test fails.
