@@ -104,8 +104,10 @@ class DefinitionController:
         if told["status"] != xrd.get("status"):
             xrd = await self._plane.client.update_status(DEFINITION, told)
         crd = await self._plane.client.get(CRD, xrd["metadata"]["name"])
+        if crd is not None and crd["metadata"].get("deletionTimestamp"):
+            raise Waiting(f"waiting for CustomResourceDefinition {definition.name} to be gone")
         if crd is not None:
-            await self._empty(definition)
+            await self._empty(xrd, definition)
             await self._stop(definition.name)
             await self._plane.client.delete(CRD, crd["metadata"]["name"])
             raise Waiting(f"waiting for CustomResourceDefinition {definition.name} to be gone")
@@ -115,13 +117,16 @@ class DefinitionController:
         body = {"metadata": {"finalizers": left or None, "resourceVersion": version}}
         await self._plane.client.patch_merge(DEFINITION, definition.name, body)
 
-    async def _empty(self, definition: Definition) -> None:
+    async def _empty(self, xrd: Object, definition: Definition) -> None:
         """Delete cluster scoped composite resources; namespaced ones are their users', and are waited for."""
-        running = self._running.get(definition.name)
-        instances = running[1].instances() if running is not None else []
-        if definition.scope != "Namespaced" and running is not None:
+        if definition.name not in self._running:
+            # After a restart nobody would work off the finalizers of composite resources.
+            await self._run(xrd, definition)
+        _, kind = self._running[definition.name]
+        instances = kind.instances()
+        if definition.scope != "Namespaced":
             for namespace, name in instances:
-                await self._plane.client.delete(running[1].kind, name, namespace)
+                await self._plane.client.delete(kind.kind, name, namespace)
         if instances:
             raise Waiting(f"waiting for {len(instances)} composite resources of {definition.name} to be gone")
 
