@@ -28,6 +28,7 @@ without nodes are run on the embedded server (`crossply apiserver`) and on a rea
     tests/cluster/e2e.sh embedded Watchers only the tests whose names fit
 
 This page is written by `tests/cluster/e2e.sh`; the tests are chosen in `tests/cluster/e2e-tests.txt`.
+While they run, a namespace is annotated every half minute, so that an idle server also ages its list tokens.
 """
 
 
