@@ -13,7 +13,7 @@ from crossply.errors import CrossplyError
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "examples" / "00-quick-start"
-DATA = ROOT / ".crossply"
+DATA = pathlib.Path(os.environ.get("CROSSPLY_QUICK_START_DATA", ROOT / ".crossply"))
 CROSSPLY = os.path.join(os.path.dirname(sys.executable), "crossply")
 MANAGER = "quick-start"
 
@@ -44,7 +44,7 @@ async def apply_and_watch() -> int:
 
     async with Client(load_config(str(DATA / "kubeconfig"))) as client:
         discovery = Discovery(client)
-        for name in ("definition", "composition", "functions", "site"):
+        for name in ("definition", "composition", "functions", "xr"):
             for document in read_stream((EXAMPLE / f"{name}.yaml").read_bytes()):
                 obj = document.value
                 await apply(client, discovery, obj)
