@@ -19,14 +19,8 @@ CACHE = pathlib.Path(os.environ.get("CROSSPLY_CLIENTS_CACHE", ROOT / ".cache" / 
 
 
 def skip_loudly(why: str) -> None:
-    """Skip; pytest_terminal_summary says so at the end of the run, even where skips are not listed."""
+    """Skip, with words that stand out in the list at the end of a run."""
     pytest.skip(f"{LOUD}{why}")
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    told = {str(report.longrepr) for report in terminalreporter.stats.get("skipped", ())}
-    for reason in sorted({text.partition(LOUD)[2].rstrip("')") for text in told if LOUD in text}):
-        terminalreporter.write_line(f"{LOUD}{reason}", yellow=True)
 
 
 class Kubectl:
