@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 
 from crossply.functions import docker_engine
 
-IMAGE = f"localhost/crossply-test/function-auto-ready:{secrets.token_hex(4)}"
+IMAGE = f"localhost/crossply-test-{secrets.token_hex(4)}/function-auto-ready:latest"
 """Of this run alone: whoever removes an image takes its containers with it."""
 _LEFT_OUT = re.compile(
     r"(^|/)(test|tests|idlelib|ensurepip|tkinter|lib2to3|__pycache__|site-packages|config-[^/]*)(/|$)"
