@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from crossply.errors import CrossplyError
+from crossply.kinds.gostructs import json_kind
 
 
 class UnmarshalFailed(CrossplyError):
@@ -29,18 +30,8 @@ def unmarshal(type_name: str, value: Any) -> None:
         reader(value)
 
 
-def _kind(value: Any) -> str:
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, int | float):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    return "array" if isinstance(value, list) else "object"
-
-
 def _mismatch(value: Any, wanted: str) -> UnmarshalFailed:
-    return UnmarshalFailed(f"json: cannot unmarshal {_kind(value)} into {{place}} of type {wanted}")
+    return UnmarshalFailed(f"json: cannot unmarshal {json_kind(value)} into {{place}} of type {wanted}")
 
 
 def _time(layout: str) -> Callable[[Any], None]:

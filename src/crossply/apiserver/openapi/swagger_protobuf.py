@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from crossply.values import Object
+from crossply.values.structs import varint
 
 MEDIA_TYPES = (
     "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
@@ -28,17 +29,8 @@ def encode(document: Object) -> bytes:
     return _message(_DOCUMENT, 16, document)
 
 
-def _varint(number: int) -> bytes:
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
-
-
 def _bytes(number: int, data: bytes) -> bytes:
-    return _varint(number << 3 | 2) + _varint(len(data)) + data
+    return varint(number << 3 | 2) + varint(len(data)) + data
 
 
 def _text(number: int, value: str) -> bytes:
@@ -46,15 +38,15 @@ def _text(number: int, value: str) -> bytes:
 
 
 def _flag(number: int, value: bool) -> bytes:
-    return _varint(number << 3) + b"\x01" if value else b""
+    return varint(number << 3) + b"\x01" if value else b""
 
 
 def _count(number: int, value: int) -> bytes:
-    return _varint(number << 3) + _varint(value & (1 << 64) - 1)
+    return varint(number << 3) + varint(value & (1 << 64) - 1)
 
 
 def _double(number: int, value: float) -> bytes:
-    return _varint(number << 3 | 1) + struct.pack("<d", value)
+    return varint(number << 3 | 1) + struct.pack("<d", value)
 
 
 def _texts(number: int, values: Iterable[str]) -> bytes:

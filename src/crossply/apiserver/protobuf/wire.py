@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from crossply.values.structs import varint as unsigned_varint
+
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 END_GROUP = 4
 _64_BITS = 0xFFFF_FFFF_FFFF_FFFF
 UNEXPECTED_END = "unexpected EOF"
-_BYTE = tuple(bytes((number,)) for number in range(128))
 
 
 class Malformed(ValueError):
@@ -77,15 +78,7 @@ def varints(data: bytes) -> Iterator[int]:
 
 def varint(number: int) -> bytes:
     """A number as a varint; a negative one takes ten bytes."""
-    number &= _64_BITS
-    if number < 128:
-        return _BYTE[number]
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
+    return unsigned_varint(number & _64_BITS)
 
 
 def chunk(number: int, data: bytes) -> bytes:
