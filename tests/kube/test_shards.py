@@ -6,7 +6,6 @@ import asyncio
 import os
 import signal
 import sys
-import time
 from contextlib import aclosing
 from pathlib import Path
 
@@ -103,10 +102,10 @@ def test_shards_are_shared_handed_over_and_taken_over(connect, ns) -> None:
         handed_over = len(group.replicas["second"].owned)
         assert 0 < handed_over < COUNT
         assert len(group.drained) == handed_over
-        began = time.monotonic()
         await group.remove("first")
+        left = [orjson.loads(item) for item in (await client.list(LEASE, ns)).items]
+        assert "first" not in map(holder_of, left), "who leaves politely is not waited for"
         await group.settled()
-        assert time.monotonic() - began < QUICK.lease, "who leaves politely is not waited for"
         await group.close()
         left = [orjson.loads(item) for item in (await client.list(LEASE, ns)).items]
         assert [lease["metadata"]["name"] for lease in left if "member" in lease["metadata"]["name"]] == []
@@ -165,9 +164,7 @@ def test_a_replica_that_freezes_or_dies_loses_its_shards_and_writes_no_more(conn
             try:
                 await waited(lambda: 0 < len(ours.owned) < COUNT and story.signatures)
                 other.send_signal(how)
-                began = time.monotonic()
                 await waited(lambda: len(ours.owned) == COUNT)
-                assert time.monotonic() - began < 1.5 * QUICK.lease + 1
                 if how == signal.SIGSTOP:
                     signed = len(story.signatures)
                     other.send_signal(signal.SIGCONT)
