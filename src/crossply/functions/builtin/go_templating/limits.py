@@ -1,0 +1,80 @@
+"""How much a render may take: steps, time, and the size of what it makes.
+
+A template is somebody's input. `Budget` belongs to one render and is charged by the engine; `check_size`
+is for functions that make much of little, before they make it.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+
+MAX_VALUE = 16 << 20
+"""The largest text, in characters, that one value may have."""
+
+MAX_ITEMS = 1_000_000
+"""The longest list that a function may make."""
+
+MAX_MADE = 256 << 20
+"""About how many bytes all functions of a render may make."""
+
+MAX_OUTPUT = 16 << 20
+"""How long the rendered text may be, in characters. No API server would store what it describes."""
+
+MAX_SECONDS = 10.0
+"""How long a render may take."""
+
+STEPS_PER_LOOK = 256
+"""So many steps pass between two looks at the clock."""
+
+
+class TooLarge(Exception):
+    """A template wants more than a render may take. The engine tells where."""
+
+
+def check_size(characters: int) -> None:
+    """Refuse a text that would be too long."""
+    if characters > MAX_VALUE:
+        raise TooLarge(f"text would be longer than {MAX_VALUE} characters")
+
+
+def check_items(items: int) -> None:
+    """Refuse a list that would be too long."""
+    if items > MAX_ITEMS:
+        raise TooLarge(f"list would be longer than {MAX_ITEMS} items")
+
+
+class Budget:
+    """What is left for one render."""
+
+    __slots__ = ("_deadline", "_made", "_output", "_seconds", "_steps")
+
+    def __init__(self, seconds: float = MAX_SECONDS) -> None:
+        self._seconds = seconds
+        self._deadline = monotonic() + seconds
+        self._steps = STEPS_PER_LOOK
+        self._made = MAX_MADE
+        self._output = MAX_OUTPUT
+
+    def step(self) -> None:
+        """Count one step; now and then, look at the clock."""
+        self._steps -= 1
+        if self._steps <= 0:
+            self.look()
+
+    def look(self) -> None:
+        """Look at the clock."""
+        self._steps = STEPS_PER_LOOK
+        if monotonic() > self._deadline:
+            raise TooLarge(f"rendering takes longer than {self._seconds:g} seconds")
+
+    def make(self, size: int) -> None:
+        """Charge what a function has made, in bytes."""
+        self._made -= size
+        if self._made < 0:
+            raise TooLarge(f"functions make more than {MAX_MADE >> 20} MiB of values")
+
+    def write(self, characters: int) -> None:
+        """Charge what is added to the rendered text."""
+        self._output -= characters
+        if self._output < 0:
+            raise TooLarge(f"rendered text is longer than {MAX_OUTPUT} characters")

@@ -1,0 +1,31 @@
+"""What a template function looks like to the engine: what to call, and the Go types of its parameters.
+
+The engine checks the arguments as Go's reflection would, with Go's sentences; a function may rely on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+ANY = "interface {}"
+"""Go's type of a parameter that takes everything, nil among it."""
+
+
+class FunctionFailed(Exception):
+    """A template function gives up; the engine tells where. It never leaves the engine as it is."""
+
+
+class Function(NamedTuple):
+    """A function that templates can call.
+
+    `parameters` are Go type names as reflection spells them: "string", "int", "int64", "float64", "bool",
+    "interface {}" ("any" means the same here), "[]interface {}", "[]string", "map[string]interface {}",
+    "time.Time"; "..." as a type is not written: `variadic` says that the last parameter may repeat, or be
+    missing. `slow` marks what takes milliseconds, so that the engine looks at its clock after each call.
+    """
+
+    call: Callable[..., Any]
+    parameters: tuple[str, ...] = ()
+    variadic: bool = False
+    slow: bool = False

@@ -1,0 +1,175 @@
+"""Go's values in Python's clothes: which class stands for which Go type.
+
+A template tells `int` from `int64` and `[]string` from `[]interface {}`: functions refuse one where they
+want the other, and `kindOf` or `%T` name it. So where Python has one type for several of Go's, the others
+are subclasses that carry Go's name for themselves in `go_type`:
+
+    nil None · bool · string str · int int · int64 Int64 · float64 float · complex128 complex · []byte bytes
+    []interface {} list · map[string]interface {} dict · anything else: a class of this module
+
+Maps are printed and ranged over in the order of their keys, whatever order the dict has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from crossply.functions.builtin.go_templating.signatures import Function
+
+
+class Int64(int):
+    """Go's int64, where `int` is another type."""
+
+    __slots__ = ()
+    go_type: ClassVar[str] = "int64"
+    go_kind: ClassVar[str] = "int64"
+
+
+class Int32(int):
+    """Go's int32, which is also its rune."""
+
+    __slots__ = ()
+    go_type: ClassVar[str] = "int32"
+    go_kind: ClassVar[str] = "int32"
+
+
+class Uint8(int):
+    """Go's uint8, which is also its byte."""
+
+    __slots__ = ()
+    go_type: ClassVar[str] = "uint8"
+    go_kind: ClassVar[str] = "uint8"
+
+
+class Uint64(int):
+    """Go's uint64."""
+
+    __slots__ = ()
+    go_type: ClassVar[str] = "uint64"
+    go_kind: ClassVar[str] = "uint64"
+
+
+class Duration(int):
+    """Go's time.Duration, in nanoseconds."""
+
+    __slots__ = ()
+    go_type: ClassVar[str] = "time.Duration"
+    go_kind: ClassVar[str] = "int64"
+
+
+class Strings(list[str]):
+    """Go's []string."""
+
+    __slots__ = ()
+    go_type: ClassVar[str] = "[]string"
+    go_kind: ClassVar[str] = "slice"
+
+
+class Ints(list[int]):
+    """Go's []int."""
+
+    __slots__ = ()
+    go_type: ClassVar[str] = "[]int"
+    go_kind: ClassVar[str] = "slice"
+
+
+class Lists(list[list[Any]]):
+    """Go's [][]interface {}."""
+
+    __slots__ = ()
+    go_type: ClassVar[str] = "[][]interface {}"
+    go_kind: ClassVar[str] = "slice"
+
+
+class Maps(list[dict[str, Any]]):
+    """Go's []map[string]interface {}."""
+
+    __slots__ = ()
+    go_type: ClassVar[str] = "[]map[string]interface {}"
+    go_kind: ClassVar[str] = "slice"
+
+
+class StringMap(dict[str, str]):
+    """Go's map[string]string."""
+
+    __slots__ = ()
+    go_type: ClassVar[str] = "map[string]string"
+    go_kind: ClassVar[str] = "map"
+
+
+class Structure:
+    """A Go struct, or a pointer to one: fields and methods by name, a text for printing, nothing else.
+
+    A template reaches `fields` and `methods` only; a method's Function takes no receiver. `plain` is what
+    Go's Print writes for the value; `fields` are printed when it is None.
+    """
+
+    __slots__ = ("_plain", "fields", "go_kind", "go_type", "methods", "value")
+
+    def __init__(
+        self,
+        go_type: str,
+        fields: Mapping[str, Any],
+        methods: Mapping[str, Function] | None = None,
+        plain: Callable[[], str] | None = None,
+        value: Any = None,
+    ) -> None:
+        self.go_type = go_type
+        self.go_kind = "ptr" if go_type.startswith("*") else "struct"
+        self.fields = fields
+        self.methods = methods or {}
+        self._plain = plain
+        self.value = value
+        """What the functions that made it want to find again, such as a moment; no template can see it."""
+
+    def plain(self) -> str:
+        """What Go's Print would write."""
+        if self._plain is not None:
+            return self._plain()
+        inner = " ".join(str(value) for value in self.fields.values())
+        return f"&{{{inner}}}" if self.go_kind == "ptr" else f"{{{inner}}}"
+
+
+class Failure:
+    """A Go error as a value."""
+
+    __slots__ = ("message",)
+    go_type: ClassVar[str] = "*errors.errorString"
+    go_kind: ClassVar[str] = "ptr"
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+
+
+_TYPES: dict[type, str] = {
+    str: "string",
+    bool: "bool",
+    int: "int",
+    float: "float64",
+    complex: "complex128",
+    bytes: "[]uint8",
+    dict: "map[string]interface {}",
+    list: "[]interface {}",
+    type(None): "<nil>",
+}
+_KINDS: dict[type, str] = {**_TYPES, bytes: "slice", dict: "map", list: "slice", type(None): "invalid"}
+
+
+def go_type(value: Any) -> str:
+    """What `%T` prints for a value."""
+    known = _TYPES.get(value.__class__)
+    if known is not None:
+        return known
+    name: str = value.go_type
+    return name
+
+
+def go_kind(value: Any) -> str:
+    """What reflect's Kind says of a value."""
+    known = _KINDS.get(value.__class__)
+    if known is not None:
+        return known
+    name: str = value.go_kind
+    return name
