@@ -15,6 +15,7 @@ from crossply.kube.cache import Cache
 from crossply.kube.caches import Caches
 from crossply.kube.client import Client
 from crossply.kube.failures import KubeError, Unreachable
+from crossply.kube.selection import Selection
 from crossply.kube.watch import ADDED, DELETED, MODIFIED, SYNCED, follow
 from tests.kube.embedded import CONFIG_MAP, DEFINITION, Server, config_map
 
@@ -28,9 +29,9 @@ async def until(holds, seconds: float = 20.0):
 
 
 @asynccontextmanager
-async def running(client: Client, **options):
+async def running(client: Client, selection: Selection):
     async with Caches(client) as caches:
-        cache = caches.acquire(CONFIG_MAP, **options)
+        cache = caches.acquire(CONFIG_MAP, selection)
         await asyncio.wait_for(cache.synced.wait(), 20)
         yield cache
 
@@ -41,7 +42,7 @@ def versions(items: list[bytes]) -> dict[str, str]:
 
 
 async def same_as_server(client: Client, cache: Cache) -> None:
-    listed = await client.list(CONFIG_MAP, cache.namespace, cache.label_selector)
+    listed = await client.list_selected(CONFIG_MAP, cache.selection)
     wanted = versions(listed.items)
     await until(lambda: versions(cache.objects()) == wanted)
 
@@ -65,7 +66,7 @@ async def scribble(client: Client, ns: str, chance: random.Random, count: int) -
 @pytest.mark.parametrize("learning", [False, True])
 def test_after_random_writes_the_cache_is_as_the_server(connect, ns, seed, learning) -> None:
     async def case(client: Client) -> None:
-        async with running(client, namespace=ns, label_selector="of=case") as cache:
+        async with running(client, Selection(ns, "of=case")) as cache:
             mirror: dict = {}
 
             def track(kind: str, key, before: bytes | None, after: bytes | None) -> None:
@@ -111,7 +112,7 @@ async def keep_learning(client: Client, cache: Cache, ns: str, chance: random.Ra
 
 def test_what_was_written_and_learned_is_read_at_once_and_told_once(connect, ns) -> None:
     async def case(client: Client) -> None:
-        async with running(client, namespace=ns, label_selector="of=case") as cache:
+        async with running(client, Selection(ns, "of=case")) as cache:
             told: list[str] = []
             cache.subscribe(lambda kind, key, before, after: told.append(f"{kind} {key[1]}"))
             made = await client.create(CONFIG_MAP, config_map("one", ns))
@@ -131,9 +132,9 @@ def test_what_was_written_and_learned_is_read_at_once_and_told_once(connect, ns)
 def test_caches_are_shared_and_end_with_the_last_user(connect, ns) -> None:
     async def case(client: Client) -> None:
         async with Caches(client) as caches:
-            first = caches.acquire(CONFIG_MAP, namespace=ns)
-            second = caches.acquire(CONFIG_MAP, namespace=ns)
-            other = caches.acquire(CONFIG_MAP, namespace=ns, label_selector="of=case")
+            first = caches.acquire(CONFIG_MAP, Selection(ns))
+            second = caches.acquire(CONFIG_MAP, Selection(ns))
+            other = caches.acquire(CONFIG_MAP, Selection(ns, "of=case"))
             assert first is second is not other
             await first.synced.wait()
             await other.synced.wait()
@@ -151,7 +152,7 @@ def test_a_subscriber_that_fails_does_not_stop_the_others(connect, ns, caplog) -
         raise ValueError("no")
 
     async def case(client: Client) -> None:
-        async with running(client, namespace=ns, label_selector="of=case") as cache:
+        async with running(client, Selection(ns, "of=case")) as cache:
             heard: list[str] = []
             cache.subscribe(fail)
             stop = cache.subscribe(lambda kind, *_: heard.append(kind))
@@ -168,7 +169,7 @@ def test_a_subscriber_that_fails_does_not_stop_the_others(connect, ns, caplog) -
 
 def test_objects_larger_than_any_buffer_arrive(connect, ns) -> None:
     async def case(client: Client) -> None:
-        async with running(client, namespace=ns, label_selector="of=case") as cache:
+        async with running(client, Selection(ns, "of=case")) as cache:
             await client.create(CONFIG_MAP, config_map("large", ns, text="x" * 900_000))
             data = await until(lambda: cache.get(ns, "large"))
             assert len(orjson.loads(data)["data"]["text"]) == 900_000
@@ -206,7 +207,7 @@ def lasting(tmp_path):
 
 def test_caches_go_on_after_the_server_was_killed_and_restarted(lasting) -> None:
     async def case() -> None:
-        async with Client(lasting.config) as client, running(client, label_selector="of=case") as cache:
+        async with Client(lasting.config) as client, running(client, Selection(labels="of=case")) as cache:
             await client.create(CONFIG_MAP, config_map("one"))
             await until(lambda: cache.get("default", "one"))
             told: list[str] = []
@@ -256,7 +257,7 @@ def test_nothing_that_was_missed_is_lost_when_the_server_has_forgotten_it(lastin
         async with Client(lasting.config) as client:
             for name in ("changes", "goes", "returns", "stays"):
                 await client.create(CONFIG_MAP, config_map(name))
-            async with running(client, label_selector="of=case") as cache:
+            async with running(client, Selection(labels="of=case")) as cache:
                 cache.subscribe(lambda kind, key, before, after: told.append(f"{kind} {key[1]}"))
                 watches = client.counts["watch", "configmaps"]
                 async with aclosing(follow(client, CONFIG_MAP, label_selector="of=case")) as feed:
@@ -278,3 +279,21 @@ def test_nothing_that_was_missed_is_lost_when_the_server_has_forgotten_it(lastin
 
 
 RELISTED = ["MODIFIED changes", "DELETED returns", "ADDED returns", "DELETED goes"]
+
+
+@pytest.mark.parametrize("streams_lists", [True, False], ids=["streamed", "listed"])
+def test_a_cache_of_metadata_holds_nothing_else(connect, ns, monkeypatch, streams_lists) -> None:
+    if not streams_lists:
+        monkeypatch.setattr(watch, "_INITIAL", {"sendInitialEvents": "true"})  # refused, so it lists
+
+    async def case(client: Client) -> None:
+        await client.create(CONFIG_MAP, config_map("here", ns, value="secret"))
+        async with running(client, Selection(ns, metadata_only=True)) as cache:
+            await client.create(CONFIG_MAP, config_map("later", ns, value="secret"))
+            later = orjson.loads(await until(lambda: cache.get(ns, "later")))
+            here = orjson.loads(cache.get(ns, "here"))
+        for found in (here, later):
+            assert found["metadata"]["labels"] == {"of": "case"}
+            assert "data" not in found
+
+    connect(case)

@@ -22,6 +22,7 @@ from crossply.control.plane import Plane
 from crossply.kube.cache import Cache
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.kind import Kind
+from crossply.kube.selection import Selection
 from crossply.values import Object
 
 LABEL = "crossplane.io/composite"
@@ -83,7 +84,7 @@ class ComposedStore:
         """Watch a composed kind, from the first resource of it on."""
         cache = self._caches.get(kind)
         if cache is None:
-            cache = self._caches[kind] = self._plane.caches.acquire(kind, label_selector=LABEL)
+            cache = self._caches[kind] = self._plane.caches.acquire(kind, Selection(labels=LABEL))
             cache.subscribe(self._notice)
         await cache.synced.wait()
         return cache

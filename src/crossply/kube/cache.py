@@ -20,6 +20,7 @@ import orjson
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind
+from crossply.kube.selection import EVERYTHING, Selection
 from crossply.kube.watch import (
     ADDED,
     BOOKMARK,
@@ -55,10 +56,9 @@ class Entry(NamedTuple):
 class Cache:
     """The objects of one kind that one selector selects."""
 
-    def __init__(self, client: Client, kind: Kind, namespace: str = "", label_selector: str = "") -> None:
+    def __init__(self, client: Client, kind: Kind, selection: Selection = EVERYTHING) -> None:
         self.kind = kind
-        self.namespace = namespace
-        self.label_selector = label_selector
+        self.selection = selection
         self.synced = asyncio.Event()
         """Set once everything that exists is here."""
         self.trouble: CrossplyError | None = None
@@ -136,13 +136,7 @@ class Cache:
 
     async def run(self) -> None:
         """Keep up to date until cancelled."""
-        feed = changes(
-            self._client,
-            self.kind,
-            namespace=self.namespace,
-            label_selector=self.label_selector,
-            trouble=self._note_trouble,
-        )
+        feed = changes(self._client, self.kind, self.selection, trouble=self._note_trouble)
         async with aclosing(feed):
             async for change in feed:
                 self._take(change)

@@ -9,8 +9,9 @@ from typing import Self
 from crossply.kube.cache import Cache
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind
+from crossply.kube.selection import EVERYTHING, Selection
 
-_Which = tuple[Kind, str, str]
+_Which = tuple[Kind, Selection]
 
 
 class _Shared:
@@ -40,17 +41,17 @@ class Caches:
     ) -> None:
         await self.close()
 
-    def acquire(self, kind: Kind, *, namespace: str = "", label_selector: str = "") -> Cache:
+    def acquire(self, kind: Kind, selection: Selection = EVERYTHING) -> Cache:
         """A running cache; await its `synced` before relying on it, and `release` it in the end."""
-        which = (kind, namespace, label_selector)
+        which = (kind, selection)
         if which not in self._shared:
-            self._shared[which] = _Shared(Cache(self._client, kind, namespace, label_selector))
+            self._shared[which] = _Shared(Cache(self._client, kind, selection))
         self._shared[which].users += 1
         return self._shared[which].cache
 
     def release(self, cache: Cache) -> None:
         """One who needed it does so no longer."""
-        which = (cache.kind, cache.namespace, cache.label_selector)
+        which = (cache.kind, cache.selection)
         shared = self._shared[which]
         shared.users -= 1
         if not shared.users:

@@ -21,6 +21,7 @@ from crossply.kube.config import ClusterConfig
 from crossply.kube.failures import Expired, NotFound, NotServed
 from crossply.kube.kind import Kind
 from crossply.kube.requests import APPLY_PATCH, JSON, JSON_PATCH, MERGE_PATCH, Actor, Reply, Request
+from crossply.kube.selection import Selection
 from crossply.kube.transport import Transport
 from crossply.values import Object
 
@@ -133,17 +134,21 @@ class Client:
         limit: int = PAGE,
     ) -> Listed:
         """Everything of a kind that the selectors select, as of one moment; fetched page by page."""
-        query = _selection(label_selector, field_selector) | {"limit": str(limit)}
+        return await self.list_selected(kind, Selection(namespace, label_selector, field_selector), limit)
+
+    async def list_selected(self, kind: Kind, selection: Selection, limit: int = PAGE) -> Listed:
+        """The same, of whatever is selected."""
         try:
-            return await self._pages(kind, namespace, query)
+            return await self._pages(kind, selection, selection.query | {"limit": str(limit)})
         except Expired:
             # The moment of the first page was forgotten before the last page was read: read all at once.
-            return await self._pages(kind, namespace, _selection(label_selector, field_selector))
+            return await self._pages(kind, selection, selection.query)
 
-    async def _pages(self, kind: Kind, namespace: str, query: dict[str, str]) -> Listed:
+    async def _pages(self, kind: Kind, selection: Selection, query: dict[str, str]) -> Listed:
         items: list[bytes] = []
+        path = kind.path(selection.namespace)
         while True:
-            reply = await self._call("GET", "list", kind, kind.path(namespace), query=query)
+            reply = await self._call("GET", "list", kind, path, query=query, accept=selection.accept)
             page = orjson.loads(reply.data)
             items.extend(orjson.dumps(_whole(kind, item)) for item in page.get("items") or ())
             if not page["metadata"].get("continue"):
@@ -260,23 +265,19 @@ class Client:
         return await self._transport.send(request)
 
     def stream(
-        self, kind: Kind, namespace: str, query: Mapping[str, str], seconds: float
+        self, kind: Kind, selection: Selection, query: Mapping[str, str], seconds: float
     ) -> AbstractAsyncContextManager[aiohttp.StreamReader]:
         """Begin a watch; `watch.follow` is what reads it."""
         request = Request(
             method="GET",
-            path=kind.path(namespace),
+            path=kind.path(selection.namespace),
             verb="watch",
             resource=kind.resource,
-            query={"watch": "true", **query},
+            query={"watch": "true", **selection.query, **query},
+            accept=selection.accept,
             actor=self._actor,
         )
         return self._transport.stream(request, seconds)
-
-
-def _selection(label_selector: str, field_selector: str) -> dict[str, str]:
-    selectors = {"labelSelector": label_selector, "fieldSelector": field_selector}
-    return {key: value for key, value in selectors.items() if value}
 
 
 def _manager(manager: str) -> dict[str, str]:

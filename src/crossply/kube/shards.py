@@ -33,6 +33,7 @@ from crossply.kube.leases import (
     new_lease,
     shard_name,
 )
+from crossply.kube.selection import Selection
 from crossply.kube.sharding import member_of, shard_of
 from crossply.values import Object
 
@@ -134,7 +135,7 @@ class Shards:
         """Hold our part until cancelled; then hand it over."""
         async with Caches(self._client) as caches:
             selector = group_selector(self._group)
-            cache = caches.acquire(LEASE, namespace=self._namespace, label_selector=selector)
+            cache = caches.acquire(LEASE, Selection(self._namespace, selector))
             await cache.synced.wait()
             try:
                 async with asyncio.TaskGroup() as tasks:

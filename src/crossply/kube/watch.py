@@ -24,6 +24,7 @@ from crossply.kube.client import Client
 from crossply.kube.failures import Expired, Invalid, Unreachable, refusal
 from crossply.kube.kind import Kind
 from crossply.kube.lines import lines
+from crossply.kube.selection import Selection
 from crossply.values import Object
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
@@ -89,7 +90,7 @@ async def follow(
     """
     known: dict[Key, tuple[str, str]] = {}
     unseen: set[Key] = set()
-    feed = changes(client, kind, namespace=namespace, label_selector=label_selector, since=since)
+    feed = changes(client, kind, Selection(namespace, label_selector), since=since)
     async with aclosing(feed):
         async for change in feed:
             if change.type == RELIST:
@@ -130,26 +131,24 @@ def _vanished(kind: Kind, key: Key, uid: str) -> Change:
 def changes(
     client: Client,
     kind: Kind,
+    selection: Selection,
     *,
-    namespace: str = "",
-    label_selector: str = "",
     since: str = "",
     trouble: Trouble = _untold,
 ) -> AsyncGenerator[Change, None]:
     """Every change, with RELIST, SYNCED and BOOKMARK in between; it never ends by itself."""
-    return _Feed(client, kind, namespace, label_selector, since, trouble).run()
+    return _Feed(client, kind, selection, since, trouble).run()
 
 
 class _Feed:
     """A place in the history of a kind, and the way on from there."""
 
     def __init__(
-        self, client: Client, kind: Kind, namespace: str, label_selector: str, since: str, trouble: Trouble
+        self, client: Client, kind: Kind, selection: Selection, since: str, trouble: Trouble
     ) -> None:
         self._client = client
         self._kind = kind
-        self._namespace = namespace
-        self._labels = label_selector
+        self._selection = selection
         self._position = since
         """The version up to which everything was told; empty where it is to begin anew."""
         self._streams_lists = True
@@ -199,7 +198,7 @@ class _Feed:
         return self._watch(_INITIAL) if self._streams_lists else self._list()
 
     async def _list(self) -> AsyncGenerator[Change, None]:
-        listed = await self._client.list(self._kind, self._namespace, self._labels)
+        listed = await self._client.list_selected(self._kind, self._selection)
         yield _marker(RELIST)
         for data in listed.items:
             yield Change(ADDED, data, orjson.loads(data))
@@ -212,9 +211,7 @@ class _Feed:
     async def _watch(self, query: dict[str, str]) -> AsyncGenerator[Change, None]:
         seconds = WATCH_SECONDS * (1 + random.random())
         query = {**query, "allowWatchBookmarks": "true", "timeoutSeconds": str(int(seconds))}
-        if self._labels:
-            query["labelSelector"] = self._labels
-        async with self._client.stream(self._kind, self._namespace, query, seconds + 30) as body:
+        async with self._client.stream(self._kind, self._selection, query, seconds + 30) as body:
             self._trouble(None)
             if not self._position:
                 yield _marker(RELIST)

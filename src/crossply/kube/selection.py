@@ -1,0 +1,33 @@
+"""Which objects of a kind a watch is about, and how much of each."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crossply.kube.requests import JSON
+
+METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+
+
+class Selection(NamedTuple):
+    """Everything of a kind, unless it says otherwise."""
+
+    namespace: str = ""
+    labels: str = ""
+    fields: str = ""
+    metadata_only: bool = False
+    """Leave out all but metadata: enough to know that something changed, and little to remember."""
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The selectors as the API spells them."""
+        selectors = {"labelSelector": self.labels, "fieldSelector": self.fields}
+        return {key: value for key, value in selectors.items() if value}
+
+    @property
+    def accept(self) -> str:
+        """The form that objects are asked for in."""
+        return METADATA if self.metadata_only else JSON
+
+
+EVERYTHING = Selection()
