@@ -35,7 +35,7 @@ class ClaimKind:
         self._queue: Queue[Key] = Queue()
         self._reconciler = ClaimReconciler(plane, definition, self.kind, composite, self._claims, self._xrs)
 
-    def start(self) -> None:
+    async def start(self) -> None:
         """Watch claims and composite resources, and begin to reconcile once all of them are known."""
         self._unsubscribe = (
             self._claims.subscribe(lambda change, key, old, new: self._queue.add(key)),

@@ -1,0 +1,143 @@
+"""What everybody who follows definitions does: hold the definition, serve a CRD, run its kind, tell.
+
+A definition may have several followers: one for its composite resources, one for its claims or requirements.
+Each has a finalizer of its own, so that none lets the definition go before all have finished.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Generic, Protocol, TypeVar
+
+from crossply.compose.events import StatusCondition
+from crossply.control.conditions import with_conditions
+from crossply.control.kinds import CRD
+from crossply.control.memory import Applied
+from crossply.control.plane import Plane
+from crossply.errors import CrossplyError
+from crossply.kinds.composition import TypeRef
+from crossply.kube.kind import Kind
+from crossply.values import Object
+
+MANAGER = "crossplane"
+COMPOSITE_TYPE = "compositeResourceType"
+CLAIM_TYPE = "compositeResourceClaimType"
+_NO_TYPE = {"apiVersion": "", "kind": ""}
+_NOTHING_CONTROLLED = {COMPOSITE_TYPE: _NO_TYPE, CLAIM_TYPE: _NO_TYPE}
+"""What a definition's status says of kinds that are not controlled."""
+
+
+class Waiting(CrossplyError):
+    """Something must happen first; it is looked at again soon."""
+
+    code = "CP-801"
+
+
+class RunningKind(Protocol):
+    """A kind under control."""
+
+    @property
+    def kind(self) -> Kind:
+        """What the API calls it."""
+        ...
+
+    async def start(self) -> None:
+        """Begin to reconcile."""
+        ...
+
+    async def stop(self) -> None:
+        """Stop reconciling; nothing is undone."""
+        ...
+
+
+K = TypeVar("K", bound=RunningKind)
+
+
+class DefinedKinds(Generic[K]):
+    """The kinds that definitions of one sort stand for, as far as one follower is concerned."""
+
+    def __init__(self, plane: Plane, definitions: Kind, finalizer: str) -> None:
+        self._plane = plane
+        self._definitions = definitions
+        self._finalizer = finalizer
+        self._running: dict[str, tuple[Hashable, K]] = {}
+        self._applied = Applied()
+
+    def is_held(self, definition: Object) -> bool:
+        """Whether our finalizer keeps a definition."""
+        return self._finalizer in (definition["metadata"].get("finalizers") or ())
+
+    async def hold(self, definition: Object) -> Object:
+        """Keep a definition from going before we let it go."""
+        if self.is_held(definition):
+            return definition
+        return await self._write_finalizers(
+            definition, [*(definition["metadata"].get("finalizers") or ()), self._finalizer]
+        )
+
+    async def let_go(self, definition: Object) -> Object:
+        """Let a definition go, as far as we are concerned."""
+        if not self.is_held(definition):
+            return definition
+        left = [each for each in definition["metadata"]["finalizers"] if each != self._finalizer]
+        return await self._write_finalizers(definition, left)
+
+    async def _write_finalizers(self, definition: Object, finalizers: list[str]) -> Object:
+        # Other followers write them too: whoever comes second must have seen the first.
+        version = definition["metadata"]["resourceVersion"]
+        body = {"metadata": {"finalizers": finalizers or None, "resourceVersion": version}}
+        name = definition["metadata"]["name"]
+        return await self._plane.client.patch_merge(self._definitions, name, body, "", MANAGER)
+
+    async def apply_crd(self, crd: Object) -> tuple[Object, bool]:
+        """Make a CRD so; as it is now, and whether that took a write."""
+        live = await self._plane.client.get(CRD, crd["metadata"]["name"])
+        if live is not None and self._applied.refresh(live, crd):
+            return live, False
+        written = await self._plane.client.apply(CRD, crd, MANAGER)
+        self._applied.remember(written, crd)
+        return written, True
+
+    def running(self, name: str) -> K | None:
+        """The kind that runs for a definition."""
+        running = self._running.get(name)
+        return None if running is None else running[1]
+
+    async def run(self, name: str, version: Hashable, make: Callable[[], K]) -> None:
+        """Run a definition's kind; another version of the definition starts it anew."""
+        running = self._running.get(name)
+        if running is not None and running[0] == version:
+            return
+        await self.stop(name)
+        kind = make()
+        self._plane.discovery.add(kind.kind)
+        await kind.start()
+        self._running[name] = (version, kind)
+
+    async def stop(self, name: str) -> None:
+        """Stop what runs for a definition, if anything does."""
+        running = self._running.pop(name, None)
+        if running is not None:
+            await running[1].stop()
+
+    async def tell(
+        self, definition: Object, condition: StatusCondition, controlled: dict[str, TypeRef] | None = None
+    ) -> Object:
+        """Set a condition of a definition and the types that are controlled for it, if that changes it."""
+        told = with_conditions(definition, (condition,), self._plane.now())
+        if controlled is not None:
+            before = told["status"].get("controllers") or {}
+            told["status"]["controllers"] = {**_NOTHING_CONTROLLED, **before, **_types(controlled)}
+        if told["status"] == definition.get("status"):
+            return definition
+        return await self._plane.client.update_status(self._definitions, told, MANAGER)
+
+
+def _types(controlled: dict[str, TypeRef]) -> Object:
+    return {key: {"apiVersion": ref.api_version, "kind": ref.kind} for key, ref in controlled.items()}
+
+
+def is_established(crd: Object) -> bool:
+    """Whether the API server serves what a CRD defines."""
+    conditions = (crd.get("status") or {}).get("conditions") or ()
+    return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
