@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from crossply.apiserver.audit import AuditLog
 from crossply.apiserver.connections import Connections
 from crossply.apiserver.metrics.counting import BOUNDS, Labels, Metrics
-from crossply.apiserver.metrics.process import process_families
-from crossply.apiserver.metrics.text import CONTENT_TYPE, Family, Histogram, family_text, histogram_text
+from crossply.record.process import process_families
+from crossply.record.text import CONTENT_TYPE, Family, Histogram, family_text, histogram_text
 from crossply.apiserver.replies import Reply
 from crossply.apiserver.storage import Store
 

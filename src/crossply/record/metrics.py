@@ -1,0 +1,85 @@
+"""Everything that a control plane counts, under the names that dashboards for Crossplane know.
+
+The figures are of the whole process. The page of the reference is generated from this list.
+"""
+
+from __future__ import annotations
+
+from crossply.record.families import Counter, Durations, Gauge, Reading, Shown
+from crossply.record.work_meter import WorkMeter, longest, unfinished, waiting
+from crossply.version import __version__
+
+_CALL = ("function_name", "function_package", "grpc_target", "grpc_method")
+_ANSWER = (*_CALL, "grpc_code", "result_severity")
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_REQUEST_SECONDS = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
+
+FUNCTION_REQUESTS = Counter("function_run_function_request_total", "Calls of functions begun.", *_CALL)
+FUNCTION_RESPONSES = Counter(
+    "function_run_function_response_total",
+    "Calls of functions ended. The severity is that of the worst result.",
+    *_ANSWER,
+)
+FUNCTION_SECONDS = Durations(
+    "function_run_function_seconds", "How long calls of functions took.", *_ANSWER, bounds=_SECONDS
+)
+CONTROLLERS_STARTED = Counter("engine_controllers_started_total", "Controllers started.", "controller")
+CONTROLLERS_STOPPED = Counter("engine_controllers_stopped_total", "Controllers stopped.", "controller")
+WATCHES_STARTED = Counter(
+    "engine_watches_started_total", "Watches started, by the resource that is watched.", "type"
+)
+WATCHES_STOPPED = Counter(
+    "engine_watches_stopped_total", "Watches stopped, by the resource that was watched.", "type"
+)
+CLIENT_REQUESTS = Counter(
+    "rest_client_requests_total",
+    "Requests to the API server; the code of one that got no answer is <error>.",
+    "code",
+    "method",
+    "host",
+)
+CLIENT_SECONDS = Durations(
+    "rest_client_request_duration_seconds",
+    "How long the API server took to begin its answers.",
+    "verb",
+    "host",
+    bounds=_REQUEST_SECONDS,
+)
+LINES_HELD_BACK = Counter(
+    "crossply_log_lines_held_back_total", "Lines not logged: too many were like them.", "level"
+)
+
+
+def _build() -> Reading:
+    return [((__version__,), 1)]
+
+
+ALL: tuple[Shown, ...] = (
+    FUNCTION_REQUESTS,
+    FUNCTION_RESPONSES,
+    FUNCTION_SECONDS,
+    *WorkMeter.FAMILIES,
+    Gauge("workqueue_depth", "Objects that wait to be worked on.", "controller", "name", read=waiting),
+    Gauge(
+        "workqueue_unfinished_work_seconds",
+        "How long the work under way has taken so far, all together.",
+        "controller",
+        "name",
+        read=unfinished,
+    ),
+    Gauge(
+        "workqueue_longest_running_processor_seconds",
+        "How long the oldest work under way has taken so far.",
+        "controller",
+        "name",
+        read=longest,
+    ),
+    CONTROLLERS_STARTED,
+    CONTROLLERS_STOPPED,
+    WATCHES_STARTED,
+    WATCHES_STOPPED,
+    CLIENT_REQUESTS,
+    CLIENT_SECONDS,
+    LINES_HELD_BACK,
+    Gauge("crossply_build_info", "Always 1; the label says which version runs.", "version", read=_build),
+)
