@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextvars import Context
 from types import TracebackType
 from typing import Self
 
@@ -10,6 +11,7 @@ from crossply.kube.cache import Cache
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind
 from crossply.kube.selection import EVERYTHING, Selection
+from crossply.record.metrics import WATCHES_STARTED, WATCHES_STOPPED
 
 _Which = tuple[Kind, Selection]
 
@@ -21,7 +23,11 @@ class _Shared:
 
     def __init__(self, cache: Cache) -> None:
         self.cache = cache
-        self.task = asyncio.create_task(cache.run(), name=f"cache of {cache.kind.resource}")
+        # It outlives the run that asked for it first, and is no part of it.
+        self.task = asyncio.create_task(
+            cache.run(), name=f"cache of {cache.kind.resource}", context=Context()
+        )
+        WATCHES_STARTED.of(cache.kind.resource).value += 1
         self.users = 0
 
 
@@ -73,5 +79,6 @@ class Caches:
         # The loop keeps no strong reference to a task: one that is still closing its connection must not be
         # collected, nor be left behind when we close.
         shared.task.cancel()
+        WATCHES_STOPPED.of(shared.cache.kind.resource).value += 1
         self._ending.add(shared.task)
         shared.task.add_done_callback(self._ending.discard)

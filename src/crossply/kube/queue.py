@@ -10,9 +10,11 @@ import asyncio
 import logging
 import random
 from collections.abc import Awaitable, Callable, Hashable
+from contextvars import Context
 from typing import Generic, Protocol, TypeVar
 
 from crossply.kube.backoff import Backoff
+from crossply.record.work_meter import AGAIN, ERROR, SUCCESS, WorkMeter
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 
@@ -45,12 +47,16 @@ class Queue(Generic[K]):
 
     def __init__(
         self,
+        name: str = "unnamed",
         *,
         clock: Clock | None = None,
         first_pause: float = FIRST_PAUSE,
         longest_pause: float = LONGEST_PAUSE,
         chance: Callable[[], float] = random.random,
     ) -> None:
+        self.name = name
+        """Whose work it is; figures are told under it."""
+        self._meter = WorkMeter(name)
         self._clock = clock
         self._pauses = first_pause, longest_pause
         self._chance = chance
@@ -72,6 +78,7 @@ class Queue(Generic[K]):
             self._again.add(key)
         elif key not in self._waiting:
             self._waiting.add(key)
+            self._meter.added(key)
             self._ready.put_nowait(key)
 
     def add_after(self, key: K, seconds: float) -> None:
@@ -95,6 +102,7 @@ class Queue(Generic[K]):
     def retry(self, key: K) -> float:
         """Work on it after a pause that grows with every failure; returns the pause."""
         self._retried.add(key)
+        self._meter.retried()
         pause = self._failed.setdefault(key, Backoff(*self._pauses, self._chance)).next()
         self.add_after(key, pause)
         return pause
@@ -116,16 +124,20 @@ class Queue(Generic[K]):
         """
         async with asyncio.TaskGroup() as group:
             for _ in range(concurrency):
-                group.create_task(self._work(worker))
+                # Work belongs to nobody who happened to start the queue.
+                group.create_task(self._work(worker), context=Context())
 
     async def _work(self, worker: Callable[[K], Awaitable[None]]) -> None:
         while True:
             key = await self._ready.get()
             self._waiting.discard(key)
             self._working.add(key)
+            self._meter.begun(key)
             try:
                 await self._work_on(worker, key)
             finally:
+                self._meter.ended(key, self._result(key))
+                self._retried.discard(key)
                 self._working.discard(key)
                 if key in self._again:
                     self._again.discard(key)
@@ -140,7 +152,11 @@ class Queue(Generic[K]):
             self.retry(key)
         if key not in self._retried:
             self.forget(key)
-        self._retried.discard(key)
+
+    def _result(self, key: K) -> str:
+        if key in self._retried:
+            return ERROR
+        return AGAIN if key in self._timers else SUCCESS
 
     def _ring(self, key: K) -> None:
         self._timers.pop(key, None)
