@@ -16,6 +16,7 @@ from crossply.kinds.definition import Definition
 from crossply.kube.failures import Conflict
 from crossply.kube.kind import Kind
 from crossply.kube.queue import Queue
+from crossply.values import Object
 
 CONCURRENCY = 16
 _log = logging.getLogger("crossply.claim")
@@ -51,6 +52,12 @@ class ClaimKind:
         await asyncio.gather(self._task, return_exceptions=True)
         self._plane.caches.release(self._xrs)
         self._plane.caches.release(self._claims)
+
+    async def reconcile(self, claim: Object) -> None:
+        """Bring one claim in line, beside the queue; raises what goes wrong."""
+        await self._xrs.synced.wait()
+        await self._claims.synced.wait()
+        await self._reconciler.reconcile(claim)
 
     async def _run(self) -> None:
         await self._xrs.synced.wait()

@@ -66,6 +66,11 @@ class CompositeKind:
         self._plane.caches.release(self._revisions)
         self._plane.caches.release(self._cache)
 
+    async def reconcile(self, xr: Object) -> None:
+        """Bring one composite resource in line, beside the queue; raises what goes wrong."""
+        await self._cache.synced.wait()
+        await self._reconciler.reconcile(xr)
+
     def instances(self) -> list[Key]:
         """The composite resources that exist."""
         return list(self._cache.keys())
