@@ -44,6 +44,11 @@ def choose_runtime(function: Object, preferred: str | None = None) -> str:
     return BUILTIN if builtin.for_package(_package(function)) else DOCKER
 
 
+def remote_target(function: Object) -> str:
+    """Where a Function that runs already is called."""
+    return _annotations(function).get(DEVELOPMENT_TARGET) or DEFAULT_TARGET
+
+
 def bind(function: Object, preferred: str | None = None) -> Runner:
     """The runner that serves a Function."""
     runtime = choose_runtime(function, preferred)
@@ -71,9 +76,7 @@ def _builtin(function: Object) -> Runner:
 def _remote(function: Object) -> Runner:
     from crossply.functions.remote import Remote
 
-    annotations = _annotations(function)
-    target = annotations.get(DEVELOPMENT_TARGET) or DEFAULT_TARGET
-    return Remote(_name(function), target, annotations.get(TLS_CERTS_DIR))
+    return Remote(_name(function), remote_target(function), _annotations(function).get(TLS_CERTS_DIR))
 
 
 def _process(function: Object) -> Runner:

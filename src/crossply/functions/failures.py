@@ -13,12 +13,15 @@ class FunctionError(CrossplyError):
 
     code = "CP-310"
     hint = "look at the function's own log"
+    grpc_code = "Unknown"
+    """What gRPC calls it, in Go's spelling."""
 
 
 class FunctionUnavailable(FunctionError):
     """Nothing that serves the function can be reached."""
 
     code = "CP-311"
+    grpc_code = "Unavailable"
     hint = "start the function, or correct the address it is expected at"
 
 
@@ -26,6 +29,7 @@ class FunctionTimedOut(FunctionError):
     """The function did not answer in time."""
 
     code = "CP-312"
+    grpc_code = "DeadlineExceeded"
     hint = "look at why the function takes so long, or raise --timeout"
 
 

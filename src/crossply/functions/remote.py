@@ -19,6 +19,7 @@ from crossply.functions.failures import (
     FunctionTimedOut,
     FunctionUnavailable,
 )
+from crossply.record.run import call_headers
 
 if TYPE_CHECKING:
     import grpc
@@ -91,13 +92,14 @@ class Remote:
         line = self._connect()
         import grpc
 
+        headers = call_headers()
         try:
-            return line.send(data, timeout=timeout, wait_for_ready=True)
+            return line.send(data, timeout=timeout, wait_for_ready=True, metadata=headers)
         except grpc.RpcError as problem:
             if _code(problem) != "UNIMPLEMENTED":
                 raise self._failure(problem) from None
         try:
-            return line.send_beta(data, timeout=timeout, wait_for_ready=True)
+            return line.send_beta(data, timeout=timeout, wait_for_ready=True, metadata=headers)
         except grpc.RpcError as problem:
             raise self._failure(problem) from None
 
@@ -131,6 +133,11 @@ class Remote:
         said = _in_go_words(name, problem.details() or "")
         code = "".join(word.capitalize() for word in name.split("_")).replace("Cancelled", "Canceled")
         text = f'cannot run Function "{self._name}": rpc error: code = {code} desc = {said}'
+        error = self._error(name, said, text)
+        error.grpc_code = code
+        return error
+
+    def _error(self, name: str, said: str, text: str) -> FunctionError:
         if name == "DEADLINE_EXCEEDED":
             return FunctionTimedOut(text, hint=f"{FunctionTimedOut.hint}; does {self._expected()}?")
         if name == "UNAVAILABLE":

@@ -1,0 +1,112 @@
+"""Lines for logs: one object each, as logfmt or JSON, with the run that they belong to.
+
+What is logged is what our code says: names, codes and sentences. Bodies of requests, values of Secrets and
+inputs of functions are never given to the logger, at any level.
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import UTC, datetime
+from typing import Any, TextIO
+
+import orjson
+
+from crossply.record.line_limit import HELD_BACK, LineLimit
+from crossply.record.run import Run, current
+
+FORMATS = LOGFMT, JSON = ("logfmt", "json")
+LONGEST = 4096
+"""The characters of one value: a function may say as much as it likes."""
+
+_SUBJECTS = {"composite": "xr", "claim": "claim"}
+"""What the object of a run is called, by the first word of its controller."""
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@+,*")
+
+Fields = dict[str, Any]
+
+
+def begin_logging(stream: TextIO, style: str, debug: bool) -> None:
+    """Write what our loggers say to a stream, from now on and instead of what was said before."""
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(LineFormatter(style))
+    handler.addFilter(LineLimit())
+    logger = logging.getLogger("crossply")
+    logger.handlers[:] = [handler]
+    logger.setLevel(logging.DEBUG if debug else logging.INFO)
+    logger.propagate = False
+    # The stream may be gone or full; work goes on without a log.
+    logging.raiseExceptions = False
+
+
+class LineFormatter(logging.Formatter):
+    """Makes one line of a record, whatever is in it."""
+
+    def __init__(self, style: str) -> None:
+        super().__init__()
+        self._write = _json if style == JSON else _logfmt
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        fields = {
+            "time": _time(record.created),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "msg": _message(record),
+            **_of_run(current()),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            fields["exception"] = self.formatException(record.exc_info)
+        if held_back := getattr(record, HELD_BACK, 0):
+            fields[HELD_BACK] = held_back
+        return self._write({name: _bounded(value) for name, value in fields.items()})
+
+
+def _message(record: logging.LogRecord) -> str:
+    try:
+        return record.getMessage()
+    except (TypeError, ValueError):
+        return str(record.msg)
+
+
+def _of_run(run: Run | None) -> Fields:
+    if run is None:
+        return {}
+    word = _SUBJECTS.get(run.controller.partition("/")[0], "object")
+    fields = {"controller": run.controller, word: run.subject, "run": run.id}
+    if run.trace is not None:
+        fields["trace_id"] = run.trace.id
+    return fields
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+
+def _bounded(value: Any) -> Any:
+    if isinstance(value, str) and len(value) > LONGEST:
+        return f"{value[:LONGEST]}… ({len(value) - LONGEST} more characters)"
+    return value
+
+
+def _json(fields: Fields) -> str:
+    try:
+        return orjson.dumps(fields, default=str).decode()
+    except orjson.JSONEncodeError:
+        # A lone surrogate: JSON cannot say it, and its line must not be lost for that.
+        return orjson.dumps({name: ascii(value) for name, value in fields.items()}).decode()
+
+
+def _logfmt(fields: Fields) -> str:
+    return " ".join(f"{name}={_word(str(value))}" for name, value in fields.items())
+
+
+def _word(value: str) -> str:
+    """A value as it is, or quoted so that it cannot look like another field or another line."""
+    if value and _PLAIN.issuperset(value):
+        return value
+    try:
+        return orjson.dumps(value).decode()
+    except orjson.JSONEncodeError:
+        return orjson.dumps(ascii(value)).decode()
