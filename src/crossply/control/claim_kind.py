@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 
 import orjson
 
 from crossply.control.claim import ClaimReconciler
 from crossply.control.claim_sync import claim_reference
 from crossply.control.composite_kind import kind_of
+from crossply.control.observing import observed, tell_failure
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
@@ -19,7 +19,6 @@ from crossply.kube.queue import Queue
 from crossply.values import Object
 
 CONCURRENCY = 16
-_log = logging.getLogger("crossply.claim")
 
 Key = tuple[str, str]
 
@@ -33,7 +32,7 @@ class ClaimKind:
         composite = kind_of(definition)
         self._claims = plane.caches.acquire(self.kind)
         self._xrs = plane.caches.acquire(composite)
-        self._queue: Queue[Key] = Queue()
+        self._queue: Queue[Key] = Queue(f"claim/{definition.name}")
         self._reconciler = ClaimReconciler(plane, definition, self.kind, composite, self._claims, self._xrs)
 
     async def start(self) -> None:
@@ -64,7 +63,7 @@ class ClaimKind:
         await self._claims.synced.wait()
         for key in list(self._claims.keys()):
             self._queue.add(key)
-        await self._queue.run(self._work, CONCURRENCY)
+        await self._queue.run(observed(self._queue, self.kind.kind, self._work), CONCURRENCY)
 
     def _notice_composite(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
         """A composite resource concerns the claim it refers to, and the one it referred to before."""
@@ -83,7 +82,7 @@ class ClaimKind:
             # Somebody wrote in between; the watch will bring what they wrote.
             self._queue.add_after(key, 0.05)
         except CrossplyError as problem:
-            _log.info("%s %s: %s", self.kind.kind, "/".join(key), problem)
+            tell_failure(problem)
             self._queue.retry(key)
 
 

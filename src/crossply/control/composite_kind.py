@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 
 import orjson
 
@@ -11,6 +10,7 @@ from crossply.compose.machinery import LEGACY, Machinery
 from crossply.control.composed_store import ComposedStore
 from crossply.control.composite import CompositeReconciler
 from crossply.control.kinds import REVISION
+from crossply.control.observing import observed, tell_failure
 from crossply.control.plane import Plane
 from crossply.control.selecting import Compositions
 from crossply.errors import CrossplyError
@@ -22,7 +22,6 @@ from crossply.kube.queue import Queue
 from crossply.values import Object
 
 CONCURRENCY = 32
-_log = logging.getLogger("crossply.composite")
 
 Key = tuple[str, str]
 
@@ -34,7 +33,7 @@ class CompositeKind:
         self._plane = plane
         self.kind = kind_of(definition)
         self._machinery = machinery_of(definition)
-        self._queue: Queue[Key] = Queue()
+        self._queue: Queue[Key] = Queue(f"composite/{definition.name}")
         self._composed = ComposedStore(plane, self.kind, lambda *key: self._queue.add(key))
         self._cache = plane.caches.acquire(self.kind)
         self._reconciler = CompositeReconciler(
@@ -53,7 +52,8 @@ class CompositeKind:
         await self._cache.synced.wait()
         for key in list(self._cache.keys()):
             self._queue.add(key)
-        self._tasks.append(asyncio.create_task(self._queue.run(self._work, CONCURRENCY)))
+        work = observed(self._queue, self.kind.kind, self._work)
+        self._tasks.append(asyncio.create_task(self._queue.run(work, CONCURRENCY)))
 
     async def stop(self) -> None:
         """Stop reconciling; nothing is undone."""
@@ -102,7 +102,7 @@ class CompositeKind:
             self._queue.add_after(key, 0.05)
             return
         except CrossplyError as problem:
-            _log.info("%s %s: %s", self.kind.kind, "/".join(filter(None, key)), problem)
+            tell_failure(problem)
             self._queue.retry(key)
             return
         self._queue.forget(key)

@@ -14,6 +14,7 @@ from contextvars import Context
 from typing import Generic, Protocol, TypeVar
 
 from crossply.kube.backoff import Backoff
+from crossply.record.metrics import CONTROLLERS_STARTED, CONTROLLERS_STOPPED
 from crossply.record.work_meter import AGAIN, ERROR, SUCCESS, WorkMeter
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
@@ -122,10 +123,14 @@ class Queue(Generic[K]):
         A worker that raises is tried again later; one that returns without having called `retry` has its
         failures forgotten.
         """
-        async with asyncio.TaskGroup() as group:
-            for _ in range(concurrency):
-                # Work belongs to nobody who happened to start the queue.
-                group.create_task(self._work(worker), context=Context())
+        CONTROLLERS_STARTED.of(self.name).value += 1
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(concurrency):
+                    # Work belongs to nobody who happened to start the queue.
+                    group.create_task(self._work(worker), context=Context())
+        finally:
+            CONTROLLERS_STOPPED.of(self.name).value += 1
 
     async def _work(self, worker: Callable[[K], Awaitable[None]]) -> None:
         while True:
