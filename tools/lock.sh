@@ -8,6 +8,7 @@ compile() {
     --universal --python-version 3.11 --upgrade --output-file "$@"
 }
 compile requirements/runtime.txt pyproject.toml
-compile requirements/dev.txt pyproject.toml requirements/dev.in
+compile requirements/otel.txt pyproject.toml --extra otel
+compile requirements/dev.txt pyproject.toml requirements/dev.in --extra otel
 compile requirements/sdk-peer.txt requirements/sdk-peer.in
 compile requirements/clients.txt requirements/clients.in
