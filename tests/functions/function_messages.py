@@ -57,6 +57,7 @@ requirements = st.builds(
     st.dictionaries(names, selectors, max_size=2),
     st.dictionaries(names, selectors, max_size=2),
     st.dictionaries(names, st.builds(SchemaSelector, texts, texts), max_size=2),
+    st.dictionaries(names, selectors, max_size=2),
 )
 responses = st.builds(
     Response,

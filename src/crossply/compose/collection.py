@@ -6,13 +6,16 @@ controls.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from crossply.compose.errors import CollectionRefused
-from crossply.compose.messages import Snapshot
+from crossply.compose.messages import Resource, Snapshot
 from crossply.compose.metadata import controller_of, text_in
 from crossply.compose.observed import Observed
+from crossply.values import Object
+
+_UNDESIRED = "no function of the pipeline desires it any more"
 
 
 class Deletion(NamedTuple):
@@ -23,13 +26,15 @@ class Deletion(NamedTuple):
     reason: str
 
 
-def collect(observed: Mapping[str, Observed], desired: Collection[str], uid: str) -> tuple[Deletion, ...]:
-    """What exists, is ours, and is no longer desired."""
+def collect(
+    observed: Mapping[str, Observed], desired: Mapping[str, Resource], uid: str
+) -> tuple[Deletion, ...]:
+    """What exists, is ours, and is no longer desired: not at all, or as an object of another kind."""
     deletions = []
     for name in sorted(observed):
-        if name in desired:
-            continue
         snapshot = observed[name].snapshot
+        if name in desired and _group_kind(desired[name].object) == _group_kind(snapshot.object):
+            continue
         controller = controller_of(snapshot.object)
         if controller is None:
             continue
@@ -39,5 +44,10 @@ def collect(observed: Mapping[str, Observed], desired: Collection[str], uid: str
                 f'composed resource "{name}" that is controlled by {text_in(controller, "kind")} '
                 f'"{text_in(controller, "name")}"'
             )
-        deletions.append(Deletion(name, snapshot, "no function of the pipeline desires it any more"))
+        reason = "it is to be of another kind" if name in desired else _UNDESIRED
+        deletions.append(Deletion(name, snapshot, reason))
     return tuple(deletions)
+
+
+def _group_kind(obj: Object) -> tuple[str, str]:
+    return text_in(obj, "apiVersion").rpartition("/")[0], text_in(obj, "kind")

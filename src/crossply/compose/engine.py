@@ -32,6 +32,9 @@ class Job(NamedTuple):
     observed: Mapping[str, Observed]
     connection_details: Mapping[str, bytes] = {}
     context: Object = {}  # noqa: RUF012 - read only
+    required_before: Mapping[str, Requirements] | None = {}
+    """What each step required in the last run: fetched up front, it saves a call. None where functions get
+    nothing that they require, and are called once each."""
 
 
 class Outcome(NamedTuple):
@@ -57,7 +60,7 @@ def compose(job: Job, told: Told) -> Work[Outcome]:
     xr = job.composite.object
     owner = owner_from(xr)
     state = as_state(job.composite, job.connection_details, job.observed)
-    finished = yield from run_pipeline(job.recipe.steps, state, job.context, told)
+    finished = yield from run_pipeline(job.recipe.steps, state, job.context, told, job.required_before)
     desired = finished.desired
     composed = yield from build_composed(desired.resources, job.observed, owner, told.events)
     composite = desired.composite or Resource({})

@@ -97,6 +97,8 @@ class Requirements(NamedTuple):
     resources: dict[str, ResourceSelector] = {}  # noqa: RUF012
     extra_resources: dict[str, ResourceSelector] = {}  # noqa: RUF012
     schemas: dict[str, SchemaSelector] = {}  # noqa: RUF012
+    watch_resources: dict[str, ResourceSelector] = {}  # noqa: RUF012
+    """What it does not want to see, but wants to run again for when it changes."""
 
 
 class Result(NamedTuple):

@@ -7,7 +7,7 @@ A fatal result, or a function that cannot be called, ends the run; what was told
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from crossply.compose.asks import FetchObject, FetchSecret, Work
@@ -24,7 +24,7 @@ from crossply.compose.messages import (
     State,
 )
 from crossply.compose.recipe import PreparedStep
-from crossply.compose.requirements import call_until_stable, fetch_resources, fetch_schema
+from crossply.compose.requirements import call_once, call_until_stable, fetch_resources, fetch_schema, seeded
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import Step
 from crossply.values import Object
@@ -52,22 +52,30 @@ class Finished(NamedTuple):
 
 
 def run_pipeline(
-    steps: tuple[PreparedStep, ...], observed: State, context: Object | None, told: Told
+    steps: tuple[PreparedStep, ...],
+    observed: State,
+    context: Object | None,
+    told: Told,
+    required_before: Mapping[str, Requirements] | None,
 ) -> Work[Finished]:
     """The desired state after the last step."""
     desired = State()
+    answer = call_once if required_before is None else call_until_stable
     for prepared in steps:
         request = yield from _request(prepared, observed, desired, context)
-        response = yield from _call(prepared.step, request)
+        before = (required_before or {}).get(prepared.step.name)
+        if before is not None:
+            request = yield from seeded(prepared.step, request, before)
+        response = yield from _call(prepared.step, request, answer)
         _listen(prepared.step, response, told)
         desired = response.desired or State()
         context = response.context
     return Finished(desired, context)
 
 
-def _call(step: Step, request: Request) -> Work[Response]:
+def _call(step: Step, request: Request, answer: Callable[[Step, Request], Work[Response]]) -> Work[Response]:
     try:
-        return (yield from call_until_stable(step, request))
+        return (yield from answer(step, request))
     except ComposeError as problem:
         raise problem.within(f'cannot run Composition pipeline step "{step.name}"') from None
     except CrossplyError as problem:

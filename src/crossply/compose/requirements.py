@@ -37,6 +37,46 @@ class Answers(NamedTuple):
     schemas: Mapping[str, Object | None]
 
 
+def call_once(step: Step, request: Request) -> Work[Response]:
+    """The function's answer where nothing that it requires is fetched."""
+    response: Response = yield Call(step, request)
+    return response
+
+
+def seeded(step: Step, request: Request, before: Requirements) -> Work[Request]:
+    """The request with what the step required in the last run, unless it is there already.
+
+    What cannot be fetched is left out: if the function still wants it, it will ask, and be told why not.
+    """
+    resources = yield from _fetch_found(step, before.resources)
+    extra = yield from _fetch_found(step, before.extra_resources)
+    if not resources and not extra:
+        return request
+    return Request(
+        request.observed,
+        request.desired,
+        input=request.input,
+        context=request.context,
+        extra_resources={**extra, **request.extra_resources},
+        credentials=request.credentials,
+        required_resources={**resources, **request.required_resources},
+        required_schemas=request.required_schemas,
+        capabilities=request.capabilities,
+    )
+
+
+def _fetch_found(
+    step: Step, selectors: Mapping[str, ResourceSelector]
+) -> Work[dict[str, tuple[Resource, ...]]]:
+    found: dict[str, tuple[Resource, ...]] = {}
+    for name, selector in sorted(selectors.items()):
+        try:
+            found |= yield from _fetch_all(step, {name: selector})
+        except CrossplyError:
+            continue
+    return found
+
+
 def call_until_stable(step: Step, request: Request) -> Work[Response]:
     """The function's final answer."""
     limit = MAX_ITERATIONS if step.max_iterations is None else step.max_iterations

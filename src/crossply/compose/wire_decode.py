@@ -150,6 +150,7 @@ def _requirements(data: bytes) -> Requirements:
         resources={name: _selector(value) for name, value in _entries(fields, 0x12)},
         extra_resources={name: _selector(value) for name, value in _entries(fields, 0x0A)},
         schemas={name: _schema_selector(value) for name, value in _entries(fields, 0x1A)},
+        watch_resources={name: _selector(value) for name, value in _entries(fields, 0x1F4A)},
     )
 
 

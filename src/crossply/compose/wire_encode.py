@@ -169,6 +169,8 @@ def _requirements(wanted: Requirements) -> bytes:
             _selectors(b"\x0a", wanted.extra_resources),
             _selectors(b"\x12", wanted.resources),
             b"".join(_entry(b"\x1a", name, _kind(wanted.schemas[name])) for name in sorted(wanted.schemas)),
+            # Field 1001 is ours; whoever does not know it passes over it.
+            _selectors(b"\xca\x3e", wanted.watch_resources),
         )
     )
 

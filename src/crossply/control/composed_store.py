@@ -7,7 +7,7 @@ have lost its label, or be too new.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import orjson
 
@@ -17,6 +17,8 @@ from crossply.compose.messages import Snapshot
 from crossply.compose.metadata import controller_of, namespace_of
 from crossply.compose.observed import Observed
 from crossply.compose.world import decode_data
+from crossply.control.connection_secrets import find_secret, secret_place
+from crossply.control.dependencies import Interest
 from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
 from crossply.kube.cache import Cache
@@ -109,13 +111,13 @@ class ComposedStore:
         self._enqueue(namespace, str(owner.get("name", "")))
 
     async def _connection_details(self, obj: Object) -> dict[str, bytes]:
-        spec = obj.get("spec")
-        ref = spec.get("writeConnectionSecretToRef") if isinstance(spec, dict) else None
-        if not isinstance(ref, dict) or not ref.get("name"):
-            return {}
-        namespace = namespace_of(obj) or ref.get("namespace", "")
-        secret = await self._plane.client.get(SECRET, ref["name"], namespace)
+        secret = await find_secret(self._plane, obj)
         return decode_data(secret) if secret is not None else {}
+
+    def secrets_of(self, found: Iterable[Observed]) -> list[Interest]:
+        """The connection secrets of what was found: their content is part of what functions see."""
+        places = (secret_place(each.snapshot.object) for each in found)
+        return [Interest(SECRET, namespace, name) for namespace, name in places if name]
 
     def stop(self) -> None:
         """Watch nothing any more."""

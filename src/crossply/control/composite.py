@@ -7,21 +7,26 @@ then the status. Each write happens only if it changes something.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
 
-from crossply.compose.collection import Deletion
-from crossply.compose.composed import Composed
 from crossply.compose.conditions import put_conditions, read_conditions, set_conditions
 from crossply.compose.configuration import check_compatible, configure
 from crossply.compose.engine import Job, Outcome, compose
 from crossply.compose.errors import ComposeError, IncompatibleComposition, SelectionError
-from crossply.compose.events import COMPOSE, NORMAL, PAUSED, SELECT, WARNING, Event, StatusCondition
+from crossply.compose.events import (
+    COMPOSE,
+    NORMAL,
+    PAUSED,
+    REQUEST_HANDLED,
+    SELECT,
+    WARNING,
+    Event,
+    StatusCondition,
+)
 from crossply.compose.machinery import Machinery
-from crossply.compose.messages import Snapshot
-from crossply.compose.metadata import annotations_of, labels_of, name_of, namespace_of, uid_of
-from crossply.compose.naming import COMPOSITE_MANAGER, composed_manager
+from crossply.compose.messages import Requirements, Snapshot
+from crossply.compose.metadata import annotations_of, name_of, namespace_of, uid_of
+from crossply.compose.naming import COMPOSITE_MANAGER
 from crossply.compose.observed import observe
 from crossply.compose.pipeline import Told
 from crossply.compose.verdict import DELETING, RESPONSIVE, SYNCED, Verdict, conclude, conclude_failure, failed
@@ -30,27 +35,24 @@ from crossply.compose.world import decode_data
 from crossply.control.answering import ClusterAnswers
 from crossply.control.claim_events import tell_claim
 from crossply.control.composed_store import ComposedStore
+from crossply.control.composed_writes import ComposedWrites
 from crossply.control.connection_secrets import PUBLISH, PublishFailed, allowed, find_secret, publish
+from crossply.control.dependencies import Interest
 from crossply.control.legacy_status import engine_status
-from crossply.control.memory import Applied
+from crossply.control.looking_again import polled_after
 from crossply.control.plane import Plane
 from crossply.control.selecting import Choice, Compositions
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
 from crossply.kube.cache import Cache
-from crossply.kube.failures import Invalid, KubeError
+from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
 FINALIZER = "composite.apiextensions.crossplane.io"
-_DETACHED = ("crossplane.io/composite", "crossplane.io/claim-name", "crossplane.io/claim-namespace")
 
-
-class Done(NamedTuple):
-    """How a reconcile ended: when to look again, and what the run asked for."""
-
-    look_again_after: float = 0.0
-    requirements: Mapping[str, Any] = {}
+Wake = Callable[[str, str], None]
+"""Has a composite resource of a namespace and name looked at again."""
 
 
 class CompositeReconciler:
@@ -65,6 +67,7 @@ class CompositeReconciler:
         compositions: Compositions,
         composed: ComposedStore,
         cache: Cache,
+        wake: Wake,
     ) -> None:
         self._plane = plane
         self._definition = definition
@@ -72,19 +75,28 @@ class CompositeReconciler:
         self._machinery = machinery
         self._compositions = compositions
         self._composed = composed
+        self._writes = ComposedWrites(plane, composed)
         self._cache = cache
-        self._applied = Applied()
+        self._wake = wake
+        self._required: dict[str, dict[str, Requirements]] = {}
+        """What the last run of each composite resource required, by its UID."""
+        self._handled: dict[str, str] = {}
+        """The last request to reconcile that was handled, by UID: the API does not keep it."""
 
-    async def reconcile(self, xr: Object) -> Done:
-        """Bring one composite resource, and all it is made of, in line."""
+    async def reconcile(self, xr: Object) -> float:
+        """Bring one composite resource, and all it is made of, in line.
+
+        Returns the seconds after which to look at it again without being asked to; 0 for never.
+        """
         if annotations_of(xr).get("crossplane.io/paused") == "true":
             event = Event(NORMAL, PAUSED, "Reconciliation is paused via the pause annotation")
             self._plane.recorder.record(xr, event)
             await self._write_status(xr, xr.get("status") or {}, (RESPONSIVE, PAUSED_CONDITION))
-            return Done()
+            return 0.0
+        self._note_request(xr)
         if xr["metadata"].get("deletionTimestamp"):
             await self._let_go(xr)
-            return Done()
+            return 0.0
         told = Told()
         try:
             return await self._compose(xr, told)
@@ -101,30 +113,55 @@ class CompositeReconciler:
         left = [each for each in finalizers if each != FINALIZER]
         body = {"metadata": {"finalizers": left or None}}
         await self._plane.client.patch_merge(self._kind, name_of(xr), body, namespace_of(xr))
-        self._applied.forget(uid_of(xr))
 
-    async def _compose(self, xr: Object, told: Told) -> Done:
+    def forget(self, uid: str, namespace: str, name: str) -> None:
+        """It is gone: nothing about it matters any more."""
+        self._required.pop(uid, None)
+        self._handled.pop(uid, None)
+        self._plane.dependencies.forget((self._kind, namespace, name))
+
+    def _note_request(self, xr: Object) -> None:
+        token = annotations_of(xr).get("crossplane.io/reconcile-requested-at")
+        if token and self._handled.get(uid_of(xr)) != token:
+            self._handled[uid_of(xr)] = token
+            self._plane.recorder.record(xr, Event(NORMAL, REQUEST_HANDLED, "Handling reconcile request"))
+
+    async def _compose(self, xr: Object, told: Told) -> float:
         choice = self._compositions.choose(xr, self._machinery, self._definition)
         check_compatible(xr, choice.recipe.composition)
         seen = self._configured(xr, choice)
         found = await self._composed.load(seen, self._machinery)
         secret = await find_secret(self._plane, seen) if self._machinery.legacy else None
         details = decode_data(secret) if secret is not None else {}
-        job = Job(Snapshot(seen), choice.recipe, observe(found, uid_of(xr)), details)
-        answers = ClusterAnswers(self._plane.client, self._plane.discovery, self._plane.functions)
+        job = Job(
+            Snapshot(seen),
+            choice.recipe,
+            observe(found, uid_of(xr)),
+            details,
+            required_before=self._required.get(uid_of(xr), {}) if self._plane.fetches_required else None,
+        )
+        answers = ClusterAnswers(self._plane)
         try:
             outcome = await answers.drive(compose(job, told))
         except ComposeError as problem:
             # What was selected is kept: the next run, and whoever looks at it, builds on the same choice.
             await self._write_changes(xr, seen)
             raise problem.within("cannot compose resources") from None
-        await asyncio.gather(*(self._collect(deletion) for deletion in outcome.deletions))
+        finally:
+            self._required[uid_of(xr)] = told.requirements
+            self._depend(xr, (*answers.interests, *self._composed.secrets_of(found)))
+        await self._writes.collect_all(outcome.deletions)
         xr = await self._save_references(xr, seen, outcome)
-        unsynced = await self._apply_all(xr, outcome)
+        unsynced = await self._writes.apply_all(xr, outcome)
         published = await self._publish(xr, outcome, secret)
         verdict = conclude(outcome.composed, unsynced, outcome.composite_ready)
         await self._conclude(xr, outcome, verdict, choice, published)
-        return Done(outcome.ttl / 1e9, outcome.requirements)
+        return answers.look_again_after or polled_after(xr)
+
+    def _depend(self, xr: Object, interests: Iterable[Interest]) -> None:
+        """Follow what the run read, also when it failed: what was missing may come."""
+        place = (namespace_of(xr), name_of(xr))
+        self._plane.dependencies.follow((self._kind, *place), interests, lambda: self._wake(*place))
 
     def _configured(self, xr: Object, choice: Choice) -> Object:
         """The composite resource as it will be once it is written."""
@@ -156,54 +193,6 @@ class CompositeReconciler:
             change["spec"] = _difference(wish["spec"], xr.get("spec") or {})
         client = self._plane.client
         return self._learnt(await client.patch_merge(self._kind, name_of(xr), change, namespace_of(xr)))
-
-    async def _collect(self, deletion: Deletion) -> None:
-        """Detach, then delete in the foreground, so that nothing of it is left behind."""
-        obj = deletion.snapshot.object
-        kind = await self._plane.discovery.kind_for(obj["apiVersion"], obj["kind"])
-        name, namespace = name_of(obj), namespace_of(obj)
-        try:
-            labels = {key: None for key in _DETACHED if key in labels_of(obj)}
-            if labels:
-                await self._plane.client.patch_merge(kind, name, {"metadata": {"labels": labels}}, namespace)
-            await self._plane.client.delete(kind, name, namespace, "Foreground", uid_of(obj))
-        except KubeError as problem:
-            if problem.status != 404:
-                raise ComposeError(
-                    "cannot compose resources: cannot garbage collect composed resources that are no longer "
-                    f'desired: cannot delete composed resource "{deletion.name}": {problem}'
-                ) from problem
-
-    async def _apply_all(self, xr: Object, outcome: Outcome) -> set[str]:
-        """Apply what differs, side by side; returns the names of those that the API refused."""
-        manager = composed_manager(name_of(xr), xr)
-        results = await asyncio.gather(
-            *(self._apply(xr, resource, manager) for resource in outcome.composed), return_exceptions=True
-        )
-        unsynced = set()
-        for resource, result in zip(outcome.composed, results, strict=True):
-            if isinstance(result, Invalid):
-                unsynced.add(resource.name)
-                told = f'cannot apply composed resource "{resource.name}": {result}'
-                self._plane.recorder.record(xr, Event(WARNING, COMPOSE, told))
-            elif isinstance(result, CrossplyError):
-                raise ComposeError(
-                    f'cannot compose resources: cannot apply composed resource "{resource.name}": {result}',
-                    hint=result.hint,
-                ) from result
-            elif isinstance(result, BaseException):
-                raise result
-        return unsynced
-
-    async def _apply(self, xr: Object, resource: Composed, manager: str) -> None:
-        live = resource.observed.object if resource.observed is not None else None
-        wish = resource.object
-        if self._applied.holds(live, wish) or (live is not None and self._applied.refresh(live, wish)):
-            return
-        kind = await self._plane.discovery.kind_for(wish.get("apiVersion", ""), wish.get("kind", ""))
-        result = await self._plane.client.apply(kind, wish, manager)
-        self._applied.remember(result, wish)
-        await self._composed.learn(kind, result)
 
     async def _publish(self, xr: Object, outcome: Outcome, secret: Object | None) -> str:
         """Publish connection details, as legacy composite resources do; when, if anything changed."""

@@ -10,6 +10,7 @@ from crossply.compose.machinery import LEGACY, Machinery
 from crossply.control.composed_store import ComposedStore
 from crossply.control.composite import CompositeReconciler
 from crossply.control.kinds import REVISION
+from crossply.control.looking_again import spread
 from crossply.control.observing import observed, tell_failure
 from crossply.control.plane import Plane
 from crossply.control.selecting import Compositions
@@ -37,7 +38,14 @@ class CompositeKind:
         self._composed = ComposedStore(plane, self.kind, lambda *key: self._queue.add(key))
         self._cache = plane.caches.acquire(self.kind)
         self._reconciler = CompositeReconciler(
-            plane, definition, self.kind, self._machinery, compositions, self._composed, self._cache
+            plane,
+            definition,
+            self.kind,
+            self._machinery,
+            compositions,
+            self._composed,
+            self._cache,
+            lambda *key: self._queue.add(key),
         )
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -46,7 +54,7 @@ class CompositeKind:
         self._revisions = self._plane.caches.acquire(REVISION)
         self._unsubscribe = (
             # Claims follow the same cache: it may outlive us.
-            self._cache.subscribe(lambda change, key, old, new: self._queue.add(key)),
+            self._cache.subscribe(self._notice),
             self._revisions.subscribe(self._notice_revision),
         )
         await self._cache.synced.wait()
@@ -62,6 +70,8 @@ class CompositeKind:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        for key in self.instances():
+            self._reconciler.forget(self._cache.uid(*key), *key)
         self._composed.stop()
         self._plane.caches.release(self._revisions)
         self._plane.caches.release(self._cache)
@@ -74,6 +84,11 @@ class CompositeKind:
     def instances(self) -> list[Key]:
         """The composite resources that exist."""
         return list(self._cache.keys())
+
+    def _notice(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+        if new is None and old is not None:
+            self._reconciler.forget(orjson.loads(old)["metadata"]["uid"], *key)
+        self._queue.add(key)
 
     def _notice_revision(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
         """A new revision concerns every composite resource that follows its Composition."""
@@ -96,7 +111,7 @@ class CompositeKind:
             self._queue.forget(key)
             return
         try:
-            done = await self._reconciler.reconcile(orjson.loads(data))
+            again = await self._reconciler.reconcile(orjson.loads(data))
         except Conflict:
             # Somebody wrote in between; the watch will bring what they wrote.
             self._queue.add_after(key, 0.05)
@@ -106,14 +121,8 @@ class CompositeKind:
             self._queue.retry(key)
             return
         self._queue.forget(key)
-        await self._watch_requirements(key, done.requirements)
-
-    async def _watch_requirements(self, key: Key, requirements: object) -> None:
-        """What functions asked for is followed, so that a change of it is composed at once."""
-        for each in dict(requirements or {}).values():  # type: ignore[call-overload]
-            for selector in (*each.resources.values(), *each.extra_resources.values()):
-                kind = await self._plane.discovery.kind_for(selector.api_version, selector.kind)
-                self._plane.required.follow(kind, (self, key), lambda: self._queue.add(key))
+        if again:
+            self._queue.add_after(key, spread(again))
 
 
 def kind_of(definition: Definition) -> Kind:

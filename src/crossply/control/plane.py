@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from crossply.control.dependencies import Dependencies
 from crossply.control.pipeline_functions import PipelineFunctions
+from crossply.control.published_schemas import PublishedSchemas
 from crossply.control.recording import Recorder
-from crossply.control.required import Required
 from crossply.kube.caches import Caches
 from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery
@@ -26,6 +27,9 @@ class Plane:
     discovery: Discovery
     caches: Caches
     recorder: Recorder
-    required: Required
+    dependencies: Dependencies
+    schemas: PublishedSchemas
     functions: PipelineFunctions = field(default_factory=PipelineFunctions)
+    fetches_required: bool = True
+    """Whether functions get the resources that they require."""
     now: Callable[[], str] = _now

@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import importlib.resources
 import logging
+from collections.abc import Callable
 from typing import Protocol
 
 import orjson
 
+from crossply.control import standing_roles
 from crossply.control.definition import DefinitionController
-from crossply.control.kinds import COMPOSITION, CRD, DEFINITION, FUNCTION, NAMESPACE, REVISION
+from crossply.control.dependencies import Dependencies
+from crossply.control.kind_roles import KindRoles
+from crossply.control.kinds import CLUSTER_ROLE, COMPOSITION, CRD, DEFINITION, FUNCTION, NAMESPACE, REVISION
 from crossply.control.offered import OfferController
 from crossply.control.plane import Plane
+from crossply.control.published_schemas import PublishedSchemas
 from crossply.control.recording import Recorder
-from crossply.control.required import Required
 from crossply.control.revision import RevisionController
 from crossply.control.selecting import Compositions
 from crossply.errors import CrossplyError
@@ -47,7 +51,9 @@ class ControlPlane:
 
     def __init__(self, client: Client) -> None:
         discovery, caches = Discovery(client), Caches(client)
-        self._plane = Plane(client, discovery, caches, Recorder(client, "crossply"), Required(caches))
+        recorder = Recorder(client, "crossply")
+        schemas = PublishedSchemas(client)
+        self._plane = Plane(client, discovery, caches, recorder, Dependencies(caches), schemas)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
@@ -63,8 +69,9 @@ class ControlPlane:
         for data in functions.objects():
             plane.functions.put(orjson.loads(data))
         self._follow(RevisionController(plane), compositions)
-        definitions = DefinitionController(plane, Compositions(compositions, revisions))
-        self._follow(definitions, plane.caches.acquire(DEFINITION))
+        roles = KindRoles(plane, plane.caches.acquire(CLUSTER_ROLE))
+        definitions = DefinitionController(plane, Compositions(compositions, revisions), roles)
+        roles.wake(DEFINITION.kind, self._follow(definitions, plane.caches.acquire(DEFINITION)))
         self._follow(OfferController(plane), plane.caches.acquire(DEFINITION))
 
     async def stop(self) -> None:
@@ -82,10 +89,12 @@ class ControlPlane:
         client = self._plane.client
         await asyncio.gather(
             client.apply(NAMESPACE, HOME, MANAGER),
+            standing_roles.install(client, MANAGER),
             *(client.apply(CRD, crd, MANAGER) for crd in orjson.loads(data)),
         )
 
-    def _follow(self, controller: Controller, cache: Cache) -> None:
+    def _follow(self, controller: Controller, cache: Cache) -> Callable[[str], None]:
+        """Have a controller look at everything in a cache; returns how to have it look at one again."""
         queue: Queue[str] = Queue()
         cache.subscribe(lambda change, key, old, new: queue.add(key[1]))
         for _, name in list(cache.keys()):
@@ -103,6 +112,7 @@ class ControlPlane:
                 queue.forget(name)
 
         self._tasks.append(asyncio.create_task(queue.run(work, _CONCURRENCY)))
+        return queue.add
 
     def _notice_function(
         self, change: str, key: tuple[str, str], old: bytes | None, new: bytes | None

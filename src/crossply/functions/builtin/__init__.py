@@ -25,6 +25,15 @@ PUBLISHED = tuple(sorted(name for name in _FUNCTIONS if name != NATIVE))
 """The names of the built-in functions that stand for a published package."""
 
 
+_RUN_WHAT_USERS_WRITE = ("go-templating",)
+"""Bounded in time like the others, but that bound is seconds."""
+
+
+def is_quick(package: str) -> bool:
+    """Whether the built-in function that stands for a package never takes long."""
+    return for_package(package) not in _RUN_WHAT_USERS_WRITE
+
+
 def load(name: str) -> Function:
     """Import a built-in function. The name must be one that `find` returned."""
     module, attribute = _FUNCTIONS[name]
