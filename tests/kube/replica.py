@@ -12,32 +12,54 @@ import sys
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
+from crossply.kube.deadman import kernel_alarm
+from crossply.kube.guarded import guarded_by
 from crossply.kube.kind import Kind
 from crossply.kube.leases import Timing
 from crossply.kube.shards import Shards
 
 CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps", True)
 COUNT = 16
-QUICK = Timing(renew=0.3, fence=0.7, lease=1.0)
+QUICK = Timing.lasting(2.0)
 
 
-async def sign(client: Client, shards: Shards, namespace: str, name: str, keys: list[str]) -> None:
-    turn = 0
-    while True:
-        for key in filter(shards.owns, keys):
-            turn += 1
-            with contextlib.suppress(CrossplyError):
-                guarded = client.guarded(shards.guard(key))
-                await guarded.patch_merge(
-                    CONFIG_MAP, key, {"data": {"by": name, "turn": str(turn)}}, namespace
-                )
-        await asyncio.sleep(0.01)
+class Signing:
+    """Signs one key after the other."""
+
+    def __init__(self, client: Client, shards: Shards, namespace: str, name: str) -> None:
+        self.client, self.shards, self.namespace, self.name = client, shards, namespace, name
+        self.turn = 0
+        self.pen = asyncio.Lock()
+        shards.attach(self)
+
+    def gained(self, shards: frozenset[int]) -> None:
+        """It looks again and again anyway."""
+
+    async def drain(self, shards: frozenset[int]) -> None:
+        async with self.pen:
+            """Whatever is signed next is asked for after this."""
+
+    async def run(self, keys: list[str]) -> None:
+        while True:
+            for key in keys:
+                async with self.pen:
+                    if self.shards.owns(key):
+                        await self.sign(key)
+            await asyncio.sleep(0.001)
+
+    async def sign(self, key: str) -> None:
+        self.turn += 1
+        body = {"data": {"by": self.name, "turn": str(self.turn)}}
+        with contextlib.suppress(CrossplyError), guarded_by(self.shards.guard(key)):
+            await self.client.patch_merge(CONFIG_MAP, key, body, self.namespace)
 
 
 async def main(kubeconfig: str, namespace: str, name: str, keys: list[str]) -> None:
-    async with Client(load_config(kubeconfig)) as client:
-        shards = Shards(client, namespace=namespace, count=COUNT, replica=name, timing=QUICK)
-        await asyncio.gather(shards.run(), sign(client, shards, namespace, name, keys))
+    async with Client(load_config(kubeconfig), QUICK.transit) as client:
+        shards = Shards(
+            client, namespace=namespace, count=COUNT, replica=name, timing=QUICK, deadman=kernel_alarm
+        )
+        await asyncio.gather(shards.run(), Signing(client, shards, namespace, name).run(keys))
 
 
 if __name__ == "__main__":

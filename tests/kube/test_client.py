@@ -18,6 +18,7 @@ from crossply.kube.failures import (
     NotServed,
     Unreachable,
 )
+from crossply.kube.guarded import Guard, guarded_by
 from crossply.kube.kind import Kind
 from tests.kube.embedded import CONFIG_MAP, DEFINITION, NAMESPACE, config_map
 
@@ -117,10 +118,10 @@ def test_a_guard_stops_writes_and_no_reads(connect, ns) -> None:
         raise Late
 
     async def case(client: Client) -> None:
-        stopped = client.guarded(refuse)
-        assert await stopped.get(CONFIG_MAP, "one", ns) is None
-        with pytest.raises(Late):
-            await stopped.acting_as("alice").create(CONFIG_MAP, config_map("one", ns))
+        with guarded_by(Guard(refuse, 5.0, lambda: None)):
+            assert await client.get(CONFIG_MAP, "one", ns) is None
+            with pytest.raises(Late):
+                await client.acting_as("alice").create(CONFIG_MAP, config_map("one", ns))
         assert ("create", "configmaps") not in client.counts
 
     connect(case)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import signal
 import sys
 from contextlib import aclosing
@@ -15,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crossply.kube.client import Client
+from crossply.kube.guarded import guarded_by
 from crossply.kube.kind import Kind
 from crossply.kube.leases import LEASE, holder_of, shard_name
 from crossply.kube.sharding import member_of, shard_of
@@ -48,24 +50,8 @@ class Group:
         self.drained: list[int] = []
 
     def add(self, name: str) -> Shards:
-        def check(gained: frozenset[int], lost: frozenset[int]) -> None:
-            for other, shards in self.replicas.items():
-                assert other == name or not gained & shards.owned
-
-        async def drain(leaving: frozenset[int]) -> None:
-            assert not leaving & self.replicas[name].owned, "work may begin on what is drained"
-            await asyncio.sleep(0.05)
-            self.drained += leaving
-
-        made = Shards(
-            self.client,
-            namespace=self.namespace,
-            count=COUNT,
-            replica=name,
-            timing=QUICK,
-            on_change=check,
-            drain=drain,
-        )
+        made = Shards(self.client, namespace=self.namespace, count=COUNT, replica=name, timing=QUICK)
+        made.attach(Busy(self, name))
         self.replicas[name] = made
         self.tasks[name] = asyncio.create_task(made.run())
         return made
@@ -88,6 +74,22 @@ class Group:
     async def close(self) -> None:
         for name in list(self.tasks):
             await self.remove(name)
+
+
+class Busy:
+    """Work of one replica that takes a moment to end."""
+
+    def __init__(self, group: Group, name: str) -> None:
+        self.group, self.name = group, name
+
+    def gained(self, shards: frozenset[int]) -> None:
+        for other, replica in self.group.replicas.items():
+            assert other == self.name or not shards & replica.owned
+
+    async def drain(self, shards: frozenset[int]) -> None:
+        assert not shards & self.group.replicas[self.name].owned, "work may begin on what is drained"
+        await asyncio.sleep(0.05)
+        self.group.drained += shards
 
 
 def test_shards_are_shared_handed_over_and_taken_over(connect, ns) -> None:
@@ -133,19 +135,22 @@ def test_who_does_not_own_a_key_cannot_write_for_it(connect, ns) -> None:
     async def case(client: Client) -> None:
         shards = Shards(client, namespace=ns, replica="idle", timing=QUICK)
         assert not shards.owns("one")
-        with pytest.raises(NotOwner):
-            await client.guarded(shards.guard("one")).create(CONFIG_MAP, config_map("one", ns))
+        with pytest.raises(NotOwner), guarded_by(shards.guard("one")):
+            await client.create(CONFIG_MAP, config_map("one", ns))
         assert await client.get(CONFIG_MAP, "one", ns) is None
 
     connect(case)
 
 
-@pytest.mark.skipif(
-    "CROSSPLY_TRY_RACES" not in os.environ,
-    reason="KNOWN FAULT: now and then a write that was on its way lands after the shard was taken over",
-)
+ROUNDS = int(os.environ.get("CROSSPLY_RACES", "2"))
+"""How often a race is run: what a few rounds do not show, a hundred may."""
+
+
+@pytest.mark.parametrize("turn", range(ROUNDS))
 @pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL])
-def test_a_replica_that_freezes_or_dies_loses_its_shards_and_writes_no_more(connect, server, ns, how) -> None:
+def test_a_replica_that_freezes_or_dies_writes_no_more_after_its_shards_were_taken(
+    connect, server, ns, how, turn
+) -> None:
     keys = [f"key-{i}" for i in range(12)]
 
     async def case(client: Client) -> None:
@@ -163,12 +168,16 @@ def test_a_replica_that_freezes_or_dies_loses_its_shards_and_writes_no_more(conn
             holding = tasks.create_task(ours.run())
             try:
                 await waited(lambda: 0 < len(ours.owned) < COUNT and story.signatures)
+                await asyncio.sleep(random.random() * QUICK.renew)
                 other.send_signal(how)
                 await waited(lambda: len(ours.owned) == COUNT)
                 if how == signal.SIGSTOP:
-                    signed = len(story.signatures)
                     other.send_signal(signal.SIGCONT)
-                    await waited(lambda: 0 < len(ours.owned) < COUNT and len(story.signatures) > signed + 10)
+                ended = await other.wait()
+                assert ended == (-signal.SIGALRM if how == signal.SIGSTOP else -signal.SIGKILL)
+                # Whatever the server has received from it by now is in the story afterwards.
+                await client.patch_merge(CONFIG_MAP, keys[0], {"data": {"last": "yes"}}, ns)
+                await waited(lambda: story.ended)
             finally:
                 if other.returncode is None:
                     other.kill()
@@ -185,6 +194,7 @@ class Story:
 
     def __init__(self) -> None:
         self.synced = 0
+        self.ended = False
         self.holders: list[tuple[int, str, str]] = []
         self.signatures: list[tuple[int, str]] = []
 
@@ -200,6 +210,8 @@ class Story:
         version, name = int(change.resource_version), change.key[1]
         if change.obj["kind"] == "Lease":
             self.holders.append((version, name, holder_of(change.obj)))
+        elif "last" in (change.obj.get("data") or {}):
+            self.ended = True
         elif "by" in (change.obj.get("data") or {}):
             self.signatures.append((version, name))
 

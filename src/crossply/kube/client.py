@@ -2,13 +2,13 @@
 
 Objects go in as dicts or as encoded bytes, and come back as dicts; `get_bytes` and `list` leave them encoded.
 A write is never repeated where that could do something twice (see `transport`), and can be guarded: see
-`Client.guarded`.
+`guarded`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from types import TracebackType
@@ -40,10 +40,10 @@ class Listed:
 class Client:
     """One user of one API server; `async with Client(config) as client`."""
 
-    def __init__(self, config: ClusterConfig) -> None:
-        self._transport = Transport(config)
+    def __init__(self, config: ClusterConfig, transit: float | None = None) -> None:
+        """With `transit`, what the server has not confirmed to have received after so long is given up."""
+        self._transport = Transport(config, transit)
         self._actor: Actor | None = None
-        self._guard: Callable[[], None] | None = None
 
     async def __aenter__(self) -> Self:
         await self._transport.open()
@@ -66,20 +66,13 @@ class Client:
 
     def acting_as(self, user: str, groups: Iterable[str] = ()) -> Client:
         """The same session, impersonating somebody: the server decides by what that user may do."""
-        return self._view(Actor(user, tuple(groups)), self._guard)
-
-    def guarded(self, guard: Callable[[], None]) -> Client:
-        """The same session; before each attempt to write the guard is called, which raises to prevent it."""
-        return self._view(self._actor, guard)
+        view = Client.__new__(Client)
+        view._transport, view._actor = self._transport, Actor(user, tuple(groups))
+        return view
 
     def sever(self) -> None:
         """Break every connection now, even from a signal handler; they are made anew when they are needed."""
         self._transport.sever()
-
-    def _view(self, actor: Actor | None, guard: Callable[[], None] | None) -> Client:
-        view = Client.__new__(Client)
-        view._transport, view._actor, view._guard = self._transport, actor, guard
-        return view
 
     async def request(
         self,
@@ -106,7 +99,6 @@ class Client:
                 content_type=content_type,
                 accept=accept,
                 actor=user or self._actor,
-                guard=self._guard,
             )
         )
 
@@ -259,7 +251,6 @@ class Client:
             verb=verb,
             resource=resource,
             actor=self._actor,
-            guard=self._guard,
             **options,
         )
         return await self._transport.send(request)

@@ -1,21 +1,45 @@
-"""The last look before a write leaves: may we still?
+"""Writes that only the owner of something may make: the last look before one leaves, and how long it lasts.
 
 Between the decision to write and the bytes on the wire lie a queue for connections and several turns of the
-event loop. So a guard is asked here, as late as the HTTP library allows.
+event loop, so the guard is asked as late as the HTTP library allows. And the API server is told how long it
+may work on the write: after that it has dropped it, whatever has become of us.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
 import aiohttp
 
 from crossply.errors import CrossplyError
 
-GUARD: ContextVar[Callable[[], None] | None] = ContextVar("crossply.kube.guard", default=None)
-"""Of the request that this task, or one that it started, is about to send."""
+
+class Guard(NamedTuple):
+    """Under which conditions a piece of work may write."""
+
+    check: Callable[[], None]
+    """Raises to prevent a write."""
+    seconds: float
+    """The API server may take so long for each."""
+    unsettled: Callable[[], None]
+    """Called when the connection broke and it is not known whether the server still works on a write."""
+
+
+GUARD: ContextVar[Guard | None] = ContextVar("crossply.kube.guard", default=None)
+"""Of the work that this task, or the one that started it, does."""
+
+
+@contextmanager
+def guarded_by(guard: Guard | None) -> Iterator[None]:
+    """Whatever is written inside, also by tasks that are started inside, is written under this guard."""
+    token = GUARD.set(guard)
+    try:
+        yield
+    finally:
+        GUARD.reset(token)
 
 
 class GuardedRequest(aiohttp.ClientRequest):
@@ -23,20 +47,19 @@ class GuardedRequest(aiohttp.ClientRequest):
 
     async def send(self, conn: Any) -> aiohttp.ClientResponse:
         """Send it, unless the guard raises."""
-        _ask()
+        self._ask()
         return await super().send(conn)
 
     async def write_bytes(self, writer: Any, conn: Any, content_length: int | None = None) -> None:
         """Send head and body together, unless the guard raises: then the caller gets to know, who waits."""
         try:
-            _ask()
+            self._ask()
         except CrossplyError as problem:
             conn.protocol.set_exception(problem)
             return
         await super().write_bytes(writer, conn, content_length)
 
-
-def _ask() -> None:
-    guard = GUARD.get()
-    if guard is not None:
-        guard()
+    def _ask(self) -> None:
+        guard = GUARD.get()
+        if guard is not None and self.method != "GET":
+            guard.check()

@@ -1,8 +1,9 @@
 """A replica's sign of life, and the proof that others have not given it up.
 
 While `fresh`, a member may act on what it holds: it sent a renewal that succeeded less than the fence ago, so
-nobody can have evicted it yet. A member whose heartbeat was deleted has been evicted; it joins anew, under a
-new identity, and has nothing.
+nobody can have evicted it yet. When the fence passes without another it breaks its connections, so that
+nothing more leaves it; the kernel ends a process that could not do so because it was frozen. A member whose
+heartbeat was deleted has been evicted; it joins anew, under a new identity, and has nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable
 
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
+from crossply.kube.deadman import Deadman, no_alarm
 from crossply.kube.failures import Conflict, NotFound
 from crossply.kube.leases import LEASE, Timing, member_name, micro_time, new_lease
 
@@ -42,6 +44,7 @@ class Heartbeat:
         group: str,
         replica: str,
         timing: Timing,
+        deadman: Deadman = no_alarm,
         clock: Callable[[], float] = steady_clock,
     ) -> None:
         self.member = ""
@@ -51,50 +54,73 @@ class Heartbeat:
         self._group = group
         self._replica = replica
         self._timing = timing
+        self._deadman = deadman
         self._clock = clock
         self._uid = ""
         self._renewed = float("-inf")
         """When the last renewal that succeeded was sent."""
+        self._lapse: asyncio.TimerHandle | None = None
 
     def fresh(self) -> bool:
         """Whether nobody can have evicted us yet."""
         return self._clock() < self._renewed + self._timing.fence
 
-    async def run(self, before: Callable[[], None], after: Callable[[], None]) -> None:
-        """Beat until cancelled; `before` and `after` are called around each beat."""
+    async def run(self, changed: Callable[[], None]) -> None:
+        """Beat until cancelled; `changed` is called whenever we may have become fresh or ceased to be."""
         while True:
             # After a freeze it must be known that we were not fresh before we are again.
-            before()
+            changed()
             sent = self._clock()
-            alive = await self._beat(sent)
-            after()
+            alive = await self._beat(sent, changed)
+            changed()
             pause = sent + self._timing.renew - self._clock() if alive else PAUSE_SECONDS
             await asyncio.sleep(max(pause, 0.0))
 
-    async def _beat(self, sent: float) -> bool:
+    async def _beat(self, sent: float, changed: Callable[[], None]) -> bool:
         try:
             async with asyncio.timeout(self._timing.renew):
-                await (self._renew(sent) if self.member else self._join(sent))
+                await (self._renew() if self.member else self._join())
         except (CrossplyError, TimeoutError) as problem:
             if self.member and isinstance(problem, NotFound | Conflict):
                 self._evicted()
             else:
                 _log.warning("the lease of %s was not renewed: %s", self._replica, problem or "no answer")
             return False
+        self._prolong(sent, changed)
         return True
 
-    async def _join(self, sent: float) -> None:
+    def _prolong(self, sent: float, changed: Callable[[], None]) -> None:
+        """Nobody evicts us for a while, which is counted from when we asked."""
+        self._renewed = sent
+        age = self._clock() - sent
+        if age < self._timing.fence:
+            self._deadman(self._timing.dead - age)
+            self._cancel_lapse()
+            lapse = asyncio.get_running_loop().call_later
+            self._lapse = lapse(self._timing.fence - age, self._lapsed, changed)
+
+    def _lapsed(self, changed: Callable[[], None]) -> None:
+        """The fence has passed: what was not sent yet never is, so there is no need to end."""
+        self._client.sever()
+        self._deadman(0.0)
+        changed()
+
+    def _cancel_lapse(self) -> None:
+        if self._lapse is not None:
+            self._lapse.cancel()
+            self._lapse = None
+
+    async def _join(self) -> None:
         member = f"{self._replica}-{secrets.token_hex(4)}"
         name = member_name(self._group, member)
         lease = new_lease(self._group, self._namespace, name, member, self._timing.lease)
         made = await self._client.create(LEASE, lease)
-        self.member, self._uid, self._renewed = member, made["metadata"]["uid"], sent
+        self.member, self._uid = member, made["metadata"]["uid"]
 
-    async def _renew(self, sent: float) -> None:
+    async def _renew(self) -> None:
         # No version is named: whoever deletes the heartbeat names one, so of the two only one succeeds.
         patch = {"metadata": {"uid": self._uid}, "spec": {"renewTime": micro_time()}}
         await self._client.patch_merge(LEASE, member_name(self._group, self.member), patch, self._namespace)
-        self._renewed = sent
 
     def _evicted(self) -> None:
         _log.warning("%s was taken for lost and joins anew", self.member)
@@ -105,3 +131,5 @@ class Heartbeat:
         member, self.member, self._renewed = self.member, "", float("-inf")
         if member:
             await self._client.delete(LEASE, member_name(self._group, member), self._namespace, uid=self._uid)
+        self._cancel_lapse()
+        self._deadman(0.0)

@@ -17,14 +17,26 @@ LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases", True)
 
 
 class Timing(NamedTuple):
-    """How long what lasts, in seconds."""
+    """How long what lasts, in seconds. What a lost member had on its way ends before its lease does."""
 
-    renew: float = 3.0
+    renew: float = 2.0
     """A member renews its heartbeat this often."""
-    fence: float = 7.0
-    """So long after it *sent* its last renewal a member still acts as the holder of its shards."""
-    lease: float = 10.0
-    """So long after they *saw* its last renewal others may evict a member: by then it has stopped itself."""
+    fence: float = 5.0
+    """So long after it *sent* its last renewal a member still begins to write as the holder of its shards."""
+    dead: float = 6.0
+    """So long after it the kernel ends a member that was frozen meanwhile and has not noticed."""
+    transit: float = 2.0
+    """A write that the server has not received so long after it was sent is given up."""
+    landing: float = 4.0
+    """The server drops a write that it has not finished so long after it received it."""
+    lease: float = 12.0
+    """So long after they *saw* its last renewal others may evict a member."""
+
+    @classmethod
+    def lasting(cls, lease: float) -> Timing:
+        """The same proportions for another lease."""
+        scale = lease / cls().lease
+        return cls(*(each * scale for each in cls()))
 
 
 GROUP_LABEL = "crossply.io/lease-group"

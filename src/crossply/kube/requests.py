@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 
 JSON = "application/json"
@@ -39,13 +39,15 @@ class Request:
     content_type: str = JSON
     accept: str = JSON
     actor: Actor | None = None
-    guard: Callable[[], None] | None = None
-    """Called before each attempt to write; it raises to prevent it."""
 
     @property
     def target(self) -> str:
         """The path and the query."""
         return f"{self.path}?{urlencode(self.query)}" if self.query else self.path
+
+    def within(self, seconds: float) -> Request:
+        """The same request, which the server drops if it takes longer."""
+        return replace(self, query={**self.query, "timeout": f"{seconds:.3f}s"})
 
     @property
     def writes(self) -> bool:

@@ -1,10 +1,11 @@
 """Replicas that share work: each holds some shards, and no shard is ever held by two.
 
-Why no two: a member acts on its shards for a while (the fence) after it *sent* a renewal that succeeded.
-Others evict it when they have *seen* no renewal for longer than that, by deleting exactly the version of its
-heartbeat that they saw. If it has renewed since, the deletion is refused; if the deletion succeeds, no
-renewal can succeed any more, so it cannot come back to its shards. Only then are they taken. Each replica
-measures time for itself.
+Why no two: a member writes for its shards for a while (the fence) after it *sent* a renewal that succeeded,
+and each write ends soon after it was sent, one way or the other. Others evict the member when they have
+*seen* no renewal for longer than both together, by deleting exactly the version of its heartbeat that they
+saw. If it has renewed since, the deletion is refused; if the deletion succeeds, no renewal can succeed any
+more, so it cannot come back to its shards. Only then are they taken. Each replica measures time for itself.
+The whole argument is in docs/decisions/0007-replicas.md.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
 
 import orjson
@@ -21,7 +22,9 @@ from crossply.errors import CrossplyError
 from crossply.kube.cache import Cache
 from crossply.kube.caches import Caches
 from crossply.kube.client import Client
+from crossply.kube.deadman import Deadman, no_alarm
 from crossply.kube.failures import AlreadyExists, Conflict
+from crossply.kube.guarded import Guard
 from crossply.kube.heartbeat import Heartbeat, steady_clock
 from crossply.kube.leases import (
     LEASE,
@@ -35,16 +38,13 @@ from crossply.kube.leases import (
 )
 from crossply.kube.selection import Selection
 from crossply.kube.sharding import member_of, shard_of
+from crossply.kube.shares import Shardset, Worker
 from crossply.values import Object
 
 TICK_SECONDS = 0.5
+GOODBYE_SECONDS = 10.0
+"""Work that is under way when we leave has so long to end; then our lease is left to run out by itself."""
 SHARDS = 16
-
-Shardset = frozenset[int]
-OnChange = Callable[[Shardset, Shardset], None]
-"""Told which shards were gained and which were lost."""
-Drain = Callable[[Shardset], Awaitable[None]]
-"""Waits until no work on these shards is under way."""
 
 _log = logging.getLogger("crossply.kube")
 
@@ -53,14 +53,6 @@ class NotOwner(CrossplyError):
     """This replica no longer has the shard of an object and must not write; another one takes over."""
 
     code = "CP-712"
-
-
-def _untold(gained: Shardset, lost: Shardset) -> None:
-    """The listener of those who only ask `owns`."""
-
-
-async def _at_once(shards: Shardset) -> None:
-    """The drain of those who have no work under way."""
 
 
 class Shards:
@@ -74,17 +66,15 @@ class Shards:
         group: str = "crossply",
         count: int = SHARDS,
         replica: str = "",
-        on_change: OnChange = _untold,
-        drain: Drain = _at_once,
         timing: Timing = Timing(),  # noqa: B008 - it is immutable
+        deadman: Deadman = no_alarm,
         clock: Callable[[], float] = steady_clock,
     ) -> None:
         self._client = client
         self._namespace = namespace
         self._group = group
         self._count = count
-        self._on_change = on_change
-        self._drain = drain
+        self._workers: list[Worker] = []
         self._timing = timing
         self._clock = clock
         self._heart = Heartbeat(
@@ -93,16 +83,21 @@ class Shards:
             group=group,
             replica=replica or socket.gethostname(),
             timing=timing,
+            deadman=deadman,
             clock=clock,
         )
         self._held: dict[int, str] = {}
         """The shards that are ours, and the identity that we took them under."""
         self._releasing: dict[int, asyncio.Task[None]] = {}
         """Those of them that are on their way to somebody else."""
+        self._released: dict[int, str] = {}
+        """The version of a Lease that we let go of: whether the server has heard of it may not be known."""
         self._leaving = False
         self._told: Shardset = frozenset()
         self._seen: dict[str, tuple[str, float]] = {}
         """The version of each heartbeat, and when we saw it first."""
+        self._unsettled = float("-inf")
+        """When a write was last left with the server without an answer."""
 
     @property
     def fresh(self) -> bool:
@@ -122,14 +117,19 @@ class Shards:
         """Whether we may begin work on a key now."""
         return self._may_begin(self.shard_of(key))
 
-    def guard(self, key: str) -> Callable[[], None]:
-        """For `Client.guarded`: work that has begun may write as long as nobody else can have begun any."""
+    def attach(self, worker: Worker) -> Callable[[], None]:
+        """Tell a worker which shards become ours, and wait for it before we hand one over."""
+        self._workers.append(worker)
+        return lambda: self._workers.remove(worker)
+
+    def guard(self, key: str) -> Guard:
+        """Work that has begun may write as long as nobody else can have begun any."""
 
         def check() -> None:
             if not self._holds(self.shard_of(key)):
                 raise NotOwner(f"another replica is responsible for {key} now")
 
-        return check
+        return Guard(check, self._timing.landing, self._note_unsettled)
 
     async def run(self) -> None:
         """Hold our part until cancelled; then hand it over."""
@@ -137,12 +137,12 @@ class Shards:
             selector = group_selector(self._group)
             cache = caches.acquire(LEASE, Selection(self._namespace, selector))
             await cache.synced.wait()
-            try:
-                async with asyncio.TaskGroup() as tasks:
-                    tasks.create_task(self._heart.run(self._announce, self._announce))
-                    tasks.create_task(self._keep_balance(cache))
-            finally:
-                await self._leave()
+            async with asyncio.TaskGroup() as tasks:
+                heart = tasks.create_task(self._heart.run(self._announce))
+                try:
+                    await self._keep_balance(cache)
+                finally:
+                    await self._leave(heart)
 
     def _holds(self, shard: int) -> bool:
         return self._held.get(shard, "") == self._heart.member != "" and self._heart.fresh()
@@ -153,8 +153,18 @@ class Shards:
     def _announce(self) -> None:
         """Tell what changed since we last told."""
         before, self._told = self._told, self.owned
-        if before != self._told:
-            self._on_change(self._told - before, before - self._told)
+        gained = self._told - before
+        for worker in list(self._workers) if gained else ():
+            worker.gained(gained)
+
+    def _note_unsettled(self) -> None:
+        self._unsettled = self._clock()
+
+    async def _drain(self, shards: Shardset) -> None:
+        """Wait for the work that is under way, and until what it left with the server has ended there."""
+        await asyncio.gather(*(worker.drain(shards) for worker in self._workers))
+        end = self._unsettled + self._timing.transit + self._timing.landing
+        await asyncio.sleep(max(end - self._clock(), 0.0))
 
     async def _keep_balance(self, cache: Cache) -> None:
         changed = asyncio.Event()
@@ -215,15 +225,25 @@ class Shards:
         lease = orjson.loads(data)
         holder, ours = holder_of(lease), self._heart.member
         wanted = member_of(shard, members) == ours
+        let_go = self._released.get(shard) == lease["metadata"]["resourceVersion"]
         if holder != ours:
             self._held.pop(shard, None)
-        if holder == ours and wanted:
+        if holder == ours and wanted and not let_go:
             self._held[shard] = ours
         elif holder == ours:
             self._releasing[shard] = asyncio.create_task(self._release(cache, shard, lease))
             self._announce()
-        elif wanted and holder not in members:
+        elif wanted and holder not in members and await self._is_gone(holder):
             await self._take(cache, shard, lease, ours)
+
+    async def _is_gone(self, holder: str) -> bool:
+        """Whether a member has left or was evicted, for good.
+
+        What we observed may be older than the Lease that names the holder, who joined in between: the server
+        is asked. No identity is used twice, and a heartbeat is there before its member takes anything.
+        """
+        name = member_name(self._group, holder)
+        return not holder or await self._client.get_bytes(LEASE, name, self._namespace) is None
 
     async def _create(self, cache: Cache, shard: int) -> None:
         lease = new_lease(self._group, self._namespace, shard_name(self._group, shard))
@@ -241,12 +261,13 @@ class Shards:
         try:
             await self._drain(frozenset({shard}))
             self._held.pop(shard, None)
+            self._released[shard] = lease["metadata"]["resourceVersion"]
             with suppress(CrossplyError):
                 cache.learn(await self._client.update(LEASE, held_by(lease, "")))
         finally:
             del self._releasing[shard]
 
-    async def _leave(self) -> None:
+    async def _leave(self, heart: asyncio.Task[None]) -> None:
         """Finish what is under way while we may, then free all shards at once by leaving."""
         self._leaving = True
         self._announce()
@@ -254,10 +275,10 @@ class Shards:
         for release in releases:
             release.cancel()
         await asyncio.gather(*releases, return_exceptions=True)
-        held = frozenset(self._held)
-        # Where it takes longer than the fence allows, the heartbeat is left to run out by itself.
         with suppress(CrossplyError, TimeoutError):
-            async with asyncio.timeout(self._timing.fence):
-                await self._drain(held)
-                self._held.clear()
+            async with asyncio.timeout(GOODBYE_SECONDS):
+                await self._drain(frozenset(self._held))
+                heart.cancel()
+                await asyncio.wait({heart})
                 await self._heart.leave()
+        self._held.clear()

@@ -22,7 +22,7 @@ from crossply.kube.backoff import Backoff
 from crossply.kube.config import ClusterConfig
 from crossply.kube.credentials import Credential
 from crossply.kube.failures import KubeError, Unauthorized, Unreachable, failure
-from crossply.kube.guarded import GUARD, GuardedRequest
+from crossply.kube.guarded import GUARD, Guard, GuardedRequest
 from crossply.kube.requests import Reply, Request
 from crossply.kube.tls import Certificate, tls_context
 from crossply.version import __version__
@@ -46,8 +46,9 @@ _BROKEN = (
 class Transport:
     """One session with one API server."""
 
-    def __init__(self, config: ClusterConfig) -> None:
+    def __init__(self, config: ClusterConfig, transit: float | None = None) -> None:
         self.config = config
+        self._transit = transit
         self.counts: Counter[tuple[str, str]] = Counter()
         """How many requests went out, by verb and resource; every attempt counts."""
         self._session: aiohttp.ClientSession | None = None
@@ -87,6 +88,8 @@ class Transport:
 
     def _new_socket(self, address: Any) -> socket.socket:
         made = _lively_socket(address)
+        if self._transit is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
+            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(self._transit * 1000))
         self._sockets.add(made)
         return made
 
@@ -104,7 +107,17 @@ class Transport:
                 await asyncio.sleep(pause if problem.retry_after is None else problem.retry_after)
 
     async def _once(self, request: Request) -> Reply:
-        async with self._respond(request, None) as response:
+        guard = GUARD.get() if request.writes else None
+        if guard is None:
+            return await self._answer(request, None)
+        guard.check()
+        # Once the server has had its time, it is of no use to wait for its answer.
+        timeout = aiohttp.ClientTimeout(total=2 * guard.seconds, sock_connect=CONNECT_SECONDS)
+        with _unsettled(guard):
+            return await self._answer(request.within(guard.seconds), timeout)
+
+    async def _answer(self, request: Request, timeout: aiohttp.ClientTimeout | None) -> Reply:
+        async with self._respond(request, timeout) as response:
             data = await response.read()
             if response.status >= 400:
                 raise self._failed(response, data)
@@ -126,10 +139,6 @@ class Transport:
         if self._session is None:
             raise RuntimeError("the client is used outside of its `async with` block")
         credential = await self.config.credentials.current()
-        guard = request.guard if request.writes else None
-        if guard is not None:
-            guard()
-        GUARD.set(guard)
         options: dict[str, Any] = {"timeout": timeout} if timeout is not None else {}
         self.counts[request.verb, request.resource] += 1
         try:
@@ -180,6 +189,20 @@ def _abandoned_at_once(response: aiohttp.ClientResponse) -> Iterator[None]:
     except BaseException:
         if response.connection is not None and response.connection.transport is not None:
             response.connection.transport.abort()
+        raise
+
+
+@contextlib.contextmanager
+def _unsettled(guard: Guard) -> Iterator[None]:
+    """Tell the guard of a write that the server may still be at though we no longer wait for it."""
+    try:
+        yield
+    except Unreachable as problem:
+        if not problem.never_sent:
+            guard.unsettled()
+        raise
+    except asyncio.CancelledError:
+        guard.unsettled()
         raise
 
 
