@@ -1,0 +1,107 @@
+"""Who is woken by what: exactly those who read it, on a real server."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from crossply.control.dependencies import Dependencies, Interest
+from crossply.kube.caches import Caches
+from crossply.kube.client import Client
+from tests.kube.embedded import CONFIG_MAP, config_map
+
+
+class Woken:
+    """Counts who was woken."""
+
+    def __init__(self) -> None:
+        self.times: dict[str, int] = {}
+        self.changed = asyncio.Event()
+
+    def wake(self, who: str):
+        def woken() -> None:
+            self.times[who] = self.times.get(who, 0) + 1
+            self.changed.set()
+
+        return woken
+
+    async def until(self, who: str, times: int) -> None:
+        async with asyncio.timeout(20):
+            while self.times.get(who, 0) < times:
+                self.changed.clear()
+                await self.changed.wait()
+
+
+@pytest.fixture
+def follow(connect):
+    """Play a case with dependencies on a running server."""
+
+    def run(case) -> None:
+        async def connected(client: Client) -> None:
+            async with Caches(client) as caches:
+                await case(client, caches, Dependencies(caches), Woken())
+
+        connect(connected)
+
+    return run
+
+
+def test_only_those_who_read_an_object_hear_of_it(follow, ns) -> None:
+    async def case(client, caches, dependencies, woken) -> None:
+        await client.create(CONFIG_MAP, config_map("one", ns))
+        for who, interest in {
+            "by name": Interest(CONFIG_MAP, ns, "one"),
+            "by another name": Interest(CONFIG_MAP, ns, "two"),
+            "by labels": Interest(CONFIG_MAP, ns, labels=(("of", "case"),)),
+            "by other labels": Interest(CONFIG_MAP, ns, labels=(("of", "other"),)),
+            "all": Interest(CONFIG_MAP, ns),
+        }.items():
+            dependencies.follow(who, [interest], woken.wake(who))
+        await woken.until("all", 1)  # once followed, all are told: something may have changed before
+        before = dict(woken.times)
+        await client.patch_merge(CONFIG_MAP, "one", {"data": {"a": "1"}}, ns)
+        await woken.until("all", before["all"] + 1)
+        grown = {who for who, times in woken.times.items() if times > before[who]}
+        assert grown == {"by name", "by labels", "all"}
+        assert len(caches.running()) == 1, "they share one watch"
+
+    follow(case)
+
+
+def test_an_object_that_loses_a_label_still_counts_as_what_it_was(follow, ns) -> None:
+    async def case(client, caches, dependencies, woken) -> None:
+        await client.create(CONFIG_MAP, config_map("one", ns))
+        dependencies.follow("x", [Interest(CONFIG_MAP, ns, labels=(("of", "case"),))], woken.wake("x"))
+        await woken.until("x", 1)
+        await client.patch_merge(CONFIG_MAP, "one", {"metadata": {"labels": {"of": None}}}, ns)
+        await woken.until("x", 2)
+
+    follow(case)
+
+
+def test_a_new_interest_wakes_once_since_it_may_have_changed_before_it_was_followed(follow, ns) -> None:
+    async def case(client, caches, dependencies, woken) -> None:
+        one, two = Interest(CONFIG_MAP, ns, "one"), Interest(CONFIG_MAP, ns, "two")
+        dependencies.follow("x", [one], woken.wake("x"))
+        await woken.until("x", 1)
+        dependencies.follow("x", [one, two], woken.wake("x"))
+        assert woken.times["x"] == 2
+        dependencies.follow("x", [two, one], woken.wake("x"))
+        assert woken.times["x"] == 2, "nothing is new"
+
+    follow(case)
+
+
+def test_the_last_one_to_leave_ends_the_watch(follow, ns) -> None:
+    async def case(client, caches, dependencies, woken) -> None:
+        one = Interest(CONFIG_MAP, ns, "one")
+        dependencies.follow("x", [one], woken.wake("x"))
+        dependencies.follow("y", [one], woken.wake("y"))
+        dependencies.forget("x")
+        assert caches.running()
+        dependencies.follow("y", [], woken.wake("y"))
+        assert not caches.running()
+        dependencies.forget("nobody")
+
+    follow(case)

@@ -1,0 +1,30 @@
+"""When a composite resource is looked at although nothing happened."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.control.looking_again import polled_after, spread
+
+
+@pytest.mark.parametrize(
+    ("annotation", "seconds", "why"),
+    [
+        ("30s", 30.0, "as asked"),
+        ("1h30m", 5400.0, "a Go duration of several parts"),
+        ("10ms", 1.0, "no faster than once a second"),
+        ("0s", 0.0, "zero is never"),
+        ("-5s", 0.0, "the past is never"),
+        ("soon", 0.0, "nonsense is never"),
+        ("", 0.0, "nothing asked for"),
+    ],
+)
+def test_the_annotation_says_how_often(annotation, seconds, why) -> None:
+    xr = {"metadata": {"annotations": {"crossplane.io/poll-interval": annotation}}}
+    assert polled_after(xr) == seconds, why
+
+
+def test_what_begins_together_drifts_apart() -> None:
+    times = {spread(100.0) for _ in range(50)}
+    assert all(90 <= each <= 110 for each in times)
+    assert len(times) > 1

@@ -1,0 +1,74 @@
+"""Answers of functions are reused within their time to live, and only for the very same question."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.compose.messages import SECOND, Request, Resource, Response, State, fatal, respond
+from crossply.control.reuse import Answers
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def question(size: float = 1.0) -> Request:
+    return Request(State(Resource({"kind": "XApp", "spec": {"size": size}})))
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def test_the_same_question_has_the_same_answer_until_its_time_is_over(clock) -> None:
+    answers = Answers(clock)
+    response = respond(question(), ttl=10 * SECOND)
+    assert answers.keep("f", question(), response).good_for == 10
+    clock.now += 4
+    found = answers.find("f", question())
+    assert found is not None
+    assert (found.response, found.good_for) == (response, 6)
+    clock.now += 6
+    assert answers.find("f", question()) is None
+
+
+@pytest.mark.parametrize(
+    ("function", "asked", "why"),
+    [
+        ("g", question(), "another function"),
+        ("f", question(2.0), "another observed state"),
+        (
+            "f",
+            question().with_requirements(None, {"a": ()}, {}, {}),
+            "another iteration, whose tag is the same",
+        ),
+    ],
+)
+def test_another_question_is_asked(clock, function, asked, why) -> None:
+    answers = Answers(clock)
+    answers.keep("f", question(), respond(question()))
+    assert answers.find(function, asked) is None, why
+
+
+@pytest.mark.parametrize(
+    ("response", "why"),
+    [
+        (Response(), "a function without an opinion is asked every time"),
+        (fatal(question(), "broken"), "somebody may have mended what failed"),
+    ],
+)
+def test_what_is_not_to_be_reused(clock, response, why) -> None:
+    answers = Answers(clock)
+    assert answers.keep("f", question(), response).good_for == 0
+    assert answers.find("f", question()) is None, why
+
+
+def test_a_changed_function_is_asked_anew(clock) -> None:
+    answers = Answers(clock)
+    answers.keep("f", question(), respond(question()))
+    answers.forget()
+    assert answers.find("f", question()) is None
