@@ -8,6 +8,7 @@ from __future__ import annotations
 from crossply.control.composite_kind import CompositeKind
 from crossply.control.conditions import ESTABLISHED, TERMINATING
 from crossply.control.defined_kinds import COMPOSITE_TYPE, DefinedKinds, Waiting, is_established
+from crossply.control.kind_roles import Granted, KindRoles
 from crossply.control.kinds import CRD, DEFINITION
 from crossply.control.plane import Plane
 from crossply.control.selecting import Compositions
@@ -24,9 +25,12 @@ class DefinitionController:
 
     name = "defined"
 
-    def __init__(self, plane: Plane, compositions: Compositions, definitions: Kind = DEFINITION) -> None:
+    def __init__(
+        self, plane: Plane, compositions: Compositions, roles: KindRoles, definitions: Kind = DEFINITION
+    ) -> None:
         self._plane = plane
         self._compositions = compositions
+        self._roles = roles
         self._definitions = definitions
         self._kinds: DefinedKinds[CompositeKind] = DefinedKinds(plane, definitions, FINALIZER)
 
@@ -41,6 +45,7 @@ class DefinitionController:
             await self._remove(xrd, definition)
             return
         xrd = await self._kinds.hold(xrd)
+        await self._roles.keep(xrd, granted_by(definition))
         crd, _ = await self._kinds.apply_crd(composite_crd(xrd))
         if not is_established(crd):
             raise Waiting(f"waiting for composite resource CustomResourceDefinition {name} to be established")
@@ -78,3 +83,9 @@ class DefinitionController:
                 await self._plane.client.delete(kind.kind, name, namespace)
         if instances:
             raise Waiting(f"waiting for {len(instances)} composite resources of {definition.name} to be gone")
+
+
+def granted_by(definition: Definition) -> Granted:
+    """What the roles of a definition are about."""
+    claim = definition.claim_names
+    return Granted(definition.name, definition.group, definition.names.plural, claim.plural if claim else "")

@@ -7,10 +7,21 @@ from crossply.kube.kind import Kind
 _EXTENSIONS = "apiextensions.crossplane.io"
 
 DEFINITION = Kind(_EXTENSIONS, "v1", "CompositeResourceDefinition", "compositeresourcedefinitions", False)
+INFRASTRUCTURE_DEFINITION = Kind(
+    _EXTENSIONS, "v1alpha1", "InfrastructureDefinition", "infrastructuredefinitions", False
+)
+APPLICATION_DEFINITION = Kind(
+    _EXTENSIONS, "v1alpha1", "ApplicationDefinition", "applicationdefinitions", False
+)
+PUBLICATION = Kind(_EXTENSIONS, "v1alpha1", "InfrastructurePublication", "infrastructurepublications", False)
 COMPOSITION = Kind(_EXTENSIONS, "v1", "Composition", "compositions", False)
 REVISION = Kind(_EXTENSIONS, "v1", "CompositionRevision", "compositionrevisions", False)
 FUNCTION = Kind("pkg.crossplane.io", "v1", "Function", "functions", False)
 CRD = Kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False)
+CLUSTER_ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", False)
+CLUSTER_ROLE_BINDING = Kind(
+    "rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings", False
+)
 NAMESPACE = Kind("", "v1", "Namespace", "namespaces", False)
 SECRET = Kind("", "v1", "Secret", "secrets", True)
 EVENT = Kind("", "v1", "Event", "events", True)
