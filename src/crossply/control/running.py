@@ -11,10 +11,12 @@ from typing import Protocol
 import orjson
 
 from crossply.control import standing_roles
+from crossply.control.defined_kinds import Waiting
 from crossply.control.definition import DefinitionController
 from crossply.control.dependencies import Dependencies
 from crossply.control.kind_roles import KindRoles
 from crossply.control.kinds import CLUSTER_ROLE, COMPOSITION, CRD, DEFINITION, FUNCTION, NAMESPACE, REVISION
+from crossply.control.observing import observed, tell_failure
 from crossply.control.offered import OfferController
 from crossply.control.plane import Plane
 from crossply.control.published_schemas import PublishedSchemas
@@ -95,7 +97,7 @@ class ControlPlane:
 
     def _follow(self, controller: Controller, cache: Cache) -> Callable[[str], None]:
         """Have a controller look at everything in a cache; returns how to have it look at one again."""
-        queue: Queue[str] = Queue()
+        queue: Queue[str] = Queue(f"{controller.name}/{cache.kind.kind.lower()}.{cache.kind.group}")
         cache.subscribe(lambda change, key, old, new: queue.add(key[1]))
         for _, name in list(cache.keys()):
             queue.add(name)
@@ -105,13 +107,18 @@ class ControlPlane:
                 await controller.reconcile(name)
             except Conflict:
                 queue.add_after(name, 0.05)
+            except Waiting as problem:
+                _log.debug("%s", problem)
+                queue.add_after(name, 0.2)
             except CrossplyError as problem:
-                _log.info("%s %s: %s", controller.name, name, problem)
-                queue.add_after(name, 0.2) if problem.code == "CP-801" else queue.retry(name)
+                tell_failure(problem)
+                queue.retry(name)
             else:
                 queue.forget(name)
 
-        self._tasks.append(asyncio.create_task(queue.run(work, _CONCURRENCY)))
+        self._tasks.append(
+            asyncio.create_task(queue.run(observed(queue, cache.kind.kind, work), _CONCURRENCY))
+        )
         return queue.add
 
     def _notice_function(

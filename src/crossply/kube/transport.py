@@ -25,6 +25,7 @@ from crossply.kube.failures import KubeError, Unauthorized, Unreachable, failure
 from crossply.kube.guarded import GUARD, Guard, GuardedRequest
 from crossply.kube.requests import Reply, Request
 from crossply.kube.tls import Certificate, tls_context
+from crossply.record.client_meter import UNANSWERED, Exchange, host_of
 from crossply.version import __version__
 
 ATTEMPTS = 4
@@ -56,6 +57,7 @@ class Transport:
         self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
         self._room = asyncio.Semaphore(CONCURRENT)
         self._server = config.server
+        self._host = host_of(config.server)
 
     async def open(self) -> None:
         """Get ready; the connection is made when it is needed."""
@@ -141,6 +143,7 @@ class Transport:
         credential = await self.config.credentials.current()
         options: dict[str, Any] = {"timeout": timeout} if timeout is not None else {}
         self.counts[request.verb, request.resource] += 1
+        exchange = Exchange(request.method, self._host)
         try:
             async with self._session.request(
                 request.method,
@@ -153,9 +156,11 @@ class Transport:
                 allow_redirects=False,
                 **options,
             ) as response:
+                exchange.end(str(response.status))
                 with _abandoned_at_once(response):
                     yield response
         except _BROKEN as problem:
+            exchange.end(UNANSWERED)
             raise _unreachable(self._server, request, problem) from problem
 
     def _headers(self, request: Request, credential: Credential) -> list[tuple[str, str]]:

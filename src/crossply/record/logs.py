@@ -27,14 +27,13 @@ Fields = dict[str, Any]
 
 
 def begin_logging(stream: TextIO, style: str, debug: bool) -> None:
-    """Write what our loggers say to a stream, from now on and instead of what was said before."""
+    """Write what is logged to a stream, from now on."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(LineFormatter(style))
     handler.addFilter(LineLimit())
-    logger = logging.getLogger("crossply")
-    logger.handlers[:] = [handler]
-    logger.setLevel(logging.DEBUG if debug else logging.INFO)
-    logger.propagate = False
+    # Libraries are heard only when something is wrong: at lower levels they may tell what they send.
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    logging.getLogger("crossply").setLevel(logging.DEBUG if debug else logging.INFO)
     # The stream may be gone or full; work goes on without a log.
     logging.raiseExceptions = False
 

@@ -1,0 +1,36 @@
+"""Whether runs are traced, and how: as the variables say that every program with OpenTelemetry knows.
+
+OpenTelemetry is an extra of the package and takes a tenth of a second to import. Where the environment does
+not ask for it, it is not imported, and a run has no trace.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Mapping
+
+_ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+_PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+_HTTP = "http/protobuf"
+
+
+def is_wanted(environ: Mapping[str, str]) -> bool:
+    """Whether the environment asks for traces."""
+    if environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
+        return False
+    return environ.get("OTEL_TRACES_EXPORTER") != "none" and any(environ.get(name) for name in _ENDPOINTS)
+
+
+def obstacle(environ: Mapping[str, str]) -> str:
+    """Why traces cannot be sent as the environment asks; empty where they can."""
+    if importlib.util.find_spec("opentelemetry") is None:
+        return "OpenTelemetry is not installed: pip install 'crossply[otel]'"
+    protocol = next((environ[name] for name in _PROTOCOLS if environ.get(name)), _HTTP)
+    return "" if protocol == _HTTP else f"the protocol {protocol} is not offered: use {_HTTP}"
+
+
+def begin_tracing() -> Callable[[], None]:
+    """Trace every run from now on; returns how to send the rest and stop."""
+    from crossply.record import otel
+
+    return otel.begin()
