@@ -14,7 +14,7 @@ import orjson
 from crossply.compose.errors import ComposeError
 from crossply.compose.machinery import Machinery
 from crossply.compose.messages import Snapshot
-from crossply.compose.metadata import controller_of, namespace_of
+from crossply.compose.metadata import controller_of, name_of, namespace_of
 from crossply.compose.observed import Observed
 from crossply.compose.world import decode_data
 from crossply.control.connection_secrets import find_secret, secret_place
@@ -29,7 +29,8 @@ from crossply.values import Object
 
 LABEL = "crossplane.io/composite"
 
-Enqueue = Callable[[str, str], None]
+Enqueue = Callable[[str, str, str], None]
+"""Wakes a composite resource, and says what did."""
 
 
 class ComposedStore:
@@ -108,7 +109,7 @@ class ComposedStore:
         if str(owner.get("apiVersion", "")).rpartition("/")[0] != self._composite.group:
             return
         namespace = namespace_of(obj) if self._composite.namespaced else ""
-        self._enqueue(namespace, str(owner.get("name", "")))
+        self._enqueue(namespace, str(owner.get("name", "")), f"{obj['kind']}/{name_of(obj)}")
 
     async def _connection_details(self, obj: Object) -> dict[str, bytes]:
         secret = await find_secret(self._plane, obj)

@@ -29,10 +29,11 @@ from crossply.compose.metadata import annotations_of, name_of, namespace_of, uid
 from crossply.compose.naming import COMPOSITE_MANAGER
 from crossply.compose.observed import observe
 from crossply.compose.pipeline import Told
-from crossply.compose.verdict import DELETING, RESPONSIVE, SYNCED, Verdict, conclude, conclude_failure, failed
+from crossply.compose.verdict import DELETING, SYNCED, Verdict, conclude, conclude_failure, failed
 from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
 from crossply.compose.world import decode_data
 from crossply.control.answering import ClusterAnswers
+from crossply.control.circuit import Circuit
 from crossply.control.claim_events import tell_claim
 from crossply.control.composed_store import ComposedStore
 from crossply.control.composed_writes import ComposedWrites
@@ -67,6 +68,7 @@ class CompositeReconciler:
         compositions: Compositions,
         composed: ComposedStore,
         cache: Cache,
+        circuit: Circuit,
         wake: Wake,
     ) -> None:
         self._plane = plane
@@ -77,6 +79,7 @@ class CompositeReconciler:
         self._composed = composed
         self._writes = ComposedWrites(plane, composed)
         self._cache = cache
+        self._circuit = circuit
         self._wake = wake
         self._required: dict[str, dict[str, Requirements]] = {}
         """What the last run of each composite resource required, by its UID."""
@@ -91,7 +94,7 @@ class CompositeReconciler:
         if annotations_of(xr).get("crossplane.io/paused") == "true":
             event = Event(NORMAL, PAUSED, "Reconciliation is paused via the pause annotation")
             self._plane.recorder.record(xr, event)
-            await self._write_status(xr, xr.get("status") or {}, (RESPONSIVE, PAUSED_CONDITION))
+            await self._write_status(xr, xr.get("status") or {}, (PAUSED_CONDITION,))
             return 0.0
         self._note_request(xr)
         if xr["metadata"].get("deletionTimestamp"):
@@ -109,7 +112,7 @@ class CompositeReconciler:
         finalizers = xr["metadata"].get("finalizers") or []
         if FINALIZER not in finalizers:
             return
-        await self._write_status(xr, xr.get("status") or {}, (RESPONSIVE, DELETING, SYNCED))
+        await self._write_status(xr, xr.get("status") or {}, (DELETING, SYNCED))
         left = [each for each in finalizers if each != FINALIZER]
         body = {"metadata": {"finalizers": left or None}}
         await self._plane.client.patch_merge(self._kind, name_of(xr), body, namespace_of(xr))
@@ -118,6 +121,7 @@ class CompositeReconciler:
         """It is gone: nothing about it matters any more."""
         self._required.pop(uid, None)
         self._handled.pop(uid, None)
+        self._circuit.forget((namespace, name))
         self._plane.dependencies.forget((self._kind, namespace, name))
 
     def _note_request(self, xr: Object) -> None:
@@ -208,7 +212,7 @@ class CompositeReconciler:
         status = status if isinstance(status, dict) else {}
         if self._machinery.legacy:
             status = {**status, **engine_status(xr.get("status") or {}, outcome.conditions, published)}
-        changes = (RESPONSIVE, *outcome.conditions, *verdict.conditions)
+        changes = (*outcome.conditions, *verdict.conditions)
         await self._write_status(xr, status, changes)
         made = {resource.name for resource in outcome.composed if resource.observed is None}
         lagging = conclude([r for r in outcome.composed if r.name not in made], (), None).events
@@ -232,7 +236,7 @@ class CompositeReconciler:
             self._plane.recorder.record(xr, event)
         await tell_claim(self._plane, xr, told.events)
         try:
-            await self._write_status(xr, status, (RESPONSIVE, *verdict.conditions))
+            await self._write_status(xr, status, verdict.conditions)
         except KubeError:
             # The cause is already being reported; a status that cannot be written now is written next time.
             return
@@ -242,7 +246,8 @@ class CompositeReconciler:
         live = xr.get("status") or {}
         kept = put_conditions(read_conditions(status), read_conditions(live))
         generation = xr["metadata"].get("generation", 0)
-        conditions = set_conditions(kept, changes, self._plane.now(), generation)
+        responsive = self._circuit.condition((namespace_of(xr), name_of(xr)))
+        conditions = set_conditions(kept, (responsive, *changes), self._plane.now(), generation)
         wish = {**status, "conditions": conditions}
         if wish == live:
             return

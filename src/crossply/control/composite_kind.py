@@ -7,6 +7,7 @@ import asyncio
 import orjson
 
 from crossply.compose.machinery import LEGACY, Machinery
+from crossply.control.circuit import Circuit
 from crossply.control.composed_store import ComposedStore
 from crossply.control.composite import CompositeReconciler
 from crossply.control.kinds import REVISION
@@ -35,7 +36,8 @@ class CompositeKind:
         self.kind = kind_of(definition)
         self._machinery = machinery_of(definition)
         self._queue: Queue[Key] = Queue(f"composite/{definition.name}")
-        self._composed = ComposedStore(plane, self.kind, lambda *key: self._queue.add(key))
+        self._circuit = Circuit(plane.circuit)
+        self._composed = ComposedStore(plane, self.kind, self._woken)
         self._cache = plane.caches.acquire(self.kind)
         self._reconciler = CompositeReconciler(
             plane,
@@ -45,7 +47,8 @@ class CompositeKind:
             compositions,
             self._composed,
             self._cache,
-            lambda *key: self._queue.add(key),
+            self._circuit,
+            lambda namespace, name: self._woken(namespace, name, "required resources"),
         )
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -85,6 +88,10 @@ class CompositeKind:
         """The composite resources that exist."""
         return list(self._cache.keys())
 
+    def _woken(self, namespace: str, name: str, source: str) -> None:
+        self._circuit.note((namespace, name), source)
+        self._queue.add((namespace, name))
+
     def _notice(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
         if new is None and old is not None:
             self._reconciler.forget(orjson.loads(old)["metadata"]["uid"], *key)
@@ -110,8 +117,13 @@ class CompositeKind:
         if data is None:
             self._queue.forget(key)
             return
+        xr = orjson.loads(data)
+        wait = self._circuit.spend(key, xr)
+        if wait:
+            self._queue.add_after(key, wait)
+            return
         try:
-            again = await self._reconciler.reconcile(orjson.loads(data))
+            again = await self._reconciler.reconcile(xr)
         except Conflict:
             # Somebody wrote in between; the watch will bring what they wrote.
             self._queue.add_after(key, 0.05)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from crossply.control.circuit import Limits
 from crossply.control.dependencies import Dependencies
 from crossply.control.pipeline_functions import PipelineFunctions
 from crossply.control.published_schemas import PublishedSchemas
@@ -32,4 +33,5 @@ class Plane:
     functions: PipelineFunctions = field(default_factory=PipelineFunctions)
     fetches_required: bool = True
     """Whether functions get the resources that they require."""
+    circuit: Limits = field(default_factory=Limits)
     now: Callable[[], str] = _now

@@ -1,0 +1,112 @@
+"""A limit to how often one composite resource is composed without anybody having edited it.
+
+Two writers that undo each other's work, or a function that wants something else each time, would wake it for
+ever. Each run that nobody asked for costs a token. Without tokens the circuit is open: from then on it is
+composed now and then, and says why, until it had time to cool down. An edit is never held up, and no event is
+lost: what happened while the circuit was open is seen by the next run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
+
+from crossply.compose.events import StatusCondition
+from crossply.compose.verdict import RESPONSIVE
+from crossply.values import Object
+
+_SOURCES = 16
+
+
+class Limits(NamedTuple):
+    """How much is too much."""
+
+    burst: float = 100.0
+    refill: float = 1.0
+    """Tokens a second."""
+    cooldown: float = 300.0
+    probe: float = 30.0
+    """The seconds between two runs while the circuit is open."""
+
+
+class _Account:
+    """One composite resource's tokens."""
+
+    __slots__ = ("edited", "open_until", "probe_at", "sources", "time", "tokens")
+
+    def __init__(self, now: float, limits: Limits) -> None:
+        self.tokens = limits.burst
+        self.time = now
+        self.edited: Any = None
+        self.open_until = 0.0
+        self.probe_at = 0.0
+        self.sources: deque[str] = deque(maxlen=_SOURCES)
+
+
+class Circuit:
+    """The accounts of all composite resources of a kind."""
+
+    def __init__(self, limits: Limits = Limits(), clock: Callable[[], float] = time.monotonic) -> None:  # noqa: B008 - a constant
+        self._limits = limits
+        self._clock = clock
+        self._accounts: dict[Hashable, _Account] = {}
+
+    def note(self, key: Hashable, source: str) -> None:
+        """Something woke it."""
+        self._account(key).sources.append(source)
+
+    def spend(self, key: Hashable, xr: Object) -> float:
+        """The seconds that a run must wait; 0 where it may begin."""
+        account, now = self._account(key), self._clock()
+        edited = _edits(xr)
+        if account.edited != edited:
+            account.edited = edited
+            return 0.0
+        if account.open_until:
+            return self._probe(account, now)
+        if account.tokens >= 1:
+            account.tokens -= 1
+            return 0.0
+        account.open_until, account.probe_at = now + self._limits.cooldown, now + self._limits.probe
+        return 0.0  # one more run, which says that the circuit is open
+
+    def condition(self, key: Hashable) -> StatusCondition:
+        """What the composite resource says about it."""
+        account = self._accounts.get(key)
+        if account is None or not account.open_until:
+            return RESPONSIVE
+        often = Counter(account.sources).most_common(1)
+        source = often[0][0] if often else "unknown"
+        message = f"Too many watch events from {source}. Allowing events periodically."
+        return StatusCondition("Responsive", "False", "WatchCircuitOpen", message)
+
+    def forget(self, key: Hashable) -> None:
+        """It is gone."""
+        self._accounts.pop(key, None)
+
+    def _account(self, key: Hashable) -> _Account:
+        now = self._clock()
+        account = self._accounts.get(key)
+        if account is None:
+            account = self._accounts[key] = _Account(now, self._limits)
+        earned = (now - account.time) * self._limits.refill
+        account.tokens, account.time = min(self._limits.burst, account.tokens + earned), now
+        return account
+
+    def _probe(self, account: _Account, now: float) -> float:
+        if now >= account.open_until:
+            account.open_until = 0.0
+            account.tokens = self._limits.burst
+        elif now < account.probe_at:
+            return account.probe_at - now
+        account.probe_at = now + self._limits.probe
+        return 0.0
+
+
+def _edits(xr: Object) -> tuple[Any, ...]:
+    """What of it changes by edits only."""
+    metadata = xr["metadata"]
+    named = ("generation", "labels", "annotations", "deletionTimestamp")
+    return tuple(metadata.get(key) for key in named)

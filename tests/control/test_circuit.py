@@ -1,0 +1,87 @@
+"""A composite resource that wakes itself for ever is slowed down; nobody's edit is."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.control.circuit import Circuit, Limits
+
+KEY = ("ns", "xr")
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def circuit(clock) -> Circuit:
+    return Circuit(Limits(burst=5, refill=1, cooldown=300, probe=30), clock)
+
+
+def xr(generation: int = 1, **metadata) -> dict:
+    return {"metadata": {"generation": generation, **metadata}}
+
+
+def runs(circuit: Circuit, times: int) -> int:
+    """How many of so many wishes to run are granted at once."""
+    return sum(circuit.spend(KEY, xr()) == 0 for _ in range(times))
+
+
+def test_a_burst_is_granted_then_one_more_run_that_says_why_then_nothing(circuit) -> None:
+    assert runs(circuit, 1) == 1, "the first sight of it counts as an edit"
+    assert runs(circuit, 100) == 6
+    for source in ("ConfigMap/a", "ConfigMap/b", "ConfigMap/a"):
+        circuit.note(KEY, source)
+    condition = circuit.condition(KEY)
+    assert (condition.status, condition.reason) == ("False", "WatchCircuitOpen")
+    assert condition.message == "Too many watch events from ConfigMap/a. Allowing events periodically."
+
+
+def test_a_slow_stream_of_events_never_opens_it(circuit, clock) -> None:
+    for _ in range(1000):
+        clock.now += 1
+        assert circuit.spend(KEY, xr()) == 0
+    assert circuit.condition(KEY).status == "True"
+
+
+def test_while_it_is_open_runs_are_put_off_and_never_dropped(circuit, clock) -> None:
+    runs(circuit, 100)
+    assert circuit.spend(KEY, xr()) == 30
+    clock.now += 12
+    assert circuit.spend(KEY, xr()) == 18
+    clock.now += 18
+    assert circuit.spend(KEY, xr()) == 0
+    assert circuit.spend(KEY, xr()) == 30
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [xr(2), xr(labels={"a": "b"}), xr(annotations={"a": "b"}), xr(deletionTimestamp="2026-01-01T00:00:00Z")],
+    ids=["spec", "labels", "annotations", "deletion"],
+)
+def test_an_edit_is_never_held_up(circuit, edited) -> None:
+    runs(circuit, 100)
+    assert circuit.spend(KEY, edited) == 0
+    assert circuit.spend(KEY, edited) > 0
+
+
+def test_it_closes_after_it_cooled_down(circuit, clock) -> None:
+    runs(circuit, 100)
+    clock.now += 300
+    assert circuit.spend(KEY, xr()) == 0
+    assert circuit.condition(KEY).status == "True"
+
+
+def test_what_is_gone_starts_anew(circuit) -> None:
+    runs(circuit, 100)
+    circuit.forget(KEY)
+    assert circuit.condition(KEY).status == "True"
+    assert runs(circuit, 3) == 3
