@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crossply.cli.observing import LOG_FORMAT, debug_flag, metrics_port, observed
 from crossply.cli.spec import Command, Flag, Invocation
 
 
@@ -25,7 +26,7 @@ async def _run(invocation: Invocation) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     config = load_config(invocation["kubeconfig"], invocation["context"] or "")
-    async with Client(config) as client:
+    async with observed(invocation), Client(config) as client:
         plane = ControlPlane(client)
         await plane.start()
         invocation.stdout.write(f"control plane ready\nworking for {config.server}\n")
@@ -47,5 +48,8 @@ COMMAND = Command(
     flags=(
         Flag("kubeconfig", "The kubeconfig file to use instead of the usual one.", kind="path"),
         Flag("context", "The context of the kubeconfig to use.", kind="string"),
+        metrics_port(8080),
+        LOG_FORMAT,
+        debug_flag("d"),
     ),
 )

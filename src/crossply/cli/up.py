@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
+from crossply.cli.observing import LOG_FORMAT, debug_flag, metrics_port, observed, words_of
 from crossply.cli.spec import Command, Flag, Invocation
 from crossply.errors import CrossplyError
 
@@ -54,6 +55,7 @@ def _detach(invocation: Invocation) -> int:
     command = [sys.executable, "-m", "crossply.cli", "up", "--data", data, "--listen", invocation["listen"]]
     if invocation["in-memory"]:
         command.append("--in-memory")
+    command += words_of(invocation)
     with open(os.path.join(data, LOG_FILE), "w") as log:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
@@ -106,7 +108,8 @@ async def _serve(invocation: Invocation) -> None:
     with open(pid_file, "w") as file:
         file.write(str(os.getpid()))
     try:
-        async with Client(load_config(os.path.join(data, "kubeconfig"))) as client:
+        config = load_config(os.path.join(data, "kubeconfig"))
+        async with observed(invocation), Client(config) as client:
             plane = ControlPlane(client)
             await plane.start()
             invocation.stdout.write(f"control plane ready\n{_greeting(data)}")
@@ -181,5 +184,8 @@ COMMAND = Command(
             default="127.0.0.1:0",
             placeholder="127.0.0.1:0",
         ),
+        metrics_port(0),
+        LOG_FORMAT,
+        debug_flag(),
     ),
 )
