@@ -8,9 +8,11 @@ resources that wait for it.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from concurrent.futures import ThreadPoolExecutor
 
-from crossply.compose.messages import Request
+from crossply.compose.messages import Request, Response
+from crossply.control.function_calls import FunctionMeter, meter_of
 from crossply.control.reuse import Answer, Answers
 from crossply.functions import builtin
 from crossply.functions.binding import BUILTIN, bind, bind_builtin, choose_runtime
@@ -28,18 +30,23 @@ _AT_ONCE = 32
 class _Bound:
     """One function and how it is called."""
 
-    def __init__(self, name: str, runner: Runner, pure: bool, quick: bool) -> None:
+    def __init__(self, name: str, runner: Runner, meter: FunctionMeter, pure: bool, quick: bool) -> None:
+        self.meter = meter
         self.pure = pure
         """Whether the same question always gets the same answer."""
         self._name = name
         self._runner = runner
         self._threads = None if quick else ThreadPoolExecutor(_AT_ONCE, thread_name_prefix=name)
 
-    async def call(self, request: Request, seconds: float) -> Answer:
+    async def call(self, step: str, request: Request, seconds: float) -> Answer:
+        with self.meter.calling(step) as call:
+            return Answer(call.answered(await self._run(request, seconds)))
+
+    async def _run(self, request: Request, seconds: float) -> Response:
         if self._threads is None:
-            return Answer(self._runner(request, seconds))
-        loop = asyncio.get_running_loop()
-        return Answer(await loop.run_in_executor(self._threads, self._runner, request, seconds))
+            return self._runner(request, seconds)
+        loop, context = asyncio.get_running_loop(), contextvars.copy_context()
+        return await loop.run_in_executor(self._threads, context.run, self._runner, request, seconds)
 
     def close(self) -> None:
         """Begin no more calls; those under way end by themselves."""
@@ -76,11 +83,12 @@ class PipelineFunctions:
         """Ask the step's function, unless its last answer to the same question is still good."""
         bound = self._bound.get(step.function) or self._bind(step.function)
         if bound.pure:
-            return await bound.call(request, self._seconds)
+            return await bound.call(step.name, request, self._seconds)
         known = self._answers.find(step.function, request)
+        bound.meter.looked_up(known is not None)
         if known is not None:
             return known
-        answer = await bound.call(request, self._seconds)
+        answer = await bound.call(step.name, request, self._seconds)
         return self._answers.keep(step.function, request, answer.response)
 
     def close(self) -> None:
@@ -90,11 +98,13 @@ class PipelineFunctions:
 
     def _bind(self, name: str) -> _Bound:
         if name == NATIVE_FUNCTION:
-            bound = _Bound(name, bind_builtin(builtin.NATIVE, name), pure=True, quick=True)
+            runner = bind_builtin(builtin.NATIVE, name)
+            bound = _Bound(name, runner, FunctionMeter(name), pure=True, quick=True)
         elif name in self._objects:
             function = self._objects[name]
             pure = choose_runtime(function) == BUILTIN
-            bound = _Bound(name, bind(function), pure, pure and builtin.is_quick(function["spec"]["package"]))
+            quick = pure and builtin.is_quick(function["spec"]["package"])
+            bound = _Bound(name, bind(function), meter_of(function), pure, quick)
         else:
             raise FunctionNotBound(
                 f'cannot get gRPC client connection for Function "{name}": cannot find an active '

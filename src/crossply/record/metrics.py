@@ -23,6 +23,16 @@ FUNCTION_RESPONSES = Counter(
 FUNCTION_SECONDS = Durations(
     "function_run_function_seconds", "How long calls of functions took.", *_ANSWER, bounds=_SECONDS
 )
+ANSWERS_REUSED = Counter(
+    "function_run_function_response_cache_hits_total",
+    "Calls of functions saved: the last answer to the same question was still good.",
+    "function_name",
+)
+ANSWERS_NOT_KNOWN = Counter(
+    "function_run_function_response_cache_misses_total",
+    "Calls of functions made because there was no answer to the same question, or an old one.",
+    "function_name",
+)
 CONTROLLERS_STARTED = Counter("engine_controllers_started_total", "Controllers started.", "controller")
 CONTROLLERS_STOPPED = Counter("engine_controllers_stopped_total", "Controllers stopped.", "controller")
 WATCHES_STARTED = Counter(
@@ -58,6 +68,8 @@ ALL: tuple[Shown, ...] = (
     FUNCTION_REQUESTS,
     FUNCTION_RESPONSES,
     FUNCTION_SECONDS,
+    ANSWERS_REUSED,
+    ANSWERS_NOT_KNOWN,
     *WorkMeter.FAMILIES,
     Gauge("workqueue_depth", "Objects that wait to be worked on.", "controller", "name", read=waiting),
     Gauge(
