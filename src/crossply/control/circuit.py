@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from crossply.compose.events import StatusCondition
 from crossply.compose.verdict import RESPONSIVE
+from crossply.record.circuit_meter import CircuitMeter
 from crossply.values import Object
 
 _SOURCES = 16
@@ -48,8 +49,14 @@ class _Account:
 class Circuit:
     """The accounts of all composite resources of a kind."""
 
-    def __init__(self, limits: Limits = Limits(), clock: Callable[[], float] = time.monotonic) -> None:  # noqa: B008 - a constant
+    def __init__(
+        self,
+        limits: Limits = Limits(),  # noqa: B008 - a constant
+        clock: Callable[[], float] = time.monotonic,
+        controller: str = "unnamed",
+    ) -> None:
         self._limits = limits
+        self._meter = CircuitMeter(controller)
         self._clock = clock
         self._accounts: dict[Hashable, _Account] = {}
 
@@ -63,12 +70,15 @@ class Circuit:
         edited = _edits(xr)
         if account.edited != edited:
             account.edited = edited
+            self._meter.allowed.value += 1
             return 0.0
         if account.open_until:
             return self._probe(account, now)
         if account.tokens >= 1:
             account.tokens -= 1
+            self._meter.allowed.value += 1
             return 0.0
+        self._meter.opened.value += 1
         account.open_until, account.probe_at = now + self._limits.cooldown, now + self._limits.probe
         return 0.0  # one more run, which says that the circuit is open
 
@@ -99,8 +109,11 @@ class Circuit:
         if now >= account.open_until:
             account.open_until = 0.0
             account.tokens = self._limits.burst
+            self._meter.closed.value += 1
         elif now < account.probe_at:
+            self._meter.put_off.value += 1
             return account.probe_at - now
+        self._meter.probed.value += 1
         account.probe_at = now + self._limits.probe
         return 0.0
 

@@ -41,6 +41,18 @@ WATCHES_STARTED = Counter(
 WATCHES_STOPPED = Counter(
     "engine_watches_stopped_total", "Watches stopped, by the resource that was watched.", "type"
 )
+CIRCUITS_OPENED = Counter(
+    "circuit_breaker_opens_total", "Composite resources slowed down: they wake themselves.", "controller"
+)
+CIRCUITS_CLOSED = Counter(
+    "circuit_breaker_closes_total", "Composite resources slowed down no longer.", "controller"
+)
+CIRCUIT_EVENTS = Counter(
+    "circuit_breaker_events_total",
+    "Wishes to reconcile: Allowed, HalfOpenAllowed (now and then), or Dropped (put off, never lost).",
+    "controller",
+    "result",
+)
 CLIENT_REQUESTS = Counter(
     "rest_client_requests_total",
     "Requests to the API server; the code of one that got no answer is <error>.",
@@ -90,6 +102,9 @@ ALL: tuple[Shown, ...] = (
     CONTROLLERS_STOPPED,
     WATCHES_STARTED,
     WATCHES_STOPPED,
+    CIRCUITS_OPENED,
+    CIRCUITS_CLOSED,
+    CIRCUIT_EVENTS,
     CLIENT_REQUESTS,
     CLIENT_SECONDS,
     LINES_HELD_BACK,
