@@ -9,13 +9,11 @@ import orjson
 from crossply.control.claim import ClaimReconciler
 from crossply.control.claim_sync import claim_reference
 from crossply.control.composite_kind import kind_of
-from crossply.control.observing import observed, tell_failure
 from crossply.control.plane import Plane
-from crossply.errors import CrossplyError
+from crossply.control.trying import tried
 from crossply.kinds.definition import Definition
-from crossply.kube.failures import Conflict
 from crossply.kube.kind import Kind
-from crossply.kube.queue import Queue
+from crossply.kube.shared_queue import SharedQueue
 from crossply.values import Object
 
 CONCURRENCY = 16
@@ -32,7 +30,12 @@ class ClaimKind:
         composite = kind_of(definition)
         self._claims = plane.caches.acquire(self.kind)
         self._xrs = plane.caches.acquire(composite)
-        self._queue: Queue[Key] = Queue(f"claim/{definition.name}")
+        self._queue: SharedQueue[Key] = SharedQueue(
+            f"claim/{definition.name}",
+            plane.shares,
+            everything=self._claims.keys,
+            owned_as=lambda key: f"{self.kind.resource}/{'/'.join(key)}",
+        )
         self._reconciler = ClaimReconciler(plane, definition, self.kind, composite, self._claims, self._xrs)
 
     async def start(self) -> None:
@@ -61,9 +64,7 @@ class ClaimKind:
     async def _run(self) -> None:
         await self._xrs.synced.wait()
         await self._claims.synced.wait()
-        for key in list(self._claims.keys()):
-            self._queue.add(key)
-        await self._queue.run(observed(self._queue, self.kind.kind, self._work), CONCURRENCY)
+        await self._queue.run(tried(self._queue, self.kind.kind, self._work), CONCURRENCY)
 
     def _notice_composite(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
         """A composite resource concerns the claim it refers to, and the one it referred to before."""
@@ -74,16 +75,8 @@ class ClaimKind:
 
     async def _work(self, key: Key) -> None:
         data = self._claims.get(*key)
-        if data is None:
-            return
-        try:
+        if data is not None:
             await self._reconciler.reconcile(orjson.loads(data))
-        except Conflict:
-            # Somebody wrote in between; the watch will bring what they wrote.
-            self._queue.add_after(key, 0.05)
-        except CrossplyError as problem:
-            tell_failure(problem)
-            self._queue.retry(key)
 
 
 def claim_kind_of(definition: Definition) -> Kind:

@@ -12,15 +12,13 @@ from crossply.control.composed_store import ComposedStore
 from crossply.control.composite import CompositeReconciler
 from crossply.control.kinds import REVISION
 from crossply.control.looking_again import spread
-from crossply.control.observing import observed, tell_failure
 from crossply.control.plane import Plane
 from crossply.control.selecting import Compositions
-from crossply.errors import CrossplyError
+from crossply.control.trying import tried
 from crossply.kinds.definition import Definition
 from crossply.kinds.revision import COMPOSITION_NAME
-from crossply.kube.failures import Conflict
 from crossply.kube.kind import Kind
-from crossply.kube.queue import Queue
+from crossply.kube.shared_queue import SharedQueue
 from crossply.values import Object
 
 CONCURRENCY = 32
@@ -35,10 +33,15 @@ class CompositeKind:
         self._plane = plane
         self.kind = kind_of(definition)
         self._machinery = machinery_of(definition)
-        self._queue: Queue[Key] = Queue(f"composite/{definition.name}")
+        self._cache = plane.caches.acquire(self.kind)
+        self._queue: SharedQueue[Key] = SharedQueue(
+            f"composite/{definition.name}",
+            plane.shares,
+            everything=self._cache.keys,
+            owned_as=lambda key: f"{definition.name}/{'/'.join(key)}",
+        )
         self._circuit = Circuit(plane.circuit)
         self._composed = ComposedStore(plane, self.kind, self._woken)
-        self._cache = plane.caches.acquire(self.kind)
         self._reconciler = CompositeReconciler(
             plane,
             definition,
@@ -61,9 +64,7 @@ class CompositeKind:
             self._revisions.subscribe(self._notice_revision),
         )
         await self._cache.synced.wait()
-        for key in list(self._cache.keys()):
-            self._queue.add(key)
-        work = observed(self._queue, self.kind.kind, self._work)
+        work = tried(self._queue, self.kind.kind, self._work)
         self._tasks.append(asyncio.create_task(self._queue.run(work, CONCURRENCY)))
 
     async def stop(self) -> None:
@@ -89,8 +90,9 @@ class CompositeKind:
         return list(self._cache.keys())
 
     def _woken(self, namespace: str, name: str, source: str) -> None:
-        self._circuit.note((namespace, name), source)
-        self._queue.add((namespace, name))
+        if self._queue.owns((namespace, name)):
+            self._circuit.note((namespace, name), source)
+            self._queue.add((namespace, name))
 
     def _notice(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
         if new is None and old is not None:
@@ -102,7 +104,7 @@ class CompositeKind:
         if new is None:
             return
         composition = (orjson.loads(new)["metadata"].get("labels") or {}).get(COMPOSITION_NAME, "")
-        for each in list(self._cache.keys()):
+        for each in filter(self._queue.owns, self._cache.keys()):
             data = self._cache.get(*each)
             if data is not None and self._follows(orjson.loads(data), composition):
                 self._queue.add(each)
@@ -115,24 +117,13 @@ class CompositeKind:
     async def _work(self, key: Key) -> None:
         data = self._cache.get(*key)
         if data is None:
-            self._queue.forget(key)
             return
         xr = orjson.loads(data)
         wait = self._circuit.spend(key, xr)
         if wait:
             self._queue.add_after(key, wait)
             return
-        try:
-            again = await self._reconciler.reconcile(xr)
-        except Conflict:
-            # Somebody wrote in between; the watch will bring what they wrote.
-            self._queue.add_after(key, 0.05)
-            return
-        except CrossplyError as problem:
-            tell_failure(problem)
-            self._queue.retry(key)
-            return
-        self._queue.forget(key)
+        again = await self._reconciler.reconcile(xr)
         if again:
             self._queue.add_after(key, spread(again))
 

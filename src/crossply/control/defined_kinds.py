@@ -6,7 +6,7 @@ Each has a finalizer of its own, so that none lets the definition go before all 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, Protocol, TypeVar
 
 from crossply.compose.events import StatusCondition
@@ -113,6 +113,16 @@ class DefinedKinds(Generic[K]):
         self._plane.discovery.add(kind.kind)
         await kind.start()
         self._running[name] = (version, kind)
+
+    async def attend(self, crd_name: str, served: str, run: Callable[[], Awaitable[None]]) -> None:
+        """Run a kind beside the replica that serves it, once the API server knows this version."""
+        crd = await self._plane.client.get(CRD, crd_name)
+        if crd is None or not is_established(crd):
+            # Whoever serves it writes to the definition when it is: we will hear of that.
+            return
+        if not any(each["name"] == served and each["served"] for each in crd["spec"]["versions"]):
+            raise Waiting(f"waiting for version {served} of CustomResourceDefinition {crd_name} to be served")
+        await run()
 
     async def stop(self, name: str) -> None:
         """Stop what runs for a definition, if anything does."""

@@ -52,6 +52,16 @@ class DefinitionController:
         await self._run(xrd, definition)
         await self._kinds.tell(xrd, ESTABLISHED, {COMPOSITE_TYPE: definition.composite})
 
+    async def attend(self, name: str) -> None:
+        """Run what is defined while another replica serves it."""
+        xrd = await self._plane.client.get(self._definitions, name)
+        if xrd is None:
+            await self._kinds.stop(name)
+            return
+        definition = parse_definition(xrd)
+        version = definition.referenceable_version
+        await self._kinds.attend(definition.name, version, lambda: self._run(xrd, definition))
+
     async def _run(self, xrd: Object, definition: Definition) -> None:
         def make() -> CompositeKind:
             return CompositeKind(self._plane, definition, self._compositions)

@@ -51,6 +51,18 @@ class OfferController:
         await self._run(xrd, definition)
         await self._kinds.tell(xrd, OFFERED, {CLAIM_TYPE: definition.claim})
 
+    async def attend(self, name: str) -> None:
+        """Run the claim that is offered while another replica serves it."""
+        xrd = await self._plane.client.get(DEFINITION, name)
+        if xrd is None:
+            await self._kinds.stop(name)
+            return
+        definition = parse_definition(xrd)
+        if definition.claim is None:
+            return
+        kind = claim_kind_of(definition)
+        await self._kinds.attend(kind.resource, kind.version, lambda: self._run(xrd, definition))
+
     def _rendered(self, xrd: Object) -> Object:
         try:
             return claim_crd(xrd)

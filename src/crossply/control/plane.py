@@ -14,6 +14,7 @@ from crossply.control.recording import Recorder
 from crossply.kube.caches import Caches
 from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery
+from crossply.kube.shares import Alone, Shares
 
 
 def _now() -> str:
@@ -30,6 +31,8 @@ class Plane:
     recorder: Recorder
     dependencies: Dependencies
     schemas: PublishedSchemas
+    shares: Shares = field(default_factory=Alone)
+    """Which part of the work is this replica's."""
     functions: PipelineFunctions = field(default_factory=PipelineFunctions)
     fetches_required: bool = True
     """Whether functions get the resources that they require."""

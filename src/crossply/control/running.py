@@ -4,34 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import importlib.resources
-import logging
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import orjson
 
 from crossply.control import standing_roles
-from crossply.control.defined_kinds import Waiting
 from crossply.control.definition import DefinitionController
 from crossply.control.dependencies import Dependencies
 from crossply.control.kind_roles import KindRoles
 from crossply.control.kinds import CLUSTER_ROLE, COMPOSITION, CRD, DEFINITION, FUNCTION, NAMESPACE, REVISION
-from crossply.control.observing import observed, tell_failure
 from crossply.control.offered import OfferController
 from crossply.control.plane import Plane
 from crossply.control.published_schemas import PublishedSchemas
 from crossply.control.recording import Recorder
 from crossply.control.revision import RevisionController
 from crossply.control.selecting import Compositions
-from crossply.errors import CrossplyError
+from crossply.control.trying import tried
 from crossply.kube.cache import Cache
 from crossply.kube.caches import Caches
 from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery
-from crossply.kube.failures import Conflict
-from crossply.kube.queue import Queue
+from crossply.kube.shared_queue import SharedQueue
+from crossply.kube.shares import Alone, Shares
 
-_log = logging.getLogger("crossply.control")
 _CONCURRENCY = 4
 MANAGER = "crossply"
 HOME = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "crossplane-system"}}
@@ -48,14 +44,26 @@ class Controller(Protocol):
         ...
 
 
+@runtime_checkable
+class Attentive(Controller, Protocol):
+    """A controller that also has something to do where another replica brings the object in line."""
+
+    async def attend(self, name: str) -> None:
+        """Follow what the other replica did; nothing can be written."""
+        ...
+
+
 class ControlPlane:
     """Everything that runs for one API server."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, shares: Shares | None = None) -> None:
+        """Without `shares` it is the only replica, and does everything."""
         discovery, caches = Discovery(client), Caches(client)
         recorder = Recorder(client, "crossply")
         schemas = PublishedSchemas(client)
         self._plane = Plane(client, discovery, caches, recorder, Dependencies(caches), schemas)
+        self._shares = self._plane.shares = shares or Alone()
+        self._sharing: asyncio.Task[None] | None = None
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
@@ -75,9 +83,13 @@ class ControlPlane:
         definitions = DefinitionController(plane, Compositions(compositions, revisions), roles)
         roles.wake(DEFINITION.kind, self._follow(definitions, plane.caches.acquire(DEFINITION)))
         self._follow(OfferController(plane), plane.caches.acquire(DEFINITION))
+        self._sharing = asyncio.create_task(self._shares.run())
 
     async def stop(self) -> None:
-        """Stop following; nothing is undone."""
+        """Finish what is under way, hand over the rest, and stop following; nothing is undone."""
+        if self._sharing is not None:
+            self._sharing.cancel()
+            await asyncio.gather(self._sharing, return_exceptions=True)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -97,28 +109,20 @@ class ControlPlane:
 
     def _follow(self, controller: Controller, cache: Cache) -> Callable[[str], None]:
         """Have a controller look at everything in a cache; returns how to have it look at one again."""
-        queue: Queue[str] = Queue(f"{controller.name}/{cache.kind.kind.lower()}.{cache.kind.group}")
-        cache.subscribe(lambda change, key, old, new: queue.add(key[1]))
-        for _, name in list(cache.keys()):
-            queue.add(name)
-
-        async def work(name: str) -> None:
-            try:
-                await controller.reconcile(name)
-            except Conflict:
-                queue.add_after(name, 0.05)
-            except Waiting as problem:
-                _log.debug("%s", problem)
-                queue.add_after(name, 0.2)
-            except CrossplyError as problem:
-                tell_failure(problem)
-                queue.retry(name)
-            else:
-                queue.forget(name)
-
-        self._tasks.append(
-            asyncio.create_task(queue.run(observed(queue, cache.kind.kind, work), _CONCURRENCY))
+        name = f"{controller.name}/{cache.kind.kind.lower()}.{cache.kind.group}"
+        attend = controller.attend if isinstance(controller, Attentive) else None
+        queue: SharedQueue[str] = SharedQueue(
+            name,
+            self._shares,
+            everything=lambda: [key[1] for key in list(cache.keys())],
+            # One replica has all of them: there are few, and each concerns all replicas.
+            owned_as=lambda _: name,
         )
+        if attend is not None:
+            queue.elsewhere = tried(queue, cache.kind.kind, attend)
+        cache.subscribe(lambda change, key, old, new: queue.add(key[1]))
+        work = tried(queue, cache.kind.kind, controller.reconcile)
+        self._tasks.append(asyncio.create_task(queue.run(work, _CONCURRENCY)))
         return queue.add
 
     def _notice_function(

@@ -38,12 +38,10 @@ from crossply.kube.leases import (
 )
 from crossply.kube.selection import Selection
 from crossply.kube.sharding import member_of, shard_of
-from crossply.kube.shares import Shardset, Worker
+from crossply.kube.shares import GOODBYE_SECONDS, Shardset, Worker
 from crossply.values import Object
 
 TICK_SECONDS = 0.5
-GOODBYE_SECONDS = 10.0
-"""Work that is under way when we leave has so long to end; then our lease is left to run out by itself."""
 SHARDS = 16
 
 _log = logging.getLogger("crossply.kube")
@@ -275,6 +273,7 @@ class Shards:
         for release in releases:
             release.cancel()
         await asyncio.gather(*releases, return_exceptions=True)
+        # What takes longer is left to our lease, which runs out by itself.
         with suppress(CrossplyError, TimeoutError):
             async with asyncio.timeout(GOODBYE_SECONDS):
                 await self._drain(frozenset(self._held))

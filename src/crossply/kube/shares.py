@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol
 
 from crossply.kube.guarded import Guard
+
+GOODBYE_SECONDS = 10.0
+"""Work that is under way when a replica leaves has so long to end."""
 
 Shardset = frozenset[int]
 
@@ -41,22 +46,41 @@ class Shares(Protocol):
         """Keep somebody informed from now on; returns how to stop that."""
         ...
 
+    async def run(self) -> None:
+        """Be a replica until cancelled; then begin nothing more, and wait for what is under way."""
+        ...
+
 
 class Alone:
-    """The only replica: everything is its own, and nobody has to be told."""
+    """The only replica: everything is its own, and no API server has to know."""
+
+    def __init__(self) -> None:
+        self._workers: list[Worker] = []
+        self._leaving = False
 
     def shard_of(self, key: str) -> int:
         """There is one shard."""
         return 0
 
     def owns(self, key: str) -> bool:
-        """Always."""
-        return True
+        """Until we leave."""
+        return not self._leaving
 
     def guard(self, key: str) -> Guard | None:
         """Nothing has to be guarded."""
         return None
 
     def attach(self, worker: Worker) -> Callable[[], None]:
-        """There will be no news."""
-        return lambda: None
+        """There will be no news, but the worker is waited for in the end."""
+        self._workers.append(worker)
+        return lambda: self._workers.remove(worker)
+
+    async def run(self) -> None:
+        """Do nothing until cancelled; then wait for what is under way."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self._leaving = True
+            with suppress(TimeoutError):
+                async with asyncio.timeout(GOODBYE_SECONDS):
+                    await asyncio.gather(*(worker.drain(frozenset({0})) for worker in self._workers))
