@@ -38,3 +38,16 @@ class Plane:
     """Whether functions get the resources that they require."""
     circuit: Limits = field(default_factory=Limits)
     now: Callable[[], str] = _now
+
+
+def plane_for(client: Client) -> Plane:
+    """What controllers need, all by one client."""
+    caches = Caches(client)
+    return Plane(
+        client,
+        Discovery(client),
+        caches,
+        Recorder(client, "crossply"),
+        Dependencies(caches),
+        PublishedSchemas(client),
+    )

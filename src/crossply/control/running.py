@@ -11,20 +11,15 @@ import orjson
 
 from crossply.control import standing_roles
 from crossply.control.definition import DefinitionController
-from crossply.control.dependencies import Dependencies
 from crossply.control.kind_roles import KindRoles
 from crossply.control.kinds import CLUSTER_ROLE, COMPOSITION, CRD, DEFINITION, FUNCTION, NAMESPACE, REVISION
 from crossply.control.offered import OfferController
-from crossply.control.plane import Plane
-from crossply.control.published_schemas import PublishedSchemas
-from crossply.control.recording import Recorder
+from crossply.control.plane import plane_for
 from crossply.control.revision import RevisionController
 from crossply.control.selecting import Compositions
 from crossply.control.trying import tried
 from crossply.kube.cache import Cache
-from crossply.kube.caches import Caches
 from crossply.kube.client import Client
-from crossply.kube.discovery import Discovery
 from crossply.kube.shared_queue import SharedQueue
 from crossply.kube.shares import Alone, Shares
 
@@ -58,10 +53,7 @@ class ControlPlane:
 
     def __init__(self, client: Client, shares: Shares | None = None) -> None:
         """Without `shares` it is the only replica, and does everything."""
-        discovery, caches = Discovery(client), Caches(client)
-        recorder = Recorder(client, "crossply")
-        schemas = PublishedSchemas(client)
-        self._plane = Plane(client, discovery, caches, recorder, Dependencies(caches), schemas)
+        self._plane = plane_for(client)
         self._shares = self._plane.shares = shares or Alone()
         self._sharing: asyncio.Task[None] | None = None
         self._tasks: list[asyncio.Task[None]] = []
