@@ -147,6 +147,30 @@ def test_an_event_does_not_wait_for_the_retry() -> None:
     asyncio.run(case())
 
 
+def test_failures_during_a_pause_do_not_lengthen_it() -> None:
+    """A worker that writes what went wrong wakes itself; its pauses must not grow by that."""
+
+    async def case() -> None:
+        clock, times = FakeClock(), []
+        queue: Queue[str] = Queue(clock=clock, chance=half)
+
+        async def worker(key: str) -> None:
+            times.append(clock.now)
+            queue.retry(key)
+
+        async with at_work(queue, worker):
+            for _ in range(5):
+                queue.add("a")
+                await breathe()
+            assert (times, queue.failures("a")) == ([0] * 5, 1)
+            for _ in range(3):
+                clock.advance(1)
+                await breathe()
+            assert times[5:] == [1, 3]
+
+    asyncio.run(case())
+
+
 def test_pauses_vary_by_a_tenth() -> None:
     low, high = (Queue[str](clock=FakeClock(), chance=lambda value=value: value) for value in (0.0, 1.0))
     assert (low.retry("a"), high.retry("a")) == (0.9, 1.1)

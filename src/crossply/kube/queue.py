@@ -68,6 +68,8 @@ class Queue(Generic[K]):
         self._timers: dict[K, tuple[float, Timer]] = {}
         self._failed: dict[K, Backoff] = {}
         self._retried: set[K] = set()
+        self._resting: dict[K, float] = {}
+        """The pauses under way after failures."""
 
     def __len__(self) -> int:
         """How many keys wait or are worked on; those that wait for a time are not counted."""
@@ -97,23 +99,31 @@ class Queue(Generic[K]):
 
     def cancel(self, key: K) -> None:
         """Take back what `add_after` and `retry` have planned."""
+        self._resting.pop(key, None)
         if key in self._timers:
             self._timers.pop(key)[1].cancel()
 
     def retry(self, key: K) -> float:
-        """Work on it after a pause that grows with every failure; returns the pause."""
+        """Work on it after a pause that grows with every round of failures; returns the pause.
+
+        A failure during a pause belongs to the same round: the key was woken by an event, perhaps by the
+        worker's own write, and must not rest longer for it.
+        """
         self._retried.add(key)
         self._meter.retried()
-        pause = self._failed.setdefault(key, Backoff(*self._pauses, self._chance)).next()
+        if key in self._resting:
+            return self._resting[key]
+        pause = self._resting[key] = self._failed.setdefault(key, Backoff(*self._pauses, self._chance)).next()
         self.add_after(key, pause)
         return pause
 
     def forget(self, key: K) -> None:
         """Its failures are over: the next pause is the shortest."""
         self._failed.pop(key, None)
+        self._resting.pop(key, None)
 
     def failures(self, key: K) -> int:
-        """How often in a row it failed."""
+        """How many rounds in a row it failed."""
         backoff = self._failed.get(key)
         return backoff.failures if backoff else 0
 
@@ -165,4 +175,5 @@ class Queue(Generic[K]):
 
     def _ring(self, key: K) -> None:
         self._timers.pop(key, None)
+        self._resting.pop(key, None)
         self.add(key)
