@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import orjson
@@ -35,7 +36,7 @@ _SCHEMA = {
     },
 }
 
-PATIENCE = 60.0
+PATIENCE = float(os.environ.get("CROSSPLY_PATIENCE", "60"))
 """Seconds. The garbage collector of a real cluster looks for new kinds every half minute."""
 
 
@@ -159,6 +160,14 @@ class Scenario:
         """The composite resource that a claim refers to."""
         found = await self.client.get(self.xrs, claim["spec"]["resourceRef"]["name"])
         assert found is not None
+        return found
+
+    async def eventually(self, look: Callable[[], Awaitable[Any]], seconds: float = PATIENCE) -> Any:
+        """What a look gives, once it gives anything."""
+        end = time.monotonic() + seconds
+        while not (found := await look()):
+            assert time.monotonic() < end, "it never came to be"
+            await asyncio.sleep(0.05)
         return found
 
     async def until(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
 
 import pytest
 
@@ -17,7 +16,7 @@ from crossply.compose.messages import (
     Response,
     Result,
 )
-from crossply.functions.server import FunctionServer, ServerSettings
+from tests.e2e.pipelines import calling, served
 from tests.e2e.scenario import CONFIG_MAP, CRD, DEFINITION, SECRET, condition
 
 pytestmark = pytest.mark.xdist_group("e2e")
@@ -249,9 +248,9 @@ def test_conditions_and_events_that_functions_address_to_the_claim_arrive(play):
             ),
         )
 
-    async def scenario(s, port):
+    async def scenario(s, address):
         await s.offer()
-        await s.compose(await told_by(s, port))
+        await s.compose(await calling(s, address))
         await s.claim("mine")
         claim = await s.claim_that_is("mine", condition("DiskReady", "False", "Slow"))
         assert "Internal" not in {each["type"] for each in claim["status"]["conditions"]}
@@ -259,8 +258,8 @@ def test_conditions_and_events_that_functions_address_to_the_claim_arrive(play):
         assert ("Warning", "Disk", "disk is slow") in await s.events(claim)
         assert not any("internal" in message for _, _, message in await s.events(claim))
 
-    with served(function) as port:
-        play(lambda s: scenario(s, port))
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
 
 
 def test_a_condition_that_a_failed_run_did_not_reach_is_unknown_on_the_claim(play):
@@ -270,9 +269,9 @@ def test_a_condition_that_a_failed_run_did_not_reach_is_unknown_on_the_claim(pla
         found = Condition("DiskReady", STATUS_FALSE, "Slow", None, TARGET_COMPOSITE_AND_CLAIM)
         return Response(request.desired, conditions=(found,))
 
-    async def scenario(s, port):
+    async def scenario(s, address):
         await s.offer()
-        await s.compose(await told_by(s, port))
+        await s.compose(await calling(s, address))
         await s.claim("mine")
         await s.claim_that_is("mine", condition("DiskReady", "False"))
         await s.claim("mine", {"mode": "boom"})
@@ -280,28 +279,8 @@ def test_a_condition_that_a_failed_run_did_not_reach_is_unknown_on_the_claim(pla
         await s.claim("mine", {"mode": "ok"})
         await s.claim_that_is("mine", condition("DiskReady", "False", "Slow"))
 
-    with served(function) as port:
-        play(lambda s: scenario(s, port))
-
-
-@contextlib.contextmanager
-def served(function):
-    """A function of this test, served; its port."""
-    server = FunctionServer("test", function, ServerSettings("127.0.0.1:0"))
-    try:
-        yield server.port
-    finally:
-        server.stop()
-
-
-async def told_by(s, port):
-    """A step that calls the served function."""
-    target = {
-        "render.crossplane.io/runtime": "Development",
-        "render.crossplane.io/runtime-development-target": f"127.0.0.1:{port}",
-    }
-    await s.function(s.id, "example.org/function:v1", **target)
-    return {"step": "tell", "functionRef": {"name": s.id}}
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
 
 
 @pytest.mark.embedded_only("a kind that is gone before the garbage collector saw it keeps its dependents")

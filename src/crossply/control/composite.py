@@ -46,7 +46,7 @@ from crossply.control.selecting import Choice, Compositions
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
 from crossply.kube.cache import Cache
-from crossply.kube.failures import KubeError
+from crossply.kube.failures import Conflict, KubeError
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
@@ -172,6 +172,8 @@ class CompositeReconciler:
         machinery = self._machinery
         if choice.composition.changed:
             xr = machinery.with_field(xr, "compositionRef", {"name": choice.composition.name})
+        if choice.revision_selector is not None:
+            xr = machinery.with_field(xr, "compositionRevisionSelector", choice.revision_selector)
         if choice.revision.changed:
             xr = machinery.with_field(xr, "compositionRevisionRef", {"name": choice.revision.name})
         xr = configure(xr, machinery, choice.recipe.composition)
@@ -213,7 +215,13 @@ class CompositeReconciler:
         if self._machinery.legacy:
             status = {**status, **engine_status(xr.get("status") or {}, outcome.conditions, published)}
         changes = (*outcome.conditions, *verdict.conditions)
-        await self._write_status(xr, status, changes)
+        try:
+            await self._write_status(xr, status, changes)
+        except Conflict:
+            raise
+        except KubeError as problem:
+            told = f"cannot compose resources: cannot apply composite resource status: {problem}"
+            raise ComposeError(told, hint=problem.hint) from problem
         made = {resource.name for resource in outcome.composed if resource.observed is None}
         lagging = conclude([r for r in outcome.composed if r.name not in made], (), None).events
         for event in (*_selections(choice), *outcome.events, *lagging):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import orjson
 
+from crossply.compose.events import NORMAL, Event
+from crossply.compose.metadata import controller_of
 from crossply.compose.verdict import SYNCED
 from crossply.control.conditions import VALID_PIPELINE, with_conditions
 from crossply.control.kinds import COMPOSITION, REVISION
@@ -14,6 +16,7 @@ from crossply.kinds.revision import (
     composition_hash,
     hash_label,
     new_revision,
+    owner_reference,
     parse_revision,
 )
 from crossply.values import Object
@@ -32,7 +35,7 @@ class RevisionController:
         composition = await self._plane.client.get(COMPOSITION, name)
         if composition is None or composition["metadata"].get("deletionTimestamp"):
             return
-        stored = await self._revisions(name)
+        stored = [await self._owned(obj, composition) for obj in await self._revisions(name)]
         parsed = [parse_revision(obj) for obj in stored]
         newest = max((each.number for each in parsed), default=0)
         wanted = hash_label(composition_hash(composition))
@@ -46,6 +49,17 @@ class RevisionController:
         listed = await self._plane.client.list(REVISION, label_selector=f"{COMPOSITION_NAME}={name}")
         return [orjson.loads(data) for data in listed.items]
 
+    async def _owned(self, revision: Object, composition: Object) -> Object:
+        """The revision with its Composition as controller: one from a backup has lost it."""
+        if controller_of(revision) is not None:
+            return revision
+        others = revision["metadata"].get("ownerReferences") or []
+        version = revision["metadata"]["resourceVersion"]
+        metadata = {"ownerReferences": [*others, owner_reference(composition)], "resourceVersion": version}
+        return await self._plane.client.patch_merge(
+            REVISION, revision["metadata"]["name"], {"metadata": metadata}
+        )
+
     async def _make_newest(self, obj: Object, revision: CompositionRevision, newest: int) -> None:
         if revision.number < newest:
             body = {"spec": {"revision": newest + 1}}
@@ -54,6 +68,7 @@ class RevisionController:
 
     async def _create(self, composition: Object, number: int) -> None:
         created = await self._plane.client.create(REVISION, new_revision(composition, number))
+        self._plane.recorder.record(composition, Event(NORMAL, "CreateRevision", "Created new revision"))
         await self._mark_valid(created)
 
     async def _mark_valid(self, revision: Object) -> None:

@@ -24,6 +24,8 @@ class Choice(NamedTuple):
     composition: Selected
     revision: Selected
     recipe: Recipe
+    revision_selector: Object | None = None
+    """The definition's, where the composite resource gets it now."""
 
 
 class Compositions:
@@ -43,8 +45,14 @@ class Compositions:
                 f"cannot fetch Composition: cannot get Composition: compositions.apiextensions.crossplane.io "
                 f'"{selected.name}" not found'
             )
+        selector = _default_selector(xr, machinery, definition)
+        if selector is not None:
+            xr = machinery.with_field(xr, "compositionRevisionSelector", selector)
+        if machinery.read(xr, "compositionUpdatePolicy") is None:
+            # The API server adds it once there is anything of the engine in the spec.
+            xr = machinery.with_field(xr, "compositionUpdatePolicy", definition.default_update_policy)
         revision = self._revision(xr, machinery, selected.name)
-        return Choice(selected, revision, self._recipe(revision.name))
+        return Choice(selected, revision, self._recipe(revision.name), selector)
 
     def _composition(self, xr: Object, machinery: Machinery, definition: Definition) -> Selected:
         try:
@@ -101,6 +109,16 @@ class Compositions:
                 f"{revision.invalid_because}"
             )
         return recipe
+
+
+def _default_selector(xr: Object, machinery: Machinery, definition: Definition) -> Object | None:
+    """The definition's revision selector, for who has neither a selector nor a revision yet."""
+    labels = definition.default_revision_selector
+    if labels is None or machinery.name_in(xr, "compositionRevisionRef"):
+        return None
+    if machinery.read(xr, "compositionRevisionSelector") is not None:
+        return None
+    return {"matchLabels": labels}
 
 
 def _recipe_of(revision: CompositionRevision) -> Recipe:

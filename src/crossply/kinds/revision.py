@@ -120,7 +120,7 @@ def new_revision(composition: Object, number: int) -> Object:
     found: Object = {
         "name": revision_name(name, full_hash),
         "labels": labels,
-        "ownerReferences": [_owner(root, name, metadata.text("uid"))],
+        "ownerReferences": [owner_reference(composition)],
     }
     annotations = metadata.string_map("annotations")
     if annotations:
@@ -133,12 +133,15 @@ def new_revision(composition: Object, number: int) -> Object:
     }
 
 
-def _owner(root: Fields, name: str, uid: str) -> Object:
+def owner_reference(composition: Object) -> Object:
+    """How a revision names the Composition that controls it."""
+    root = Fields(composition, error=CompositionError)
+    metadata = root.object("metadata")
     return {
         "apiVersion": root.text("apiVersion") or "apiextensions.crossplane.io/v1",
         "kind": "Composition",
-        "name": name,
-        "uid": uid,
+        "name": metadata.text("name"),
+        "uid": metadata.text("uid"),
         "controller": True,
         "blockOwnerDeletion": True,
     }

@@ -1,0 +1,245 @@
+"""Composing (reference: reconcile §§1, 5, 7, 9, 10): what an XR becomes, what is said of it, how it ends."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.compose.messages import Response
+from tests.e2e.pipelines import SIZE, calling, entry, patch, resources, served
+from tests.e2e.scenario import COMPOSITION, CONFIG_MAP
+from tests.e2e.things import (
+    CREATING,
+    READY,
+    RESOURCE_NAME,
+    SYNCED,
+    Things,
+    custom_kind,
+    failing,
+    message_of,
+    until_told,
+)
+
+pytestmark = pytest.mark.xdist_group("e2e")
+
+SCOPES = ("Namespaced", "Cluster", "LegacyCluster")
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_an_xr_becomes_its_resources_and_says_so(play, scope):
+    async def scenario(s):
+        things = await Things.defined(s, scope)
+        await things.compose(resources(entry("one", SIZE, base={"metadata": {"namespace": s.id}})))
+        await things.apply("mine", {"size": "3"})
+        xr = await things.until("mine", SYNCED, READY)
+        assert xr["metadata"]["finalizers"] == ["composite.apiextensions.crossplane.io"]
+        assert xr["metadata"]["labels"] == {"crossplane.io/composite": "mine"}
+        engine = things.of_engine(xr)
+        assert engine["compositionRef"] == {"name": s.id}
+        assert engine["compositionRevisionRef"]["name"].startswith(f"{s.id}-")
+        [made] = (await things.composed(xr)).values()
+        reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": made["metadata"]["name"]}
+        if scope != "Namespaced":
+            reference["namespace"] = s.id
+        assert things.references(xr) == [reference]
+        assert made["data"] == {"size": "3"}
+        assert made["metadata"]["labels"] == {"crossplane.io/composite": "mine"}
+        assert made["metadata"]["annotations"] == {RESOURCE_NAME: "one"}
+        [owner] = made["metadata"]["ownerReferences"]
+        assert owner == {
+            "apiVersion": things.kind.api_version,
+            "kind": "Thing",
+            "name": "mine",
+            "uid": xr["metadata"]["uid"],
+            "controller": True,
+            "blockOwnerDeletion": True,
+        }
+
+    play(scenario)
+
+
+def test_a_changed_xr_changes_what_it_is_made_of(play):
+    async def scenario(s):
+        things = await Things.defined(s)
+        await things.compose(resources(entry("one", SIZE)))
+        await things.apply("mine", {"size": "3"})
+        xr = await things.until("mine", READY)
+        name = things.references(xr)[0]["name"]
+        await things.apply("mine", {"size": "4"})
+        await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "4"})
+
+    play(scenario)
+
+
+def test_references_are_there_even_for_what_could_not_be_made(play):
+    """References go out before anything is created, so nothing that was made can be forgotten."""
+
+    async def scenario(s):
+        things = await Things.defined(s)
+        bad = entry("bad", base={"data": {"no spaces allowed": "x"}})
+        await things.compose(resources(bad, entry("good", SIZE)))
+        await things.apply("mine", {"size": "3"})
+        xr = await things.until("mine", failing("Unsynced resources"))
+        assert len(things.references(xr)) == 2
+        assert set(await things.composed(xr)) == {"good"}
+
+    play(scenario)
+
+
+def test_a_refused_resource_is_unsynced_and_the_others_go_on(play):
+    async def scenario(s):
+        things = await Things.defined(s)
+        bad = entry("bad", base={"data": {"no spaces allowed": "x"}})
+        await things.compose(resources(bad, entry("good", SIZE)))
+        await things.apply("mine", {"size": "3"})
+        xr = await things.until("mine", failing("Unsynced resources"))
+        assert message_of(xr) == "Unsynced resources: bad"
+        assert message_of(xr, "Ready").startswith("Unready resources: bad")
+        told = [message for type_, _, message in await s.events(xr) if type_ == "Warning"]
+        assert any(each.startswith('cannot apply composed resource "bad": ConfigMap') for each in told)
+        await until_told(s, xr, "Normal", "ComposeResources", 'Composed resource "bad" is not yet valid')
+        await things.compose(resources(entry("bad"), entry("good", SIZE)))
+        await things.until("mine", SYNCED)
+
+    play(scenario)
+
+
+def test_an_xr_without_any_resources_is_synced_and_ready(play):
+    async def scenario(s, address):
+        things = await Things.defined(s)
+        await things.compose(await calling(s, address))
+        await things.apply("mine")
+        xr = await things.until("mine", SYNCED, READY)
+        assert things.references(xr) == []
+
+    with served(lambda request: Response(request.desired)) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_status_follows_what_the_pipeline_says_and_goes_with_it(play):
+    """What functions no longer say leaves the status: the engine owns those fields."""
+
+    async def scenario(s):
+        things = await Things.defined(s)
+        tell = patch("data.size", "status.size", "ToCompositeFieldPath")
+        await things.compose(resources(entry("one", SIZE, tell)))
+        await things.apply("mine", {"size": "3"})
+        await things.until("mine", lambda xr: xr["status"].get("size") == "3")
+        await things.compose(resources(entry("one", SIZE)))
+        await things.until("mine", SYNCED, lambda xr: "size" not in xr["status"])
+
+    play(scenario)
+
+
+def test_status_that_others_write_stays(play):
+    async def scenario(s):
+        things = await Things.defined(s)
+        tell = patch("data.size", "status.size", "ToCompositeFieldPath")
+        await things.compose(resources(entry("one", SIZE, tell)))
+        await things.apply("mine", {"size": "3"})
+        await things.until("mine", lambda xr: xr["status"].get("size") == "3")
+        theirs = {"status": {"mode": "theirs"}}
+        await s.client.patch_merge(things.kind, "mine", theirs, s.id, subresource="status")
+        await things.apply("mine", {"size": "4"})
+        xr = await things.until("mine", lambda xr: xr["status"].get("size") == "4")
+        assert xr["status"]["mode"] == "theirs"
+
+    play(scenario)
+
+
+def test_status_that_the_schema_refuses_is_told_in_a_condition(play):
+    """Better than Crossplane, which tells it in an event only (reconcile §18)."""
+
+    async def scenario(s):
+        things = await Things.defined(s)
+        tell = patch("data.size", "status.count", "ToCompositeFieldPath")
+        await things.compose(resources(entry("one", SIZE, tell)))
+        await things.apply("mine", {"size": "not a number"})
+        xr = await things.until("mine", failing("cannot apply composite resource status"))
+        assert set(await things.composed(xr)) == {"one"}
+        await things.compose(resources(entry("one", SIZE)))
+        await things.until("mine", SYNCED)
+
+    play(scenario)
+
+
+def test_what_was_selected_is_told_in_an_event(play):
+    async def scenario(s):
+        things = await Things.defined(s)
+        await things.compose(resources(entry("one", SIZE)))
+        await things.apply("mine", {"size": "3"})
+        xr = await things.until("mine", READY)
+        revision = things.of_engine(xr)["compositionRevisionRef"]["name"]
+        told = f"Successfully selected composition: {s.id}; Selected composition revision: {revision}"
+        await until_told(s, xr, "Normal", "SelectComposition", told)
+
+    play(scenario)
+
+
+def test_what_lags_is_named_in_the_condition_and_in_events(play):
+    async def scenario(s):
+        things = await Things.defined(s)
+        await things.compose(resources(*(entry(name, ready="yes") for name in "edcba")))
+        await things.apply("mine", {"size": "3"})
+        xr = await things.until("mine", SYNCED, CREATING)
+        assert message_of(xr, "Ready") == "Unready resources: a, b, c, and 2 more"
+        # What was made a moment ago cannot be ready: it is told once it lags.
+        await things.apply("mine", {"size": "4"})
+        await until_told(s, xr, "Normal", "ComposeResources", 'Composed resource "d" is not yet ready')
+
+    play(scenario)
+
+
+def test_a_kind_that_nobody_serves_stops_all_until_it_is_installed(play):
+    """An unknown kind: nothing at all is composed (reconcile §18); once it is served, everything is."""
+
+    async def scenario(s):
+        things = await Things.defined(s)
+        bucket = {"apiVersion": f"{s.group}/v1", "kind": "Bucket"}
+        await things.compose(resources(entry("bucket", base=bucket), entry("other", SIZE)))
+        await things.apply("mine", {"size": "3"})
+        xr = await things.until("mine", failing(f'no matches for kind "Bucket" in version "{s.group}/v1"'))
+        assert await things.composed(xr) == {}
+        buckets = await custom_kind(s)
+        xr = await things.until("mine", SYNCED, READY)
+        assert set(await things.composed(xr)) == {"other"}
+        assert set(await things.composed(xr, buckets)) == {"bucket"}
+
+    play(scenario)
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_an_xr_takes_what_it_is_made_of_with_it(play, scope):
+    async def scenario(s):
+        things = await Things.defined(s, scope)
+        await things.compose(resources(entry("one", SIZE, base={"metadata": {"namespace": s.id}})))
+        await things.apply("mine", {"size": "3"})
+        xr = await things.until("mine", READY)
+        [made] = (await things.composed(xr)).values()
+        held = ["example.org/held", "composite.apiextensions.crossplane.io"]
+        await things.change("mine", {"metadata": {"finalizers": held}})
+        await s.client.delete(things.kind, "mine", things.namespace)
+        xr = await things.until("mine", lambda xr: xr["metadata"]["finalizers"] == ["example.org/held"])
+        assert [c["reason"] for c in xr["status"]["conditions"] if c["type"] == "Ready"] == ["Deleting"]
+        assert SYNCED(xr)
+        await things.change("mine", {"metadata": {"finalizers": None}})
+        await s.until_gone(things.kind, "mine")
+        await s.until_gone(CONFIG_MAP, made["metadata"]["name"])
+
+    play(scenario)
+
+
+def test_a_deleted_composition_breaks_its_xrs_and_says_so(play):
+    async def scenario(s):
+        things = await Things.defined(s)
+        await things.compose(resources(entry("one", SIZE)))
+        await things.apply("mine", {"size": "3"})
+        xr = await things.until("mine", READY)
+        await s.client.delete(COMPOSITION, s.id)
+        await s.until_gone(COMPOSITION, s.id)
+        await things.apply("mine", {"size": "4"})
+        failed = await things.until("mine", failing("cannot fetch Composition: cannot get Composition: "))
+        # What exists stays as it is.
+        assert (await things.composed(xr))["one"]["data"] == {"size": "3"}
+        assert READY(failed)
+
+    play(scenario)

@@ -1,0 +1,122 @@
+"""Choosing a Composition (reference: reconcile §2, definitions §4): enforced, named, default, by labels."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.pipelines import entry, resources
+from tests.e2e.scenario import CONFIG_MAP
+from tests.e2e.things import FAILED, READY, Things, failing, message_of
+
+pytestmark = pytest.mark.xdist_group("e2e")
+
+
+def chosen(things, name):
+    """A check for the Composition that was chosen."""
+    return lambda xr: things.of_engine(xr).get("compositionRef") == {"name": name}
+
+
+async def offering(things, *names):
+    """Compositions, each labelled with its name."""
+    for name in names:
+        full = f"{things.s.id}-{name}"
+        await things.compose(resources(entry(name)), name=full, labels={"tier": name})
+
+
+def test_a_named_composition_is_used(play):
+    async def scenario(s):
+        things = await Things.defined(s)
+        await offering(things, "a", "b")
+        await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-b"}))
+        xr = await things.until("mine", READY)
+        assert set(await things.composed(xr)) == {"b"}
+
+    play(scenario)
+
+
+def test_labels_select_a_composition_once(play):
+    """An existing reference is never looked at again, whatever the labels and the selector say."""
+
+    async def scenario(s):
+        things = await Things.defined(s)
+        await offering(things, "a", "b")
+        by_label = {"matchLabels": {"tier": "b"}}
+        await things.apply("mine", things.engine_spec(compositionSelector=by_label))
+        await things.until("mine", READY, chosen(things, f"{s.id}-b"))
+        await things.apply("mine", things.engine_spec(compositionSelector={"matchLabels": {"tier": "a"}}))
+        await things.apply("other", things.engine_spec(compositionSelector={"matchLabels": {"tier": "a"}}))
+        await things.until("other", READY, chosen(things, f"{s.id}-a"))
+        assert chosen(things, f"{s.id}-b")(await things.get("mine"))
+
+    play(scenario)
+
+
+def test_an_xr_waits_for_a_composition_that_fits(play):
+    """A Composition of another kind or version does not fit."""
+
+    async def scenario(s):
+        things = await Things.defined(s)
+        elsewhere = Things(s, kind="Other")
+        await elsewhere.compose(resources(entry()), name=f"{s.id}-other")
+        await things.apply("mine")
+        xr = await things.until("mine", FAILED)
+        assert message_of(xr) == "cannot select Composition: no compatible Compositions found"
+        await offering(things, "a")
+        await things.until("mine", READY, chosen(things, f"{s.id}-a"))
+
+    play(scenario)
+
+
+def test_the_default_composition_is_for_those_who_choose_nothing(play):
+    async def scenario(s):
+        things = await Things.defined(s, defaultCompositionRef={"name": f"{s.id}-a"})
+        await offering(things, "a", "b", "c")
+        await things.apply("plain")
+        await things.apply("named", things.engine_spec(compositionRef={"name": f"{s.id}-b"}))
+        by_label = {"matchLabels": {"tier": "c"}}
+        await things.apply("selecting", things.engine_spec(compositionSelector=by_label))
+        for name, choice in (("plain", "a"), ("named", "b"), ("selecting", "c")):
+            await things.until(name, READY, chosen(things, f"{s.id}-{choice}"))
+
+    play(scenario)
+
+
+def test_the_enforced_composition_beats_every_choice(play):
+    async def scenario(s):
+        things = await Things.defined(s, enforcedCompositionRef={"name": f"{s.id}-a"})
+        await offering(things, "a", "b")
+        await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-b"}))
+        xr = await things.until("mine", READY, chosen(things, f"{s.id}-a"))
+        assert set(await things.composed(xr)) == {"a"}
+
+    play(scenario)
+
+
+def test_another_composition_replaces_what_was_composed(play):
+    async def scenario(s):
+        things = await Things.defined(s)
+        await offering(things, "a", "b")
+        await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-a"}))
+        xr = await things.until("mine", READY)
+        [old] = (await things.composed(xr)).values()
+        await things.change("mine", {"spec": {"crossplane": {"compositionRef": {"name": f"{s.id}-b"}}}})
+        revision = f"{s.id}-b-"
+        await things.until(
+            "mine",
+            lambda xr: things.of_engine(xr)["compositionRevisionRef"]["name"].startswith(revision),
+            lambda xr: things.references(xr)[0]["name"] != old["metadata"]["name"],
+        )
+        await s.until_gone(CONFIG_MAP, old["metadata"]["name"])
+
+    play(scenario)
+
+
+def test_a_composition_of_another_kind_is_refused(play):
+    async def scenario(s):
+        things = await Things.defined(s)
+        await Things(s, kind="Other").compose(resources(entry()), name=f"{s.id}-other")
+        await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-other"}))
+        told = "cannot configure composite resource: referenced composition is not compatible with this "
+        await things.until("mine", failing(f"{told}composite resource"))
+
+    play(scenario)
