@@ -40,6 +40,7 @@ COMMANDS = (
     Entry("resource validate", "validate", "Validate resources against XRDs and CRDs.", "beta"),
     Entry("controller", "controller", "Run the controllers for a Kubernetes cluster.", "beta"),
     Entry("down", "down", "Stop the control plane on this machine.", "beta"),
+    Entry("plan", "plan", "Show what applying files would change in the control plane.", "beta"),
     Entry("up", "up", "Run a control plane on this machine.", "beta"),
     Entry("version", "version", "Print the versions of the client and the server."),
     Entry("xrd convert", "xrd_convert", "Convert an XRD to the CRDs it stands for.", "beta"),

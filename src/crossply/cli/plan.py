@@ -1,0 +1,113 @@
+"""`crossply plan`: what applying some files would change in the running control plane.
+
+The story: `plan_files` reads the files, `control.planning_run` finds out what would happen, `plan_text` or
+`plan_data` writes it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crossply.cli.spec import Command, Flag, Invocation
+
+if TYPE_CHECKING:
+    from crossply.control.planning_rounds import Progress
+    from crossply.control.planning_run import Told
+
+NOTHING, FAILING, CHANGES = 0, 1, 3
+"""Exit codes."""
+
+
+def run(invocation: Invocation) -> int:
+    """Make the plan and write it."""
+    import asyncio
+
+    from crossply.cli.plan_files import read_objects
+    from crossply.control.planning_run import Wish, make_plan
+    from crossply.kube.config import load_config
+
+    config = load_config(invocation["kubeconfig"], invocation["context"] or "", invocation.environ)
+    objects = read_objects(invocation["filename"], invocation.stdin)
+    namespace = invocation["namespace"] or config.namespace
+    wish = Wish(tuple(objects), invocation["delete"], invocation["field-manager"] or "", namespace)
+    told = asyncio.run(make_plan(config, wish, _progress(invocation)))
+    _write(invocation, told)
+    if told.plan.is_failing:
+        return FAILING
+    return CHANGES if told.plan.is_changing else NOTHING
+
+
+def _write(invocation: Invocation, told: Told) -> None:
+    if invocation["output"] == "json":
+        from crossply.cli.plan_data import as_json
+
+        invocation.stdout.write(as_json(told))
+        return
+    from crossply.cli.plan_text import Text
+
+    stdout = invocation.stdout
+    colored = stdout.isatty() and not invocation.environ.get("NO_COLOR")
+    stdout.write(Text(told, colored).whole())
+
+
+def _progress(invocation: Invocation) -> Progress:
+    """Tell on a terminal how far it is, on one line that is gone in the end."""
+    stderr = invocation.stderr
+    if not stderr.isatty():
+        return lambda done, total: None
+
+    def tell(done: int, total: int) -> None:
+        stderr.write("\r\x1b[K" if done == total else f"\r\x1b[Kreconciled {done} of {total}")
+        stderr.flush()
+
+    return tell
+
+
+COMMAND = Command(
+    name="plan",
+    summary="Show what applying files would change in the control plane.",
+    description=(
+        "Tells for every composite resource (XR) that is concerned what would be created, changed and "
+        "deleted, field by field. Nothing is written: the controllers' own code works on a copy of the "
+        "cluster's state, and every write is tried as a dry run.\n\n"
+        "For a Composition these are all XRs that use it, for a definition (XRD) all XRs of its kind. XRs "
+        "that compose other XRs are followed. Functions are called, as the control plane would call them; "
+        "those that are not built in must be reachable from here.\n\n"
+        "Exit codes: 0 nothing would change, 3 something would, 1 something would fail."
+    ),
+    examples=(
+        "crossply plan -f xr.yaml",
+        "crossply plan -f composition.yaml",
+        "crossply plan -f platform/ -f xr.yaml -o json",
+        "kustomize build overlays/test | crossply plan -f -",
+        "crossply plan --delete -f xr.yaml",
+    ),
+    run=run,
+    flags=(
+        Flag(
+            "filename",
+            "A file, a directory of YAML files, or - for standard input. Repeat it for several.",
+            short="f",
+            kind="strings",
+            placeholder="FILE",
+            required=True,
+        ),
+        Flag(
+            "output",
+            "Output format. One of: text, json.",
+            short="o",
+            kind="string",
+            default="text",
+            choices=("text", "json"),
+        ),
+        Flag("delete", "Show what deleting the objects of the files would take away."),
+        Flag("namespace", "The namespace of objects that name none.", short="n", kind="string"),
+        Flag("kubeconfig", "The kubeconfig file to use instead of the usual one.", kind="path"),
+        Flag("context", "The context of the kubeconfig to use.", short="c", kind="string"),
+        Flag(
+            "field-manager",
+            "Plan a server-side apply by this field manager, instead of kubectl apply.",
+            kind="string",
+        ),
+    ),
+)

@@ -1,0 +1,253 @@
+"""What applying some objects would change: the controllers at work in a world that is only imagined.
+
+The objects are applied there, as a user would apply them (or deleted). Then the composite resources that are
+concerned are reconciled by the controllers' own code, again and again as changes wake them, until nothing
+changes any more (`planning_rounds`). The difference between the two worlds is the plan (`planning_tree`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import orjson
+
+from crossply.compose.metadata import name_of, namespace_of, text_in
+from crossply.control.composite_kind import kind_of
+from crossply.control.kinds import COMPOSITION, CRD, DEFINITION, FUNCTION, REVISION
+from crossply.control.plane import Plane
+from crossply.control.planning_fields import fields_between
+from crossply.control.planning_files import apply_file
+from crossply.control.planning_kinds import Governed, GovernedKinds
+from crossply.control.planning_notes import annotate, holds_back
+from crossply.control.planning_rounds import CONCURRENCY, Progress, Rounds
+from crossply.control.planning_tree import NONE, Forest, Node
+from crossply.control.revision import RevisionController
+from crossply.control.selecting import Compositions
+from crossply.control.what_if import ImaginingClient
+from crossply.control.what_if_addresses import Key, key_of
+from crossply.errors import CrossplyError
+from crossply.kube.discovery import UnknownKind
+from crossply.kube.kind import Kind
+from crossply.schema.crd import claim_crd, composite_crd, offers_claim
+from crossply.values import Object
+
+_CRD_MANAGER = "crossplane"
+
+
+class PlanRefused(CrossplyError):
+    """An object of the files cannot be planned: it has no name, or its kind does not exist."""
+
+    code = "CP-840"
+
+
+@dataclass(slots=True)
+class Plan:
+    """What would change: composite resources with all below them, and everything else."""
+
+    others: list[Node] = field(default_factory=list)
+    roots: list[Node] = field(default_factory=list)
+
+    def nodes(self) -> list[Node]:
+        """Every object."""
+        return [node for root in (*self.others, *self.roots) for node in root.walk()]
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether something would go wrong."""
+        return any(node.error for node in self.nodes())
+
+    @property
+    def is_changing(self) -> bool:
+        """Whether something would change."""
+        return any(node.action != NONE for node in self.nodes())
+
+
+class Planner:
+    """Makes one plan."""
+
+    def __init__(
+        self, client: ImaginingClient, plane: Plane, manager: str, namespace: str, progress: Progress
+    ) -> None:
+        self._client = client
+        self._world = client.world
+        self._plane = plane
+        self._manager = manager
+        self._namespace = namespace
+        self._progress = progress
+        self._files: dict[Key, Kind] = {}
+        self._refused: list[Node] = []
+        self._due: dict[Key, Governed] = {}
+        self._held: dict[Key, str] = {}
+
+    async def applying(self, objects: Iterable[Object]) -> Plan:
+        """What applying objects would change."""
+        self._begin()
+        for obj in sorted(objects, key=_order):
+            await self._apply(obj)
+        return await self._finish()
+
+    async def deleting(self, objects: Iterable[Object]) -> Plan:
+        """What deleting objects would take away."""
+        self._begin()
+        for obj in sorted(objects, key=_order, reverse=True):
+            kind, obj = await self._located(obj)
+            await self._client.delete(kind, name_of(obj), namespace_of(obj))
+        return await self._finish()
+
+    def _begin(self) -> None:
+        caches = self._plane.caches
+        compositions, revisions = caches.acquire(COMPOSITION), caches.acquire(REVISION)
+        self._kinds = GovernedKinds(self._plane, Compositions(compositions, revisions))
+        self._forest = Forest(self._plane, self._world, self._kinds, CONCURRENCY)
+        self._rounds = Rounds(self._plane, self._world, self._kinds, self._progress)
+        self._synced = (compositions.synced, revisions.synced)
+
+    async def _apply(self, obj: Object) -> None:
+        kind, obj = await self._located(obj)
+        key = key_of(kind, name_of(obj), namespace_of(obj))
+        try:
+            written = await apply_file(self._client, kind, obj, self._manager)
+            await self._follow_up(kind, written)
+        except CrossplyError as problem:
+            self._forest.seen.add(key)
+            self._refused.append(Node(key, obj, NONE, error=str(problem), hint=problem.hint))
+            return
+        self._files[key] = kind
+
+    async def _located(self, obj: Object) -> tuple[Kind, Object]:
+        """The object's kind, and the object in its namespace."""
+        try:
+            kind = await self._plane.discovery.kind_for(text_in(obj, "apiVersion"), text_in(obj, "kind"))
+        except UnknownKind as problem:
+            raise await self._unserved(obj, problem) from None
+        if not name_of(obj):
+            raise PlanRefused(
+                f"a {kind.kind} has no name",
+                hint="give it metadata.name: a plan tells what becomes of one object",
+            )
+        if not kind.namespaced or namespace_of(obj):
+            return kind, obj
+        return kind, {**obj, "metadata": {**obj["metadata"], "namespace": self._namespace}}
+
+    async def _unserved(self, obj: Object, problem: UnknownKind) -> CrossplyError:
+        await self._kinds.load()
+        awaited = self._kinds.awaited_definition(text_in(obj, "apiVersion"), text_in(obj, "kind"))
+        if not awaited:
+            return problem
+        return PlanRefused(
+            f"the API server does not serve {text_in(obj, 'kind')} yet: its definition {awaited} is new",
+            hint="plan and apply the definition first, then plan the rest",
+        )
+
+    async def _follow_up(self, kind: Kind, written: Object) -> None:
+        """What the controllers of our own kinds make of an object that is not composed."""
+        if kind == COMPOSITION:
+            await RevisionController(self._plane).reconcile(name_of(written))
+        elif kind.resource == DEFINITION.resource:
+            await self._client.apply(CRD, composite_crd(written), _CRD_MANAGER)
+            if offers_claim(written):
+                await self._client.apply(CRD, claim_crd(written), _CRD_MANAGER)
+
+    async def _finish(self) -> Plan:
+        for synced in self._synced:
+            await synced.wait()
+        await self._world.quiet()
+        for data in (await self._client.list(FUNCTION)).items:
+            self._plane.functions.put(orjson.loads(data))
+        await self._kinds.load()
+        for key in self._world.written():
+            await self._find_concerned(key)
+        await self._rounds.settle(self._due)
+        return await self._compared()
+
+    async def _find_concerned(self, key: Key) -> None:
+        """Whom an object of the files, or one that is deleted, concerns."""
+        governed = self._kinds.at(key)
+        if governed is not None:
+            self._due[key] = governed
+        elif not self._is_changed(key):
+            return
+        elif (key.group, key.plural) == (COMPOSITION.group, COMPOSITION.plural):
+            await self._fan_out(key)
+        elif (key.group, key.plural) == (DEFINITION.group, DEFINITION.plural):
+            for each in self._kinds.defined_by(key.name):
+                for xr in await self._instances(each) if not each.is_claim else ():
+                    self._due[key_of(each.kind, name_of(xr), namespace_of(xr))] = each
+
+    def _is_changed(self, key: Key) -> bool:
+        known = self._world.known(key)
+        if known is None or known.before is known.now:
+            return False
+        return known.now is None or bool(fields_between(known.before, known.now))
+
+    async def _fan_out(self, key: Key) -> None:
+        """Every composite resource that uses a Composition, or may come to use it."""
+        known = self._world.known(key)
+        composition = (known.now or known.before or {}) if known is not None else {}
+        type_ = (composition.get("spec") or {}).get("compositeTypeRef") or {}
+        governed = self._kinds.composite(text_in(type_, "apiVersion"), text_in(type_, "kind"))
+        for xr in await self._instances(governed) if governed is not None else ():
+            assert governed is not None
+            if not uses(governed, xr, key.name):
+                continue
+            xr_key = key_of(governed.kind, name_of(xr), namespace_of(xr))
+            reason = holds_back(governed, xr)
+            if reason:
+                self._held[xr_key] = reason
+            else:
+                self._due[xr_key] = governed
+
+    async def _instances(self, governed: Governed) -> list[Object]:
+        kind = kind_of(governed.definition)
+        return [orjson.loads(data) for data in (await self._client.list(kind)).items]
+
+    async def _compared(self) -> Plan:
+        plan = Plan()
+        touched = {**self._due, **dict.fromkeys(self._world.written()), **dict.fromkeys(self._held)}
+        roots = dict.fromkeys(self._root(key, touched) for key in touched if self._kinds.at(key) is not None)
+        for key in sorted(roots):
+            governed = self._kinds.at(key)
+            node = await self._forest.tree(key, governed.kind) if governed is not None else None
+            if node is not None:
+                plan.roots.append(node)
+        plan.others += self._refused
+        for key, kind in self._files.items():
+            node = await self._forest.tree(key, kind)
+            if node is not None:
+                plan.others.append(node)
+        plan.others += await self._forest.rest()
+        for node in plan.nodes():
+            annotate(node, self._kinds.at(node.key), self._rounds, self._world, self._held)
+        return plan
+
+    def _root(self, key: Key, touched: Iterable[Key]) -> Key:
+        """The topmost composite resource or claim that is concerned, too."""
+        for _ in range(100):
+            known = self._world.known(key)
+            obj = (known.now or known.before) if known is not None else None
+            above = self._rounds.above(key, obj) if obj is not None else None
+            if above is None or above not in touched:
+                return key
+            key = above
+        return key
+
+    @property
+    def forest(self) -> Forest:
+        """The trees of the plan, and the words for what is not known."""
+        return self._forest
+
+
+def uses(governed: Governed, xr: Object, composition: str) -> bool:
+    """Whether a composite resource uses a Composition, or has none yet."""
+    enforced = governed.definition.enforced_composition
+    current = enforced or governed.machinery.name_in(xr, "compositionRef")
+    return current in ("", composition)
+
+
+def _order(obj: Object) -> int:
+    """Definitions first, composite resources last, whatever the order of the files."""
+    group = text_in(obj, "apiVersion").rpartition("/")[0]
+    if group == DEFINITION.group:
+        return 0 if text_in(obj, "kind") == DEFINITION.kind else 2
+    return 1 if group == FUNCTION.group else 3

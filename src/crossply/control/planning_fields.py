@@ -1,0 +1,107 @@
+"""Which differences between two states of an object are worth telling, and which must not be told.
+
+What the API server keeps for itself (versions, owners of fields, times) says nothing about what would happen.
+What a Secret holds is never told, only that it would change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from crossply.compose.metadata import metadata_of, name_of, text_in, uid_of
+from crossply.values import Object
+from crossply.values.differences import MISSING, Path, differences
+
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_UNTOLD = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
+_IDENTITY = ("name", "namespace", "generateName", "ownerReferences")
+_TIMES = ("lastTransitionTime", "observedGeneration", "lastPublishedTime", "lastUpdateTime")
+_SECRET_FIELDS = ("data", "stringData")
+
+SECRET = "(secret)"
+GENERATED = "(generated)"
+
+
+class Field(NamedTuple):
+    """One field that would change; MISSING stands for a field that is not there."""
+
+    path: str
+    before: Any
+    after: Any
+    secret: bool = False
+    """Whether the values are left out because they are secret."""
+
+
+def fields_between(before: Object | None, after: Object | None) -> tuple[Field, ...]:
+    """Every field of an object that would change. An object that goes has none: it goes as a whole."""
+    if after is None:
+        return ()
+    hides = text_in(after, "kind") == "Secret" and text_in(after, "apiVersion") == "v1"
+    told = []
+    for each in differences(before if before is not None else {}, after):
+        if _is_untold(each.path, new=before is None):
+            continue
+        if hides and each.path[0] in _SECRET_FIELDS:
+            told.append(Field(each.field, _hidden(each.before), _hidden(each.after), secret=True))
+        else:
+            told.append(Field(each.field, each.before, each.after))
+    return tuple(told)
+
+
+def _is_untold(path: Path, new: bool) -> bool:
+    if path[0] == "metadata" and len(path) > 1:
+        if path[1] in _UNTOLD or (new and path[1] in _IDENTITY):
+            return True
+        return len(path) > 2 and path[2] == _LAST_APPLIED
+    if path[0] == "status":
+        return path[-1] in _TIMES
+    return new and path in (("apiVersion",), ("kind",))
+
+
+def _hidden(value: Any) -> Any:
+    return value if value is MISSING else SECRET
+
+
+class Unknown:
+    """What cannot be known before it happens: the uid of a new object, and the names that follow from it."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, str] = {}
+
+    def note(self, obj: Object) -> None:
+        """Note an object that would be new."""
+        if uid_of(obj):
+            self._words[uid_of(obj)] = "(known after apply)"
+
+    def note_name(self, obj: Object, prefix: str) -> None:
+        """Note a name of which the beginning only is known."""
+        self._words[name_of(obj)] = self.text(prefix) + GENERATED
+
+    def note_generated(self, obj: Object) -> None:
+        """Note a name that was made of the owner's uid, if it was."""
+        prefix = text_in(metadata_of(obj), "generateName")
+        if prefix and name_of(obj).startswith(prefix):
+            self.note_name(obj, prefix)
+
+    def text(self, text: str) -> str:
+        """A text with a word in place of all that is not known."""
+        for unknown in sorted(self._words, key=len, reverse=True):
+            text = text.replace(unknown, self._words[unknown])
+        return text
+
+    def value(self, value: Any) -> Any:
+        """A value with words in place of all that is not known."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, list):
+            return [self.value(item) for item in value]
+        if isinstance(value, Mapping):
+            return {self.text(key): self.value(item) for key, item in value.items()}
+        return value
+
+    def field(self, field: Field) -> Field:
+        """A field with words in place of all that is not known."""
+        if not self._words:
+            return field
+        return Field(self.text(field.path), self.value(field.before), self.value(field.after), field.secret)
