@@ -18,6 +18,8 @@ from crossply.control.plane import plane_for
 from crossply.control.revision import RevisionController
 from crossply.control.selecting import Compositions
 from crossply.control.trying import tried
+from crossply.control.usage_protection import Protection
+from crossply.control.webhook_address import WebhookSettings
 from crossply.kube.cache import Cache
 from crossply.kube.client import Client
 from crossply.kube.shared_queue import SharedQueue
@@ -27,6 +29,8 @@ _CONCURRENCY = 4
 MANAGER = "crossply"
 HOME = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "crossplane-system"}}
 """Where Compositions of the ecosystem keep connection secrets."""
+LOCAL_WEBHOOKS = WebhookSettings()
+"""Webhooks without a Service in front of them, at any free port."""
 
 
 class Controller(Protocol):
@@ -51,12 +55,18 @@ class Attentive(Controller, Protocol):
 class ControlPlane:
     """Everything that runs for one API server."""
 
-    def __init__(self, client: Client, shares: Shares | None = None) -> None:
-        """Without `shares` it is the only replica, and does everything."""
+    def __init__(
+        self,
+        client: Client,
+        shares: Shares | None = None,
+        webhooks: WebhookSettings | None = LOCAL_WEBHOOKS,
+    ) -> None:
+        """Without `shares` it is the only replica, and does everything; `webhooks` may be left out."""
         self._plane = plane_for(client)
         self._shares = self._plane.shares = shares or Alone()
         self._sharing: asyncio.Task[None] | None = None
         self._tasks: list[asyncio.Task[None]] = []
+        self._protection = Protection(self._plane, webhooks)
 
     async def start(self) -> None:
         """Install our kinds and begin to follow them."""
@@ -75,6 +85,7 @@ class ControlPlane:
         definitions = DefinitionController(plane, Compositions(compositions, revisions), roles)
         roles.wake(DEFINITION.kind, self._follow(definitions, plane.caches.acquire(DEFINITION)))
         self._follow(OfferController(plane), plane.caches.acquire(DEFINITION))
+        await self._protection.start()
         self._sharing = asyncio.create_task(self._shares.run())
 
     async def stop(self) -> None:
@@ -85,6 +96,7 @@ class ControlPlane:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._protection.stop()
         await self._plane.recorder.settle()
         await self._plane.caches.close()
         self._plane.functions.close()

@@ -1,0 +1,103 @@
+"""The end of a Usage: the mark goes from the used resource, and a deletion that was refused is made up for.
+
+The order is what makes it safe to die at any point: first the mark, then the deletion, which nobody refuses
+any more, and the finalizer last. Whoever comes back finds the Usage still there and does the rest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+
+from crossply.compose.events import NORMAL, WARNING, Event
+from crossply.compose.metadata import annotations_of, labels_of, name_of, namespace_of, uid_of
+from crossply.control.plane import Plane
+from crossply.control.usage_index import Usages
+from crossply.control.usage_parties import Parties, PartyMissing
+from crossply.control.usage_view import DELETION_ATTEMPT, FINALIZER, IN_USE, Usage
+from crossply.control.usage_watches import Presence, Wait
+from crossply.kube.failures import Conflict, Forbidden, Invalid, NotFound
+from crossply.kube.kind import Kind
+from crossply.values import Object
+
+MANAGER = "crossplane"
+_POLICIES = ("Background", "Foreground", "Orphan")
+_log = logging.getLogger("crossply.usage")
+
+
+class UsageRelease:
+    """Lets Usages go."""
+
+    def __init__(self, plane: Plane, usages: Usages, parties: Parties) -> None:
+        self._plane = plane
+        self._usages = usages
+        self._parties = parties
+
+    async def release(self, usage: Usage) -> tuple[Wait, ...]:
+        """Undo what a Usage did, or say what it waits for."""
+        if FINALIZER not in usage.finalizers:
+            return ()
+        wait = await self._using_that_is_left(usage)
+        if wait is not None:
+            return (wait,)
+        await self._free(usage)
+        await self._let_go(usage)
+        return ()
+
+    async def _using_that_is_left(self, usage: Usage) -> Presence | None:
+        """Composed together with what uses, a Usage is deleted together with it, and must outlast it."""
+        if usage.by is None or not usage.by.name or not usage.is_composed:
+            return None
+        try:
+            kind, using = await self._parties.find(usage.by)
+        except PartyMissing:
+            return None
+        told = (
+            f'Waiting for the using resource (which is a "{usage.by.kind}" named "{usage.by.name}") '
+            "to be deleted."
+        )
+        self._plane.recorder.record(usage.obj, Event(NORMAL, "WaitingUsingDeleted", told))
+        return Presence(kind, namespace_of(using), name_of(using), present=False)
+
+    async def _free(self, usage: Usage) -> None:
+        """Let the used resource be deleted, unless another Usage protects it still."""
+        if not usage.of.name:
+            return
+        try:
+            kind, used = await self._parties.find(usage.of)
+        except PartyMissing:
+            return
+        users = self._usages.of(usage.of.group, usage.of.kind, namespace_of(used), name_of(used))
+        if any(other.uid != usage.uid for other in users):
+            return
+        if IN_USE in labels_of(used):
+            await self._unmark(kind, used)
+        policy = annotations_of(used).get(DELETION_ATTEMPT, "")
+        if usage.replays_deletion and policy in _POLICIES:
+            await self._replay(usage, kind, used, policy)
+
+    async def _unmark(self, kind: Kind, used: Object) -> None:
+        body = {"metadata": {"uid": uid_of(used), "labels": {IN_USE: None}}}
+        with contextlib.suppress(NotFound):
+            await self._plane.client.patch_merge(kind, name_of(used), body, namespace_of(used), MANAGER)
+
+    async def _replay(self, usage: Usage, kind: Kind, used: Object, policy: str) -> None:
+        """Delete what somebody wanted to delete, the way they wanted it."""
+        _log.info("deleting %s %s, as was tried while it was in use", kind.kind, name_of(used))
+        try:
+            await self._plane.client.delete(kind, name_of(used), namespace_of(used), policy, uid=uid_of(used))
+        except (Conflict, Forbidden, Invalid) as problem:
+            # Somebody else objects, or it is another object by now; the Usage has no say in that.
+            told = f"cannot delete used resource again: {problem}"
+            self._plane.recorder.record(usage.obj, Event(WARNING, "ReplayDeletion", told))
+        except NotFound:
+            return
+
+    async def _let_go(self, usage: Usage) -> None:
+        left = [each for each in usage.finalizers if each != FINALIZER]
+        version = usage.obj["metadata"]["resourceVersion"]
+        body = {"metadata": {"finalizers": left or None, "resourceVersion": version}}
+        key = usage.key
+        with contextlib.suppress(NotFound):
+            await self._plane.client.patch_merge(key.kind, key.name, body, key.namespace, MANAGER)
+        self._usages.release(usage)

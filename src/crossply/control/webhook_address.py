@@ -1,0 +1,82 @@
+"""Where API servers find the webhook server: behind a Service, or at an address of this machine."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from crossply.values import Object
+
+LOOPBACK = "127.0.0.1"
+SERVICE_PORT = 443
+
+
+class WebhookSettings(NamedTuple):
+    """What the command line says about webhooks."""
+
+    port: int = 0
+    """The port to listen on; 0 takes a free one."""
+    host: str = ""
+    """The name or address that API servers reach us at; empty to find it out."""
+    service_name: str = ""
+    """The Service in front of all replicas; empty where there is none."""
+    service_namespace: str = "crossplane-system"
+
+
+class WebhookAddress(NamedTuple):
+    """Where to listen, and what to tell API servers."""
+
+    listen: str
+    """The interface to listen on; empty for all."""
+    names: tuple[str, ...]
+    """What the certificate is for."""
+    service: tuple[str, str] | None = None
+    """Namespace and name of the Service."""
+
+    def client_config(self, path: str, port: int, bundle: str) -> Object:
+        """How an API server is to call us."""
+        if self.service is not None:
+            namespace, name = self.service
+            where: Object = {"service": {"namespace": namespace, "name": name, "path": path}}
+            where["service"]["port"] = SERVICE_PORT
+        else:
+            host = f"[{self.names[0]}]" if ":" in self.names[0] else self.names[0]
+            where = {"url": f"https://{host}:{port}{path}"}
+        return {**where, "caBundle": bundle}
+
+
+def find_address(settings: WebhookSettings, server: str) -> WebhookAddress:
+    """The address for these settings, and for an API server at this URL. Looks up its name, if it has one."""
+    if settings.service_name:
+        name, namespace = settings.service_name, settings.service_namespace
+        names = (f"{name}.{namespace}.svc", f"{name}.{namespace}", name)
+        return WebhookAddress("", names, (namespace, name))
+    host = settings.host or _towards(server)
+    return WebhookAddress(host if _is_loopback(host) else "", (host,))
+
+
+def _towards(server: str) -> str:
+    """The address of this machine as the API server sees it; its own for one that runs here."""
+    parts = urlsplit(server)
+    host = parts.hostname or LOOPBACK
+    if _is_loopback(host):
+        return LOOPBACK
+    try:
+        [family, kind, protocol, _, address] = socket.getaddrinfo(
+            host, parts.port or 443, type=socket.SOCK_DGRAM
+        )[0]
+        with socket.socket(family, kind, protocol) as probe:
+            # Nothing is sent: this only asks which way it would go.
+            probe.connect(address)
+            return str(probe.getsockname()[0])
+    except OSError:
+        return LOOPBACK
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
