@@ -1,4 +1,4 @@
-"""How much a render may take: steps, time, and the size of what it makes.
+"""How much a render may take: time, and the size of what it makes.
 
 A template is somebody's input. `Budget` belongs to one render and is charged by the engine; `check_size`
 is for functions that make much of little, before they make it.
@@ -23,8 +23,8 @@ MAX_OUTPUT = 16 << 20
 MAX_SECONDS = 10.0
 """How long a render may take."""
 
-STEPS_PER_LOOK = 256
-"""So many steps pass between two looks at the clock."""
+MAX_TEMPLATE_DEPTH = 1000
+"""How deep templates may render one another; `include` counts by name, as the published function does."""
 
 
 class TooLarge(Exception):
@@ -46,24 +46,16 @@ def check_items(items: int) -> None:
 class Budget:
     """What is left for one render."""
 
-    __slots__ = ("_deadline", "_made", "_output", "_seconds", "_steps")
+    __slots__ = ("_deadline", "_made", "_output", "_seconds")
 
     def __init__(self, seconds: float = MAX_SECONDS) -> None:
         self._seconds = seconds
         self._deadline = monotonic() + seconds
-        self._steps = STEPS_PER_LOOK
         self._made = MAX_MADE
         self._output = MAX_OUTPUT
 
-    def step(self) -> None:
-        """Count one step; now and then, look at the clock."""
-        self._steps -= 1
-        if self._steps <= 0:
-            self.look()
-
     def look(self) -> None:
-        """Look at the clock."""
-        self._steps = STEPS_PER_LOOK
+        """Look at the clock. It takes less than counting steps, and no step is too long for it."""
         if monotonic() > self._deadline:
             raise TooLarge(f"rendering takes longer than {self._seconds:g} seconds")
 
@@ -74,7 +66,7 @@ class Budget:
             raise TooLarge(f"functions make more than {MAX_MADE >> 20} MiB of values")
 
     def write(self, characters: int) -> None:
-        """Charge what is added to the rendered text."""
+        """Charge what is added to a rendered text."""
         self._output -= characters
         if self._output < 0:
             raise TooLarge(f"rendered text is longer than {MAX_OUTPUT} characters")

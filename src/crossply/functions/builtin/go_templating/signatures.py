@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 ANY = "interface {}"
 """Go's type of a parameter that takes everything, nil among it."""
 
+VALUE = "reflect.Value"
+"""Like ANY, but the function is also told when there is no value at all: for the built-in functions."""
+
 
 class FunctionFailed(Exception):
     """A template function gives up; the engine tells where. It never leaves the engine as it is."""

@@ -99,6 +99,22 @@ class StringMap(dict[str, str]):
     go_kind: ClassVar[str] = "map"
 
 
+class NilMap(dict[str, Any]):
+    """A map[string]interface {} that is nil: empty like any other, but JSON writes null."""
+
+    __slots__ = ()
+    go_type: ClassVar[str] = "map[string]interface {}"
+    go_kind: ClassVar[str] = "map"
+
+
+class NilList(list[Any]):
+    """A []interface {} that is nil: empty like any other, but JSON writes null."""
+
+    __slots__ = ()
+    go_type: ClassVar[str] = "[]interface {}"
+    go_kind: ClassVar[str] = "slice"
+
+
 class Structure:
     """A Go struct, or a pointer to one: fields and methods by name, a text for printing, nothing else.
 
@@ -128,8 +144,29 @@ class Structure:
         """What Go's Print would write."""
         if self._plain is not None:
             return self._plain()
-        inner = " ".join(str(value) for value in self.fields.values())
+        inner = " ".join("<nil>" if value is None else str(value) for value in self.fields.values())
         return f"&{{{inner}}}" if self.go_kind == "ptr" else f"{{{inner}}}"
+
+    def __str__(self) -> str:
+        return self.plain()
+
+
+class _NoValue:
+    """Nothing at all: what a key that is not there yields, less than a nil that is there."""
+
+    __slots__ = ()
+    go_type: ClassVar[str] = "<nil>"
+    go_kind: ClassVar[str] = "invalid"
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return "<no value>"
+
+
+NO_VALUE = _NoValue()
+"""Go's zero reflect.Value. Functions never see it: they are given None."""
 
 
 class Failure:
@@ -141,6 +178,9 @@ class Failure:
 
     def __init__(self, message: str) -> None:
         self.message = message
+
+    def __str__(self) -> str:
+        return self.message
 
 
 _TYPES: dict[type, str] = {

@@ -1,0 +1,203 @@
+"""Calls of functions and methods: arguments are counted, evaluated, checked, and the function is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from crossply.errors import CrossplyError
+from crossply.functions.builtin.go_templating import arguments
+from crossply.functions.builtin.go_templating.arguments import ABSENT
+from crossply.functions.builtin.go_templating.fields import call_method, field
+from crossply.functions.builtin.go_templating.limits import TooLarge
+from crossply.functions.builtin.go_templating.nodes import (
+    Bool,
+    Chain,
+    Command,
+    Field,
+    Identifier,
+    Nil,
+    NumberNode,
+    Operand,
+    String,
+    Variable,
+)
+from crossply.functions.builtin.go_templating.rendering import Evaluate, Frame
+from crossply.functions.builtin.go_templating.scope import Compiled, Scope
+from crossply.functions.builtin.go_templating.signatures import ANY, VALUE, Function, FunctionFailed
+from crossply.functions.builtin.go_templating.sites import Site
+from crossply.functions.builtin.go_templating.values import NO_VALUE, Structure, go_type
+
+Stage = Callable[[Frame, Any, Any], Any]
+"""A compiled command that is given the result of the one before it, or ABSENT."""
+
+CompileOperand = Callable[[Scope, Operand], Compiled]
+
+_PER_CONTAINER, _PER_ITEM = 64, 8
+"""About how many bytes of memory a list or map takes, and each item of a list."""
+
+
+def call(
+    scope: Scope,
+    name: Identifier,
+    whole: Command | Identifier,
+    args: tuple[Operand, ...],
+    compile_operand: CompileOperand,
+    *,
+    piped: bool = False,
+) -> Compiled:
+    """A call of a function; when it is piped into, the compiled call is a Stage."""
+    function = scope.functions[name.name]
+    site = scope.at(name)
+    wrong = _wrong_count(name.name, function, len(args), piped)
+    if wrong:
+        return Compiled(_failing(site, wrong), site)
+    with scope.deeper():
+        compiled = [
+            _argument(scope, arg, _type_of(function, at), compile_operand) for at, arg in enumerate(args)
+        ]
+    last = compiled[-1].last if compiled else site
+    if name.name == "call":
+        function = function._replace(call=partial(function.call, str(args[0] if args else name)))
+    invoke = _invoker(name.name, function, scope.at(whole))
+    evaluate = tuple(each.run for each in compiled)
+    if name.name in ("and", "or"):
+        return Compiled(_short_circuit(evaluate, name.name == "or"), last, boxed=True)
+    if not piped:
+        return Compiled(_plain_call(evaluate, invoke), last, boxed=True)
+    wanted = _type_of(function, len(args))
+
+    def stage(frame: Frame, dot: Any, final: Any) -> Any:
+        values = [each(frame, dot) for each in evaluate]
+        values.append(arguments.fit(final, wanted, last, boxed=False))
+        return invoke(frame, values)
+
+    return Compiled(stage, last, boxed=True)  # type: ignore[arg-type]
+
+
+def _plain_call(evaluate: tuple[Evaluate, ...], invoke: Callable[[Frame, list[Any]], Any]) -> Evaluate:
+    def run(frame: Frame, dot: Any) -> Any:
+        return invoke(frame, [each(frame, dot) for each in evaluate])
+
+    return run
+
+
+def _short_circuit(evaluate: tuple[Evaluate, ...], stop_at: bool) -> Any:
+    """`and` and `or`: arguments behind the one that decides are not evaluated."""
+
+    def run(frame: Frame, dot: Any, final: Any = ABSENT) -> Any:
+        value: Any = NO_VALUE
+        for each in evaluate:
+            value = each(frame, dot)
+            if bool(value) is stop_at:
+                return value
+        return value if final is ABSENT else final
+
+    return run
+
+
+def _wrong_count(name: str, function: Function, given: int, piped: bool) -> str:
+    """What is wrong with the number of arguments, if anything."""
+    total = given + piped
+    count = len(function.parameters)
+    if function.variadic:
+        if total >= count - 1:
+            return ""
+        return f"wrong number of args for {name}: want at least {count - 1} got {given}"
+    return "" if total == count else f"wrong number of args for {name}: want {count} got {total}"
+
+
+def _type_of(function: Function, at: int) -> str:
+    """The type of a parameter; the last one repeats."""
+    go_name = function.parameters[min(at, len(function.parameters) - 1)]
+    return ANY if go_name == "any" else go_name
+
+
+def _failing(site: Site, message: str) -> Any:
+    def run(frame: Frame, dot: Any, final: Any = ABSENT) -> Any:
+        raise site.error(message)
+
+    return run
+
+
+def _argument(scope: Scope, node: Operand, go_name: str, compile_operand: CompileOperand) -> Compiled:
+    site = scope.at(node)
+    if isinstance(node, Nil):
+        if not arguments.can_be_nil(go_name):
+            return Compiled(_failing(site, f"cannot assign nil to {go_name}"), site)
+        nil = NO_VALUE if go_name == VALUE else arguments.nil_of(go_name)
+        return Compiled(lambda frame, dot: nil, site)
+    if isinstance(node, Bool | NumberNode | String):
+        return Compiled(arguments.fixed(node, go_name, site), site)
+    inner = compile_operand(scope, node)
+    return Compiled(arguments.checked(inner, go_name), inner.last)
+
+
+def _invoker(name: str, function: Function, site: Site) -> Callable[[Frame, list[Any]], Any]:
+    """Run the function; its failure is told with the place of the whole command."""
+    call_it = function.call
+
+    def invoke(frame: Frame, values: list[Any]) -> Any:
+        budget = frame.render.budget
+        try:
+            result = call_it(*values)
+            budget.look()
+            if result.__class__ is str:
+                budget.make(len(result))
+            elif isinstance(result, list):
+                budget.make(_PER_CONTAINER + _PER_ITEM * len(result))
+            elif isinstance(result, dict):
+                budget.make(_PER_CONTAINER)  # most functions that return a map return one that they changed
+        except (FunctionFailed, TooLarge, CrossplyError) as problem:
+            raise site.error(f"error calling {name}: {problem}") from None
+        except (RecursionError, MemoryError, OverflowError):
+            raise site.error(f"error calling {name}: a value is too large or nests too deep") from None
+        return result
+
+    if name != "include":
+        return invoke
+
+    def include(frame: Frame, values: list[Any]) -> Any:
+        try:
+            return frame.render.include(*values)
+        except (FunctionFailed, TooLarge) as problem:
+            raise site.error(f"error calling {name}: {problem}") from None
+
+    return include
+
+
+def method_call(
+    scope: Scope,
+    receiver: Compiled,
+    word: Field | Chain | Variable,
+    args: tuple[Operand, ...],
+    compile_operand: CompileOperand,
+) -> tuple[Stage, Site]:
+    """A field that is given arguments: it must be a method, whose parameters are known only at run time."""
+    name = word.names[-1]
+    site = receiver.last if isinstance(word, Chain) else scope.at(word)
+
+    def run(frame: Frame, dot: Any, final: Any) -> Any:
+        value = receiver.run(frame, dot)
+        method = value.methods.get(name) if isinstance(value, Structure) else None
+        if method is None:
+            raise site.error(_no_method(frame, value, name, site))
+        given = [
+            _argument(scope, arg, _type_of(method, at), compile_operand).run(frame, dot)
+            for at, arg in enumerate(args)
+        ]
+        if final is not ABSENT:
+            given.append(arguments.fit(final, _type_of(method, len(args)), site, boxed=False))
+        return call_method(frame, method, name, given, site)
+
+    return run, site
+
+
+def _no_method(frame: Frame, value: Any, name: str, site: Site) -> str:
+    if isinstance(value, dict):
+        return f"{name} is not a method but has arguments"
+    if isinstance(value, Structure) and name in value.fields:
+        return f"{name} has arguments but cannot be invoked as function"
+    field(frame, value, name, site, boxed=False)
+    return f"can't evaluate field {name} in type {go_type(value)}"

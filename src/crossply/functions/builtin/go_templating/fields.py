@@ -1,0 +1,104 @@
+"""Fields: `.a.b`, `$x.a`, `(f .x).a`. A field is a key of a map, a field of a struct, or a method."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.functions.builtin.go_templating.limits import TooLarge
+from crossply.functions.builtin.go_templating.rendering import (
+    MISSING_DEFAULT,
+    MISSING_ERROR,
+    Evaluate,
+    Frame,
+)
+from crossply.functions.builtin.go_templating.signatures import Function, FunctionFailed
+from crossply.functions.builtin.go_templating.sites import Site
+from crossply.functions.builtin.go_templating.values import NO_VALUE, StringMap, Structure, go_type
+from crossply.values.goquote import quote
+
+
+def of_dot(names: tuple[str, ...], site: Site, boxed: bool) -> Evaluate:
+    """A chain of fields of the dot."""
+
+    def run(frame: Frame, dot: Any) -> Any:
+        value = dot
+        for name in names:
+            if value.__class__ is dict and name in value:
+                value = value[name]
+            else:
+                value = field(frame, value, name, site, boxed or value is not dot)
+        return value
+
+    return run
+
+
+def of_variable(slot: int, names: tuple[str, ...], site: Site) -> Evaluate:
+    """A chain of fields of a variable."""
+
+    def run(frame: Frame, dot: Any) -> Any:
+        start = value = frame.variables[slot]
+        for name in names:
+            if value.__class__ is dict and name in value:
+                value = value[name]
+            else:
+                value = field(frame, value, name, site, value is not start)
+        return value
+
+    return run
+
+
+def of_expression(inner: Evaluate, names: tuple[str, ...], site: Site) -> Evaluate:
+    """A chain of fields of what an expression yields."""
+
+    def run(frame: Frame, dot: Any) -> Any:
+        start = value = inner(frame, dot)
+        if value is None:
+            start = value = NO_VALUE
+        for name in names:
+            if value.__class__ is dict and name in value:
+                value = value[name]
+            else:
+                value = field(frame, value, name, site, value is not start)
+        return value
+
+    return run
+
+
+def field(frame: Frame, value: Any, name: str, site: Site, boxed: bool) -> Any:
+    """One field of a value that is not simply a map that has it."""
+    if isinstance(value, dict):
+        return value[name] if name in value else _missing(frame, value, name, site)
+    if value is NO_VALUE:
+        if frame.missing == MISSING_ERROR:
+            raise site.error(f"nil data; no entry for key {quote(name)}")
+        return NO_VALUE
+    if value is None:
+        raise site.error(f"nil pointer evaluating interface {{}}.{name}")
+    if isinstance(value, Structure):
+        if name in value.methods:
+            return call_method(frame, value.methods[name], name, [], site)
+        if name in value.fields:
+            return value.fields[name]
+        boxed = False
+    raise site.error(f"can't evaluate field {name} in type {'interface {}' if boxed else go_type(value)}")
+
+
+def _missing(frame: Frame, container: dict[str, Any], name: str, site: Site) -> Any:
+    if frame.missing == MISSING_DEFAULT:
+        return NO_VALUE
+    if frame.missing == MISSING_ERROR:
+        raise site.error(f"map has no entry for key {quote(name)}")
+    return "" if isinstance(container, StringMap) else None
+
+
+def call_method(frame: Frame, method: Function, name: str, args: list[Any], site: Site) -> Any:
+    """Call a method of a struct with arguments that are evaluated already."""
+    wanted = len(method.parameters) - method.variadic
+    if len(args) < wanted or (len(args) > wanted and not method.variadic):
+        least = "at least " if method.variadic else ""
+        raise site.error(f"wrong number of args for {name}: want {least}{wanted} got {len(args)}")
+    frame.render.budget.look()
+    try:
+        return method.call(*args)
+    except (FunctionFailed, TooLarge) as problem:
+        raise site.error(f"error calling {name}: {problem}") from None

@@ -1,0 +1,89 @@
+"""What is known while a template is compiled: its functions, and which variable lives in which slot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from crossply.functions.builtin.go_templating.nodes import Expression, Tree
+from crossply.functions.builtin.go_templating.rendering import Evaluate
+from crossply.functions.builtin.go_templating.signatures import Function
+from crossply.functions.builtin.go_templating.sites import Site
+
+_FRAMES_PER_LEVEL = 4
+_FRAMES_PER_TEMPLATE = 8
+
+
+class Compiled(NamedTuple):
+    """A compiled expression.
+
+    `last` is the part that Go would look at last: what is wrong with the result is reported there. A boxed
+    result is one that Go holds in an interface: None is then a nil that is there, otherwise no value.
+    """
+
+    run: Evaluate
+    last: Site
+    boxed: bool = False
+
+
+class Scope:
+    """Compiles one template."""
+
+    __slots__ = ("_deepest", "_depth", "_slots", "_tree", "_variables", "dot_is_boxed", "functions")
+
+    def __init__(self, tree: Tree, functions: Mapping[str, Function]) -> None:
+        self._tree = tree
+        self.functions = functions
+        self._variables: list[tuple[str, int]] = [("$", 0)]
+        self._slots = 0
+        self._depth = self._deepest = 0
+        self.dot_is_boxed = False
+
+    @property
+    def slots(self) -> int:
+        """How many variables the template declares."""
+        return self._slots
+
+    @property
+    def height(self) -> int:
+        """About how many Python frames the template nests when it runs."""
+        return _FRAMES_PER_TEMPLATE + _FRAMES_PER_LEVEL * self._deepest
+
+    def at(self, node: Expression) -> Site:
+        """Where a node of this template stands."""
+        return Site(self._tree, node)
+
+    def declare(self, name: str) -> int:
+        """A new variable; it hides an earlier one of the same name."""
+        self._slots += 1
+        self._variables.append((name, self._slots))
+        return self._slots
+
+    def slot(self, name: str) -> int:
+        """The slot of the variable that a name means here. The parser has seen to it that there is one."""
+        return next(slot for known, slot in reversed(self._variables) if known == name)
+
+    @contextmanager
+    def block(self) -> Iterator[None]:
+        """Variables that are declared inside are forgotten behind it."""
+        known = len(self._variables)
+        with self.deeper():
+            yield
+        del self._variables[known:]
+
+    @contextmanager
+    def boxed_dot(self, is_boxed: bool) -> Iterator[None]:
+        """Inside, the dot is another one."""
+        outside = self.dot_is_boxed
+        self.dot_is_boxed = is_boxed
+        yield
+        self.dot_is_boxed = outside
+
+    @contextmanager
+    def deeper(self) -> Iterator[None]:
+        """Count nesting, to know how many Python frames the template takes."""
+        self._depth += 1
+        self._deepest = max(self._deepest, self._depth)
+        yield
+        self._depth -= 1

@@ -1,0 +1,214 @@
+"""The statements of a template, compiled into closures that write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from crossply.functions.builtin.go_templating.expressions import pipeline
+from crossply.functions.builtin.go_templating.limits import MAX_TEMPLATE_DEPTH, TooLarge
+from crossply.functions.builtin.go_templating.nodes import Action, Body, Branch, Call, Jump, Statement, Text
+from crossply.functions.builtin.go_templating.printing import plain, text_of
+from crossply.functions.builtin.go_templating.rendering import Evaluate, Frame, Run
+from crossply.functions.builtin.go_templating.scope import Compiled, Scope
+from crossply.functions.builtin.go_templating.sites import Site
+from crossply.functions.builtin.go_templating.values import NO_VALUE, Uint8
+from crossply.values.goquote import quote
+
+
+class _BreakLoop(Exception):
+    """Leave the innermost range."""
+
+
+class _ContinueLoop(Exception):
+    """Go on with the next item of the innermost range."""
+
+
+def body(scope: Scope, statements: Body) -> Run:
+    """Statements one after the other."""
+    steps = tuple(_statement(scope, each) for each in statements)
+    if len(steps) == 1:
+        return steps[0]
+
+    def run(frame: Frame, dot: Any) -> None:
+        for step in steps:
+            step(frame, dot)
+
+    return run
+
+
+def _statement(scope: Scope, statement: Statement) -> Run:
+    if isinstance(statement, Text):
+        return _text(statement.text)
+    if isinstance(statement, Action):
+        return _action(scope, statement)
+    if isinstance(statement, Call):
+        return _call(scope, statement)
+    if isinstance(statement, Jump):
+        return _jump(statement)
+    return _range(scope, statement) if statement.kind == "range" else _branch(scope, statement)
+
+
+def _text(text: str) -> Run:
+    def run(frame: Frame, dot: Any) -> None:
+        frame.write(text)
+
+    return run
+
+
+def _action(scope: Scope, action: Action) -> Run:
+    evaluate, last, _ = pipeline(scope, action.pipe)
+    if action.pipe.declared:
+        return evaluate
+
+    def run(frame: Frame, dot: Any) -> None:
+        value = evaluate(frame, dot)
+        try:
+            frame.write(value if value.__class__ is str else text_of(value))
+        except TooLarge as problem:
+            raise last.error(str(problem)) from None
+
+    return run
+
+
+def _jump(jump: Jump) -> Run:
+    signal = _BreakLoop if jump.kind == "break" else _ContinueLoop
+
+    def run(frame: Frame, dot: Any) -> None:
+        raise signal
+
+    return run
+
+
+def _branch(scope: Scope, branch: Branch) -> Run:
+    """`if` and `with`, with all their `else if` side by side."""
+    changes_dot = branch.kind == "with"
+    cases: list[tuple[Evaluate, Run]] = []
+    with scope.block():
+        at: Branch | None = branch
+        otherwise: Run | None = None
+        while at is not None:
+            condition = pipeline(scope, at.pipe)
+            with scope.boxed_dot(scope.dot_is_boxed and not changes_dot):
+                cases.append((condition.run, body(scope, at.body)))
+            rest = at.otherwise
+            at = _further_case(rest, branch.kind)
+            if at is None and rest is not None:
+                otherwise = body(scope, rest)
+    return _chosen(tuple(cases), otherwise, changes_dot)
+
+
+def _further_case(otherwise: Body | None, kind: str) -> Branch | None:
+    if otherwise is None or len(otherwise) != 1:
+        return None
+    only = otherwise[0]
+    return only if isinstance(only, Branch) and only.kind == kind else None
+
+
+def _chosen(cases: tuple[tuple[Evaluate, Run], ...], otherwise: Run | None, changes_dot: bool) -> Run:
+    def run(frame: Frame, dot: Any) -> None:
+        for condition, then in cases:
+            value = condition(frame, dot)
+            if value:
+                then(frame, value if changes_dot else dot)
+                return
+        if otherwise is not None:
+            otherwise(frame, dot)
+
+    return run
+
+
+def _call(scope: Scope, node: Call) -> Run:
+    """`template`: the other template is looked up when it is called, it may be defined further down."""
+    site = scope.at(node)
+    given = pipeline(scope, node.pipe).run if node.pipe is not None else None
+    name = node.name
+
+    def run(frame: Frame, dot: Any) -> None:
+        render = frame.render
+        template = render.find(name)
+        if template is None:
+            raise site.error(f"template {quote(name)} not defined")
+        if render.is_too_deep():
+            raise site.error(f"exceeded maximum template depth ({MAX_TEMPLATE_DEPTH})")
+        value = NO_VALUE if given is None else given(frame, dot)
+        try:
+            render.budget.look()
+            render.run(template, frame.write, value)
+        except TooLarge as problem:
+            raise site.error(str(problem)) from None
+
+    return run
+
+
+def _range(scope: Scope, branch: Branch) -> Run:
+    with scope.block():
+        over, set_variables = _range_pipe(scope, branch)
+        with scope.boxed_dot(is_boxed=True):
+            repeat = body(scope, branch.body)
+        otherwise = body(scope, branch.otherwise) if branch.otherwise is not None else None
+    site, count = over.last, len(branch.pipe.declared)
+
+    def run(frame: Frame, dot: Any) -> None:
+        value = over.run(frame, dot)
+        items = _items(value, count, site)
+        look = frame.render.budget.look
+        empty = True
+        try:
+            for index, item in items:
+                empty = False
+                look()
+                set_variables(frame, index, item)
+                try:  # a context manager would cost a call for each item
+                    repeat(frame, item)
+                except _ContinueLoop:
+                    continue
+        except _BreakLoop:
+            return
+        except TooLarge as problem:
+            raise site.error(str(problem)) from None
+        if empty and otherwise is not None:
+            otherwise(frame, dot)
+
+    return run
+
+
+SetVariables = Callable[[Frame, Any, Any], None]
+
+
+def _range_pipe(scope: Scope, branch: Branch) -> tuple[Compiled, SetVariables]:
+    """What is ranged over, and what gives each item to the variables: one takes the item, two both."""
+    pipe = branch.pipe
+    over = pipeline(scope, pipe._replace(declared=()))
+    find = scope.slot if pipe.is_assignment else scope.declare
+    slots = [find(variable.names[0]) for variable in pipe.declared]
+
+    def none(frame: Frame, index: Any, item: Any) -> None:
+        pass
+
+    def one(frame: Frame, index: Any, item: Any) -> None:
+        frame.variables[slots[0]] = item
+
+    def two(frame: Frame, index: Any, item: Any) -> None:
+        frame.variables[slots[0]] = index
+        frame.variables[slots[1]] = item
+
+    return over, (none, one, two)[len(slots)]
+
+
+def _items(value: Any, variables: int, site: Site) -> Iterator[tuple[Any, Any]]:
+    """The items of a value with their indexes or keys; maps are in the order of their keys."""
+    if isinstance(value, list):
+        return iter(enumerate(value))
+    if isinstance(value, dict):
+        return iter([(key, value[key]) for key in sorted(value)])
+    if value is None or value is NO_VALUE:
+        return iter(())
+    if isinstance(value, bytes):
+        return iter([(index, Uint8(byte)) for index, byte in enumerate(value)])
+    if isinstance(value, int) and not isinstance(value, bool):
+        if variables > 1:
+            raise site.error(f"can't use {value} to iterate over more than one variable")
+        kind = type(value)
+        return ((NO_VALUE, kind(number)) for number in range(value))
+    raise site.error(f"range can't iterate over {plain(value)}")
