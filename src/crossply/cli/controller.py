@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from crossply.cli.observing import LOG_FORMAT, debug_flag, metrics_port, observed
 from crossply.cli.spec import Command, Flag, Invocation
+from crossply.cli.webhook_flags import WEBHOOK_FLAGS, webhook_settings
 
 
 def run(invocation: Invocation) -> int:
@@ -27,7 +28,7 @@ async def _run(invocation: Invocation) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     config = load_config(invocation["kubeconfig"], invocation["context"] or "")
     async with observed(invocation), Client(config) as client:
-        plane = ControlPlane(client)
+        plane = ControlPlane(client, webhooks=webhook_settings(invocation))
         await plane.start()
         invocation.stdout.write(f"control plane ready\nworking for {config.server}\n")
         invocation.stdout.flush()
@@ -48,6 +49,7 @@ COMMAND = Command(
     flags=(
         Flag("kubeconfig", "The kubeconfig file to use instead of the usual one.", kind="path"),
         Flag("context", "The context of the kubeconfig to use.", kind="string"),
+        *WEBHOOK_FLAGS,
         metrics_port(8080),
         LOG_FORMAT,
         debug_flag("d"),
