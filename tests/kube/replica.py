@@ -39,6 +39,9 @@ class Signing:
         async with self.pen:
             """Whatever is signed next is asked for after this."""
 
+    def abandon(self) -> None:
+        """One signature takes no time."""
+
     async def run(self, keys: list[str]) -> None:
         while True:
             for key in keys:

@@ -91,6 +91,9 @@ class Busy:
         await asyncio.sleep(0.05)
         self.group.drained += shards
 
+    def abandon(self) -> None:
+        raise AssertionError("it was not waited for")
+
 
 def test_shards_are_shared_handed_over_and_taken_over(connect, ns) -> None:
     async def case(client: Client) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import secrets
 import time
 from collections.abc import Callable
@@ -52,7 +53,7 @@ class Heartbeat:
         self._client = client
         self._namespace = namespace
         self._group = group
-        self._replica = replica
+        self._replica = re.sub("[^a-z0-9.-]", "-", replica.lower()).strip("-.")
         self._timing = timing
         self._deadman = deadman
         self._clock = clock

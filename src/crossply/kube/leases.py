@@ -3,6 +3,7 @@
 There are two sorts. A *member* Lease is a replica's heartbeat: the replica renews it, and it is gone once the
 replica has left or was evicted. A *shard* Lease says which member has a shard; it is written only when that
 changes. So a settled control plane writes one Lease a replica every few seconds, however many shards it has.
+One Lease more is the group's own: it says how many shards there are.
 """
 
 from __future__ import annotations
@@ -40,11 +41,28 @@ class Timing(NamedTuple):
 
 
 GROUP_LABEL = "crossply.io/lease-group"
+COUNT_ANNOTATION = "crossply.io/shards"
 
 
 def group_selector(group: str) -> str:
     """Selects the Leases of one group of replicas."""
     return f"{GROUP_LABEL}={group}"
+
+
+def group_name(group: str) -> str:
+    """The name of the Lease that tells what all members of a group agree on."""
+    return f"{group}-shards"
+
+
+def group_lease(group: str, namespace: str, count: int) -> Object:
+    """The Lease that says how many shards a group has."""
+    lease = new_lease(group, namespace, group_name(group))
+    return {**lease, "metadata": {**lease["metadata"], "annotations": {COUNT_ANNOTATION: str(count)}}}
+
+
+def count_of(lease: Object) -> int:
+    """How many shards a group has, by its Lease."""
+    return int(lease["metadata"]["annotations"][COUNT_ANNOTATION])
 
 
 def member_name(group: str, member: str) -> str:

@@ -29,6 +29,9 @@ from crossply.kube.heartbeat import Heartbeat, steady_clock
 from crossply.kube.leases import (
     LEASE,
     Timing,
+    count_of,
+    group_lease,
+    group_name,
     group_selector,
     held_by,
     holder_of,
@@ -38,7 +41,7 @@ from crossply.kube.leases import (
 )
 from crossply.kube.selection import Selection
 from crossply.kube.sharding import member_of, shard_of
-from crossply.kube.shares import GOODBYE_SECONDS, Shardset, Worker
+from crossply.kube.shares import Shardset, Worker, drain_all, part
 from crossply.values import Object
 
 TICK_SECONDS = 0.5
@@ -135,12 +138,22 @@ class Shards:
             selector = group_selector(self._group)
             cache = caches.acquire(LEASE, Selection(self._namespace, selector))
             await cache.synced.wait()
+            self._count = await self._agreed_count()
             async with asyncio.TaskGroup() as tasks:
                 heart = tasks.create_task(self._heart.run(self._announce))
                 try:
                     await self._keep_balance(cache)
                 finally:
                     await self._leave(heart)
+
+    async def _agreed_count(self) -> int:
+        """How many shards the group has: the first replica decides, since a key must not fall into two."""
+        try:
+            lease = await self._client.create(LEASE, group_lease(self._group, self._namespace, self._count))
+        except AlreadyExists:
+            found = await self._client.get(LEASE, group_name(self._group), self._namespace)
+            return await self._agreed_count() if found is None else count_of(found)
+        return count_of(lease)
 
     def _holds(self, shard: int) -> bool:
         return self._held.get(shard, "") == self._heart.member != "" and self._heart.fresh()
@@ -158,9 +171,8 @@ class Shards:
     def _note_unsettled(self) -> None:
         self._unsettled = self._clock()
 
-    async def _drain(self, shards: Shardset) -> None:
-        """Wait for the work that is under way, and until what it left with the server has ended there."""
-        await asyncio.gather(*(worker.drain(shards) for worker in self._workers))
+    async def _landed(self) -> None:
+        """Wait until what was left with the server without an answer has ended there."""
         end = self._unsettled + self._timing.transit + self._timing.landing
         await asyncio.sleep(max(end - self._clock(), 0.0))
 
@@ -257,7 +269,8 @@ class Shards:
     async def _release(self, cache: Cache, shard: int, lease: Object) -> None:
         """Hand a shard over: wait for the work that is under way, stop writing, then let go."""
         try:
-            await self._drain(frozenset({shard}))
+            await drain_all(self._workers, frozenset({shard}))
+            await self._landed()
             self._held.pop(shard, None)
             self._released[shard] = lease["metadata"]["resourceVersion"]
             with suppress(CrossplyError):
@@ -273,11 +286,12 @@ class Shards:
         for release in releases:
             release.cancel()
         await asyncio.gather(*releases, return_exceptions=True)
-        # What takes longer is left to our lease, which runs out by itself.
-        with suppress(CrossplyError, TimeoutError):
-            async with asyncio.timeout(GOODBYE_SECONDS):
-                await self._drain(frozenset(self._held))
-                heart.cancel()
-                await asyncio.wait({heart})
-                await self._heart.leave()
+        await part(self._workers, frozenset(self._held))
+        await self._landed()
         self._held.clear()
+        heart.cancel()
+        await asyncio.wait({heart})
+        # Where the server cannot be told, our lease runs out by itself.
+        with suppress(CrossplyError, TimeoutError):
+            async with asyncio.timeout(self._timing.renew):
+                await self._heart.leave()

@@ -37,8 +37,8 @@ class SharedQueue(Queue[K]):
         self._owned_as = owned_as
         self.elsewhere: Work[K] | None = None
         """What is to be done about a key that another replica owns; it cannot write."""
-        self._ending: dict[K, asyncio.Future[None]] = {}
-        """Keys that are worked on, and what tells that this has ended."""
+        self._under_way: dict[K, tuple[asyncio.Task[None], asyncio.Future[None]]] = {}
+        """Keys that are worked on, who does it, and what tells that it has ended."""
 
     def owns(self, key: K) -> bool:
         """Whether we may begin work on it now."""
@@ -67,9 +67,14 @@ class SharedQueue(Queue[K]):
 
     async def drain(self, shards: Shardset) -> None:
         """Wait until none of these shards' keys is worked on."""
-        ending = [future for key, future in self._ending.items() if self._shard(key) in shards]
+        ending = [ended for key, (_, ended) in self._under_way.items() if self._shard(key) in shards]
         if ending:
             await asyncio.wait(ending)
+
+    def abandon(self) -> None:
+        """Cut short whatever is worked on."""
+        for worker, _ in self._under_way.values():
+            worker.cancel()
 
     def _shard(self, key: K) -> int:
         return self._shares.shard_of(self._owned_as(key))
@@ -79,12 +84,14 @@ class SharedQueue(Queue[K]):
         work = worker if self._shares.owns(owned_as) else self.elsewhere
         if work is None:
             return
-        ended = self._ending[key] = asyncio.get_running_loop().create_future()
+        us, ended = asyncio.current_task(), asyncio.get_running_loop().create_future()
+        assert us is not None
+        self._under_way[key] = us, ended
         try:
             with guarded_by(self._shares.guard(owned_as)):
                 await work(key)
         except NotOwner as problem:
             _log.info("%s", problem)
         finally:
-            del self._ending[key]
+            del self._under_way[key]
             ended.set_result(None)

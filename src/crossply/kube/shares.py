@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from crossply.kube.guarded import Guard
 
 GOODBYE_SECONDS = 10.0
-"""Work that is under way when a replica leaves has so long to end."""
+"""Work that is under way when a replica leaves has so long to end; then it is abandoned."""
 
 Shardset = frozenset[int]
 
@@ -24,6 +23,10 @@ class Worker(Protocol):
 
     async def drain(self, shards: Shardset) -> None:
         """Wait until no work on these is under way; none begins meanwhile."""
+        ...
+
+    def abandon(self) -> None:
+        """Cut short whatever is under way."""
         ...
 
 
@@ -81,6 +84,20 @@ class Alone:
             await asyncio.Event().wait()
         finally:
             self._leaving = True
-            with suppress(TimeoutError):
-                async with asyncio.timeout(GOODBYE_SECONDS):
-                    await asyncio.gather(*(worker.drain(frozenset({0})) for worker in self._workers))
+            await part(self._workers, frozenset({0}))
+
+
+async def drain_all(workers: Iterable[Worker], shards: Shardset) -> None:
+    """Wait until no work on shards is under way."""
+    await asyncio.gather(*(worker.drain(shards) for worker in workers))
+
+
+async def part(workers: Iterable[Worker], shards: Shardset) -> None:
+    """The same before we leave: in the end it is abandoned."""
+    try:
+        async with asyncio.timeout(GOODBYE_SECONDS):
+            await drain_all(workers, shards)
+    except TimeoutError:
+        for worker in workers:
+            worker.abandon()
+        await drain_all(workers, shards)
