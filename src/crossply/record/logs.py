@@ -21,6 +21,8 @@ LONGEST = 4096
 
 _SUBJECTS = {"composite": "xr", "claim": "claim"}
 """What the object of a run is called, by the first word of its controller."""
+_CONTROLS = dict.fromkeys([*range(0x7F, 0xA0), 0x2028, 0x2029], "\N{REPLACEMENT CHARACTER}")
+"""What ends a line or moves a cursor, and JSON does not escape."""
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@+,*")
 
 Fields = dict[str, Any]
@@ -59,7 +61,7 @@ class LineFormatter(logging.Formatter):
             fields["exception"] = self.formatException(record.exc_info)
         if held_back := getattr(record, HELD_BACK, 0):
             fields[HELD_BACK] = held_back
-        return self._write({name: _bounded(value) for name, value in fields.items()})
+        return self._write({name: _harmless(value) for name, value in fields.items()})
 
 
 def _message(record: logging.LogRecord) -> str:
@@ -83,10 +85,12 @@ def _time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 
-def _bounded(value: Any) -> Any:
-    if isinstance(value, str) and len(value) > LONGEST:
-        return f"{value[:LONGEST]}… ({len(value) - LONGEST} more characters)"
-    return value
+def _harmless(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    if len(value) > LONGEST:
+        value = f"{value[:LONGEST]}… ({len(value) - LONGEST} more characters)"
+    return value if value.isascii() and "\x7f" not in value else value.translate(_CONTROLS)
 
 
 def _json(fields: Fields) -> str:

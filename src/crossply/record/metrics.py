@@ -55,7 +55,7 @@ CIRCUIT_EVENTS = Counter(
 )
 CLIENT_REQUESTS = Counter(
     "rest_client_requests_total",
-    "Requests to the API server; the code of one that got no answer is <error>.",
+    "Requests to the API server; the code of one that got no answer is `<error>`.",
     "code",
     "method",
     "host",

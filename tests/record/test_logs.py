@@ -1,0 +1,207 @@
+"""Logs: lines that carry their run, that nothing can break, and that are never too many."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import logging
+
+import pytest
+
+from crossply.control.observing import observed, tell_failure
+from crossply.errors import CrossplyError
+from crossply.kube.queue import Queue
+from crossply.record.line_limit import BURST, PAUSE, LineLimit
+from crossply.record.logs import LONGEST, LineFormatter
+from crossply.record.metrics import LINES_HELD_BACK
+from crossply.record.run import current, running
+
+LOGGER = logging.getLogger("crossply.test")
+
+
+@pytest.fixture
+def written():
+    """What is logged as JSON: `written()` gives the lines so far, `written.clock` is the limit's clock."""
+    yield from _logging("json")
+
+
+@pytest.fixture
+def plain():
+    """What is logged as logfmt."""
+    yield from _logging("logfmt")
+
+
+def _logging(style: str):
+    stream, logger = io.StringIO(), logging.getLogger("crossply")
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(LineFormatter(style))
+    clock = [0.0]
+    handler.addFilter(LineLimit(lambda: clock[0]))
+    logger.addHandler(handler)
+    level = logger.level
+    logger.setLevel(logging.DEBUG)
+
+    def lines():
+        texts = stream.getvalue().splitlines()
+        return [json.loads(text) for text in texts] if style == "json" else texts
+
+    lines.clock = clock
+    yield lines
+    logger.removeHandler(handler)
+    logger.setLevel(level)
+
+
+def test_a_line_within_a_run_says_which_run(written) -> None:
+    with running("composite/dbs.example.org", "Db", "team", "mine") as run:
+        LOGGER.info("hello %s", "you")
+    line = written()[0]
+    assert line.pop("time").endswith("Z")
+    assert line == {
+        "level": "info",
+        "logger": "crossply.test",
+        "msg": "hello you",
+        "controller": "composite/dbs.example.org",
+        "xr": "Db team/mine",
+        "run": run.id,
+    }
+
+
+@pytest.mark.parametrize(
+    ("controller", "word", "why"),
+    [
+        ("composite/dbs", "xr", "a composite resource"),
+        ("claim/dbs", "claim", "a claim"),
+        ("defined/xrd", "object", "anything else"),
+    ],
+)
+def test_the_object_is_called_by_what_it_is(written, controller, word, why) -> None:
+    with running(controller, "Db", "", "mine"):
+        LOGGER.info("hello")
+    assert written()[0][word] == "Db mine", why
+
+
+def test_a_line_outside_of_runs_has_no_run(plain) -> None:
+    LOGGER.warning("hello")
+    assert plain()[0].endswith(" level=warning logger=crossply.test msg=hello")
+
+
+def test_runs_side_by_side_do_not_mix_and_follow_into_tasks_and_threads(written) -> None:
+    async def inner() -> None:
+        LOGGER.info("in a task")
+        await asyncio.to_thread(LOGGER.info, "in a thread")
+
+    async def one(name: str) -> None:
+        with running("composite/dbs", "Db", "", name):
+            await asyncio.gather(inner(), inner())
+
+    async def both() -> None:
+        await asyncio.gather(one("a"), one("b"))
+        assert current() is None
+
+    asyncio.run(both())
+    runs = {(line["xr"], line["run"]) for line in written()}
+    assert {xr for xr, _ in runs} == {"Db a", "Db b"}
+    assert len(runs) == 2
+    assert len(written()) == 8
+
+
+@pytest.mark.parametrize("style", ["json", "logfmt"])
+def test_nobody_can_forge_a_line_or_a_field(style) -> None:
+    record = LOGGER.makeRecord(
+        "n", 20, "", 0, 'a\nlevel=error msg="forged" \x1b[31m\x9b31m\x7f\x85\u2028b', (), None
+    )
+    line = LineFormatter(style).format(record)
+    assert len(line.splitlines()) == 1
+    assert not {"\x1b", "\x9b", "\x7f"} & set(line)
+    if style == "json":
+        assert json.loads(line)["level"] == "info"
+    else:
+        assert ' msg="a\\nlevel=error msg=\\"forged\\"' in line
+
+
+@pytest.mark.parametrize("style", ["json", "logfmt"])
+@pytest.mark.parametrize(
+    ("message", "arguments", "why"),
+    [
+        ("lone \ud800 surrogate", (), "cannot be encoded"),
+        ("%d of %d", ("one",), "arguments that do not fit"),
+        ("x" * 1_000_000, (), "far too long"),
+    ],
+)
+def test_every_record_becomes_one_line(style, message, arguments, why) -> None:
+    record = LOGGER.makeRecord("n", 20, "", 0, message, arguments, None)
+    line = LineFormatter(style).format(record)
+    assert "\n" not in line, why
+    assert len(line.encode()) < 2 * LONGEST
+
+
+def test_an_exception_is_in_its_line(written) -> None:
+    try:
+        raise ValueError("oh")
+    except ValueError:
+        LOGGER.exception("failed")
+    assert written()[0]["exception"].endswith("ValueError: oh")
+
+
+def test_a_failure_of_ten_thousand_composite_resources_does_not_flood_the_log(written) -> None:
+    """Promise: log-flood."""
+    before = LINES_HELD_BACK.of("warning").value
+    for index in range(10_000):
+        with running("composite/dbs", "Db", "team", f"db-{index}"):
+            tell_failure(CrossplyError(f"function is down, says db-{index}"))
+    assert len(written()) == BURST
+    assert LINES_HELD_BACK.of("warning").value == before + 10_000 - BURST
+    written.clock[0] += PAUSE
+    with running("composite/dbs", "Db", "team", "db-0"):
+        tell_failure(CrossplyError("still down"))
+    last = written()[-1]
+    assert last["held_back"] == 10_000 - BURST
+    assert (last["code"], last["error"], last["xr"]) == ("CP-100", "still down", "Db team/db-0")
+
+
+def test_a_flood_of_one_controller_does_not_silence_another_nor_another_error(written) -> None:
+    class Other(CrossplyError):
+        code = "CP-199"
+
+    for _ in range(100):
+        with running("composite/dbs", "Db", "", "a"):
+            tell_failure(CrossplyError("down"))
+    with running("composite/nets", "Net", "", "b"):
+        tell_failure(CrossplyError("down"))
+    with running("composite/dbs", "Db", "", "a"):
+        tell_failure(Other("something else"))
+    assert [line["xr"] for line in written()[BURST:]] == ["Net b", "Db a"]
+
+
+def test_what_is_asked_for_with_debug_is_not_held_back(written) -> None:
+    for index in range(10 * BURST):
+        LOGGER.debug("line %s", index)
+    assert len(written()) == 10 * BURST
+
+
+def test_observed_work_that_fails_in_an_unexpected_way_is_told_with_its_run_and_tried_again(written) -> None:
+    async def work(key: tuple[str, str]) -> None:
+        tries.append(current())
+        if len(tries) == 1:
+            raise ZeroDivisionError("a mistake")
+        ended.set()
+
+    async def play() -> None:
+        queue: Queue[tuple[str, str]] = Queue("composite/dbs", first_pause=0.01)
+        task = asyncio.create_task(queue.run(observed(queue, "Db", work), 1))
+        queue.add(("team", "mine"))
+        await asyncio.wait_for(ended.wait(), 30)
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    tries: list = []
+    ended = asyncio.Event()
+    asyncio.run(play())
+    failure = next(line for line in written() if line["level"] == "error")
+    assert failure["xr"] == "Db team/mine"
+    assert failure["run"] == tries[0].id
+    assert "ZeroDivisionError: a mistake" in failure["exception"]
+    assert tries[1].id != tries[0].id
+    assert [line["msg"] for line in written() if line["level"] == "debug"] == ["reconcile ended"] * 2
