@@ -40,7 +40,7 @@ class CompositeKind:
             everything=self._cache.keys,
             owned_as=lambda key: f"{definition.name}/{'/'.join(key)}",
         )
-        self._circuit = Circuit(plane.circuit)
+        self._circuit = Circuit(plane.circuit, controller=self._queue.name)
         self._composed = ComposedStore(plane, self.kind, self._woken)
         self._reconciler = CompositeReconciler(
             plane,
