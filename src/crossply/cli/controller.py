@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from crossply.cli.observing import LOG_FORMAT, debug_flag, metrics_port, observed
+from crossply.cli.replica_flags import REPLICA_FLAGS, shares_of, timing_of
+from crossply.cli.serving import HEALTH_PROBE_PORT, probes_served, run_plane, stop_requested
 from crossply.cli.spec import Command, Flag, Invocation
 from crossply.cli.webhook_flags import WEBHOOK_FLAGS, webhook_settings
+from crossply.cli.work_flags import WORK_FLAGS, options_of
 
 
 def run(invocation: Invocation) -> int:
@@ -16,24 +19,23 @@ def run(invocation: Invocation) -> int:
 
 
 async def _run(invocation: Invocation) -> None:
-    import asyncio
-    import signal
-
     from crossply.control.running import ControlPlane
     from crossply.kube.client import Client
     from crossply.kube.config import load_config
 
-    stopped = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+    stopped = stop_requested()
     config = load_config(invocation["kubeconfig"], invocation["context"] or "")
-    async with observed(invocation), Client(config) as client:
-        plane = ControlPlane(client, webhooks=webhook_settings(invocation))
-        await plane.start()
+    timing = timing_of(invocation)
+
+    def tell() -> None:
         invocation.stdout.write(f"control plane ready\nworking for {config.server}\n")
         invocation.stdout.flush()
-        await stopped.wait()
-        await plane.stop()
+
+    async with observed(invocation), Client(config, timing.transit) as client:
+        shares = shares_of(invocation, client)
+        plane = ControlPlane(client, shares, webhook_settings(invocation), options_of(invocation))
+        async with probes_served(invocation["health-probe-port"], lambda: plane.is_ready):
+            await run_plane(plane, stopped, tell)
 
 
 COMMAND = Command(
@@ -41,15 +43,24 @@ COMMAND = Command(
     summary="Run the controllers for a Kubernetes cluster.",
     description=(
         "Installs the kinds that make a control plane, and makes composite resources real. Works for the "
-        "cluster of the kubeconfig, or for the one it runs in. Run one of it for a cluster. "
-        "Ctrl-C leaves everything as it is; the next start goes on from there."
+        "cluster of the kubeconfig, or for the one it runs in. Run as many of it for a cluster as you like: "
+        "they share the work by Leases, and when one is lost the others take over its part. "
+        "Ctrl-C finishes what is under way and leaves everything else as it is; the next start goes on from "
+        "there."
     ),
-    examples=("crossply controller", "crossply controller --kubeconfig ./kubeconfig --context=test"),
+    examples=(
+        "crossply controller",
+        "crossply controller --kubeconfig ./kubeconfig --context=test",
+        "crossply controller --replica=second --metrics-port=0 --health-probe-port=0",
+    ),
     run=run,
     flags=(
         Flag("kubeconfig", "The kubeconfig file to use instead of the usual one.", kind="path"),
         Flag("context", "The context of the kubeconfig to use.", kind="string"),
+        *REPLICA_FLAGS,
+        *WORK_FLAGS,
         *WEBHOOK_FLAGS,
+        HEALTH_PROBE_PORT,
         metrics_port(8080),
         LOG_FORMAT,
         debug_flag("d"),

@@ -10,6 +10,7 @@ import os
 import sys
 
 from crossply.cli.observing import LOG_FORMAT, debug_flag, metrics_port, observed, words_of
+from crossply.cli.serving import run_plane, stop_requested
 from crossply.cli.spec import Command, Flag, Invocation
 from crossply.errors import CrossplyError
 
@@ -90,18 +91,17 @@ def _running(data: str) -> bool:
 
 
 async def _serve(invocation: Invocation) -> None:
-    import asyncio
-    import signal
-
     from crossply.control.running import ControlPlane
     from crossply.kube.client import Client
     from crossply.kube.config import load_config
 
     data = invocation["data"]
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopped.set)
+    stopped = stop_requested()
+
+    def tell() -> None:
+        invocation.stdout.write(f"control plane ready\n{_greeting(data)}")
+        invocation.stdout.flush()
+
     invocation.stderr.write("crossply: starting the API server ...\n")
     server = await _start_server(invocation)
     pid_file = os.path.join(data, PID_FILE)
@@ -110,14 +110,8 @@ async def _serve(invocation: Invocation) -> None:
     try:
         config = load_config(os.path.join(data, "kubeconfig"))
         async with observed(invocation), Client(config) as client:
-            plane = ControlPlane(client)
-            await plane.start()
-            invocation.stdout.write(f"control plane ready\n{_greeting(data)}")
-            invocation.stdout.flush()
-            ended = asyncio.create_task(server.wait())
-            await asyncio.wait({ended, loop.create_task(stopped.wait())}, return_when="FIRST_COMPLETED")
-            await plane.stop()
-            if ended.done() and not stopped.is_set():
+            await run_plane(ControlPlane(client), stopped, tell, server.wait())
+            if not stopped.is_set():
                 raise StartFailed(f"the API server ended with code {server.returncode}")
     finally:
         if server.returncode is None:

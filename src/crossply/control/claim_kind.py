@@ -16,8 +16,6 @@ from crossply.kube.kind import Kind
 from crossply.kube.shared_queue import SharedQueue
 from crossply.values import Object
 
-CONCURRENCY = 16
-
 Key = tuple[str, str]
 
 
@@ -64,7 +62,8 @@ class ClaimKind:
     async def _run(self) -> None:
         await self._xrs.synced.wait()
         await self._claims.synced.wait()
-        await self._queue.run(tried(self._queue, self.kind.kind, self._work), CONCURRENCY)
+        work = tried(self._queue, self.kind.kind, self._work)
+        await self._queue.run(work, self._plane.concurrency)
 
     def _notice_composite(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
         """A composite resource concerns the claim it refers to, and the one it referred to before."""

@@ -21,8 +21,6 @@ from crossply.kube.kind import Kind
 from crossply.kube.shared_queue import SharedQueue
 from crossply.values import Object
 
-CONCURRENCY = 32
-
 Key = tuple[str, str]
 
 
@@ -65,7 +63,7 @@ class CompositeKind:
         )
         await self._cache.synced.wait()
         work = tried(self._queue, self.kind.kind, self._work)
-        self._tasks.append(asyncio.create_task(self._queue.run(work, CONCURRENCY)))
+        self._tasks.append(asyncio.create_task(self._queue.run(work, self._plane.concurrency)))
 
     async def stop(self) -> None:
         """Stop reconciling; nothing is undone."""

@@ -37,6 +37,10 @@ class Plane:
     fetches_required: bool = True
     """Whether functions get the resources that they require."""
     circuit: Limits = field(default_factory=Limits)
+    concurrency: int = 32
+    """So many objects of a kind are reconciled at once."""
+    shortest_poll: float = 1.0
+    """The annotation for polling cannot ask for fewer seconds."""
     now: Callable[[], str] = _now
 
 

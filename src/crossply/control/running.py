@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.resources
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Protocol, runtime_checkable
 
 import orjson
@@ -14,6 +15,7 @@ from crossply.control.definition import DefinitionController
 from crossply.control.kind_roles import KindRoles
 from crossply.control.kinds import CLUSTER_ROLE, COMPOSITION, CRD, DEFINITION, FUNCTION, NAMESPACE, REVISION
 from crossply.control.offered import OfferController
+from crossply.control.options import Options
 from crossply.control.plane import plane_for
 from crossply.control.revision import RevisionController
 from crossply.control.selecting import Compositions
@@ -26,6 +28,8 @@ from crossply.kube.shared_queue import SharedQueue
 from crossply.kube.shares import Alone, Shares
 
 _CONCURRENCY = 4
+_EVENTS_SECONDS = 5.0
+"""When we stop, events that were not told by then remain untold."""
 MANAGER = "crossply"
 HOME = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "crossplane-system"}}
 """Where Compositions of the ecosystem keep connection secrets."""
@@ -60,9 +64,12 @@ class ControlPlane:
         client: Client,
         shares: Shares | None = None,
         webhooks: WebhookSettings | None = LOCAL_WEBHOOKS,
+        options: Options = Options(),  # noqa: B008 - it is immutable
     ) -> None:
         """Without `shares` it is the only replica, and does everything; `webhooks` may be left out."""
         self._plane = plane_for(client)
+        self._plane.circuit, self._plane.concurrency = options.circuit, options.concurrency
+        self._plane.shortest_poll = options.shortest_poll
         self._shares = self._plane.shares = shares or Alone()
         self._sharing: asyncio.Task[None] | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -88,6 +95,17 @@ class ControlPlane:
         await self._protection.start()
         self._sharing = asyncio.create_task(self._shares.run())
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether it has started, and takes part in the work."""
+        return self._sharing is not None and not self._sharing.done()
+
+    async def ended(self) -> None:
+        """Wait for what should not happen: that it takes part in the work no longer. Raises the reason."""
+        assert self._sharing is not None
+        await asyncio.wait({self._sharing})
+        self._sharing.result()
+
     async def stop(self) -> None:
         """Finish what is under way, hand over the rest, and stop following; nothing is undone."""
         if self._sharing is not None:
@@ -97,7 +115,9 @@ class ControlPlane:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._protection.stop()
-        await self._plane.recorder.settle()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_EVENTS_SECONDS):
+                await self._plane.recorder.settle()
         await self._plane.caches.close()
         self._plane.functions.close()
 

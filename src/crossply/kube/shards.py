@@ -148,11 +148,21 @@ class Shards:
 
     async def _agreed_count(self) -> int:
         """How many shards the group has: the first replica decides, since a key must not fall into two."""
+        while True:
+            try:
+                return await self._ask_count()
+            except CrossplyError as problem:
+                _log.warning("the replicas' Leases cannot be read: %s", problem)
+                await asyncio.sleep(TICK_SECONDS)
+
+    async def _ask_count(self) -> int:
         try:
             lease = await self._client.create(LEASE, group_lease(self._group, self._namespace, self._count))
         except AlreadyExists:
             found = await self._client.get(LEASE, group_name(self._group), self._namespace)
-            return await self._agreed_count() if found is None else count_of(found)
+            if found is None:
+                raise
+            return count_of(found)
         return count_of(lease)
 
     def _holds(self, shard: int) -> bool:

@@ -1,0 +1,104 @@
+"""How much `crossply controller` does at once and how often, as flags of Crossplane's names."""
+
+from __future__ import annotations
+
+import math
+
+from crossply.cli.spec import Flag, Invocation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from crossply.control.options import Options
+
+
+def _positive(text: str) -> float:
+    """A decimal number above zero."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise ValueError(f'expected a number above zero but got "{text}"')
+    return number
+
+
+WORK_FLAGS = (
+    Flag(
+        "max-concurrent-reconciles",
+        "How many objects of a kind are reconciled at once.",
+        kind="int",
+        default=32,
+        placeholder="32",
+        aliases=("max-reconcile-rate",),
+        env="MAX_CONCURRENT_RECONCILES",
+    ),
+    Flag(
+        "sync-interval",
+        "Accepted as Crossplane's, and without effect: nothing is looked at again without a cause, since "
+        "watches that were cut begin with everything that exists.",
+        short="s",
+        kind="duration",
+        default="1h",
+        placeholder="1h",
+        env="SYNC_INTERVAL",
+    ),
+    Flag(
+        "poll-interval",
+        "Accepted as Crossplane's, and without effect: what is composed is watched. A composite resource is "
+        "polled only if its annotation crossplane.io/poll-interval says so.",
+        kind="duration",
+        default="1m",
+        placeholder="1m",
+        env="POLL_INTERVAL",
+    ),
+    Flag(
+        "min-poll-interval",
+        "The shortest interval that such an annotation can ask for.",
+        kind="duration",
+        default="1s",
+        placeholder="1s",
+        env="MIN_POLL_INTERVAL",
+    ),
+    Flag(
+        "circuit-breaker-burst",
+        "How often a composite resource may be composed at a stretch without having been edited.",
+        kind="string",
+        parse=_positive,
+        default="100.0",
+        placeholder="100.0",
+        env="CIRCUIT_BREAKER_BURST",
+    ),
+    Flag(
+        "circuit-breaker-refill-rate",
+        "How often a second it may be in the long run.",
+        kind="string",
+        parse=_positive,
+        default="1.0",
+        placeholder="1.0",
+        env="CIRCUIT_BREAKER_REFILL_RATE",
+    ),
+    Flag(
+        "circuit-breaker-cooldown",
+        "How long one that exceeds this is slowed down; edits are never held up.",
+        kind="duration",
+        default="5m",
+        placeholder="5m",
+        env="CIRCUIT_BREAKER_COOLDOWN",
+    ),
+)
+
+
+def options_of(invocation: Invocation) -> Options:
+    """What the flags say."""
+    from crossply.control.circuit import Limits
+    from crossply.control.options import Options
+
+    return Options(
+        concurrency=max(invocation["max-concurrent-reconciles"], 1),
+        shortest_poll=invocation["min-poll-interval"],
+        circuit=Limits(
+            burst=invocation["circuit-breaker-burst"],
+            refill=invocation["circuit-breaker-refill-rate"],
+            cooldown=invocation["circuit-breaker-cooldown"],
+        ),
+    )

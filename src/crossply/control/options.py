@@ -1,0 +1,17 @@
+"""What whoever runs a control plane can choose."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crossply.control.circuit import Limits
+
+
+class Options(NamedTuple):
+    """How much at once, and how often."""
+
+    concurrency: int = 32
+    """So many objects of a kind are reconciled at once."""
+    shortest_poll: float = 1.0
+    """The annotation for polling cannot ask for fewer seconds."""
+    circuit: Limits = Limits()
