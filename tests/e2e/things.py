@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from crossply.compose.messages import READY_TRUE, Request, Resource, Response, State
+from crossply.kinds.revision import composition_hash, revision_name
 from crossply.kube.kind import Kind
 from crossply.values import Object
 from tests.e2e.scenario import COMPOSITION, CONFIG_MAP, CRD, DEFINITION, PATIENCE, Scenario, condition
@@ -79,7 +80,7 @@ class Things:
         return await self.s.until(DEFINITION, self.kind.resource, condition("Established", "True"))
 
     async def compose(self, *pipeline: Object, name: str = "", **metadata: Any) -> Object:
-        """Apply a Composition of these steps."""
+        """Apply a Composition of these steps, and wait until XRs can follow it."""
         body = {
             "apiVersion": COMPOSITION.api_version,
             "kind": COMPOSITION.kind,
@@ -90,7 +91,10 @@ class Things:
                 "pipeline": list(pipeline),
             },
         }
-        return await self.s.client.apply(COMPOSITION, body, "test")
+        made = await self.s.client.apply(COMPOSITION, body, "test")
+        revision = revision_name(made["metadata"]["name"], composition_hash(made))
+        await self.s.until(REVISION, revision, condition("ValidPipeline", "True"))
+        return made
 
     def body(self, name: str = "mine", spec: Object | None = None, **metadata: Any) -> Object:
         """A composite resource."""

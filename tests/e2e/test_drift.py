@@ -1,0 +1,136 @@
+"""Drift (reference: reconcile §§9, 13): what others do to composed resources, and what comes of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.pipelines import SIZE, entry, resources
+from tests.e2e.scenario import CONFIG_MAP
+from tests.e2e.things import READY, Things, custom_kind
+
+pytestmark = pytest.mark.xdist_group("e2e")
+
+
+async def composed_once(s, *entries):
+    """An XR with its one ConfigMap: the things, the XR, and the ConfigMap's name."""
+    things = await Things.defined(s)
+    await things.compose(resources(*(entries or (entry("one", SIZE),))))
+    await things.apply("mine", {"size": "3"})
+    xr = await things.until("mine", READY)
+    return things, xr, things.references(xr)[0]["name"]
+
+
+def test_a_value_that_somebody_changes_is_put_back(play):
+    async def scenario(s):
+        _, _, name = await composed_once(s)
+        await s.client.patch_merge(CONFIG_MAP, name, {"data": {"size": "9"}}, s.id)
+        await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "3"})
+
+    play(scenario)
+
+
+def test_a_field_that_somebody_adds_stays(play):
+    async def scenario(s):
+        things, _, name = await composed_once(s)
+        theirs = {"data": {"theirs": "x"}, "metadata": {"labels": {"team": "a"}}}
+        await s.client.patch_merge(CONFIG_MAP, name, theirs, s.id)
+        await things.apply("mine", {"size": "4"})
+        obj = await s.until(CONFIG_MAP, name, lambda obj: obj["data"]["size"] == "4")
+        assert obj["data"] == {"size": "4", "theirs": "x"}
+        assert obj["metadata"]["labels"]["team"] == "a"
+
+    play(scenario)
+
+
+def test_a_field_that_is_no_longer_desired_goes(play):
+    async def scenario(s):
+        things, _, name = await composed_once(s, entry("one", SIZE, base={"data": {"extra": "x"}}))
+        await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "3", "extra": "x"})
+        await things.compose(resources(entry("one", SIZE)))
+        await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "3"})
+
+    play(scenario)
+
+
+def test_a_deleted_resource_is_made_again_with_the_same_name(play):
+    async def scenario(s):
+        _, _, name = await composed_once(s)
+        old = (await s.client.get(CONFIG_MAP, name, s.id))["metadata"]["uid"]
+        await s.client.delete(CONFIG_MAP, name, s.id)
+        new = await s.until(CONFIG_MAP, name, lambda obj: obj["metadata"]["uid"] != old)
+        assert new["data"] == {"size": "3"}
+
+    play(scenario)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        {"labels": {"crossplane.io/composite": None}},
+        {"labels": {"crossplane.io/composite": "another"}},
+        {"ownerReferences": None},
+    ],
+    ids=["label", "label changed", "owner"],
+)
+def test_what_the_engine_put_on_a_resource_comes_back(play, loss):
+    """An object that lost its label is no longer in the watch: it is looked up, not taken for deleted."""
+
+    async def scenario(s):
+        _, xr, name = await composed_once(s)
+        before = await s.client.get(CONFIG_MAP, name, s.id)
+        await s.client.patch_merge(CONFIG_MAP, name, {"metadata": loss}, s.id)
+
+        def is_back(obj):
+            metadata = obj["metadata"]
+            return metadata.get("labels") == {"crossplane.io/composite": "mine"} and any(
+                ref["uid"] == xr["metadata"]["uid"] for ref in metadata.get("ownerReferences") or ()
+            )
+
+        after = await s.until(CONFIG_MAP, name, is_back)
+        assert after["metadata"]["uid"] == before["metadata"]["uid"]
+
+    play(scenario)
+
+
+def test_an_annotation_that_names_the_resource_is_missed(play):
+    """Crossplane refuses to go on without it; the object keeps what it had."""
+
+    async def scenario(s):
+        things, _, name = await composed_once(s)
+        gone = {"metadata": {"annotations": {"crossplane.io/composition-resource-name": None}}}
+        await s.client.patch_merge(CONFIG_MAP, name, gone, s.id)
+
+        async def told():
+            xr = await things.get("mine")
+            obj = await s.client.get(CONFIG_MAP, name, s.id)
+            failed = "without required" in str(xr["status"]["conditions"])
+            return failed or obj["metadata"].get("annotations")
+
+        await s.eventually(told)
+        assert (await s.client.get(CONFIG_MAP, name, s.id))["data"] == {"size": "3"}
+
+    play(scenario)
+
+
+def test_the_status_of_a_composed_resource_is_its_own(play):
+    """Somebody else's status is not drift: nothing is applied for it."""
+
+    async def scenario(s):
+        things = await Things.defined(s)
+        buckets = await custom_kind(s)
+        base = {"apiVersion": f"{s.group}/v1", "kind": "Bucket", "spec": {"size": "1"}}
+        await things.compose(resources(entry("one", base=base)))
+        await things.apply("mine")
+        xr = await things.until("mine", READY)
+        name = things.references(xr)[0]["name"]
+        before = await s.writes("buckets")
+        for number in range(3):
+            status = {"status": {"seen": number}}
+            await s.client.patch_merge(buckets, name, status, s.id, subresource="status")
+        await things.apply("mine", {"mode": "anything"})
+        await things.apply("other")
+        await things.until("other", READY)
+        # Three patches of ours, and the one apply that made the other's.
+        assert await s.writes("buckets") == before + 4
+
+    play(scenario)
