@@ -1,0 +1,177 @@
+"""Which versions satisfy a constraint such as `>=1.2, <2 || ~3.1`, by the rules of sprig's library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+from crossply.functions.builtin.go_templating.sprig.version import (
+    InvalidVersion,
+    Version,
+    compare,
+    compare_prereleases,
+    parse,
+)
+from crossply.values.regexp import compile_go
+
+_PART = r"[0-9|x|X|\*]+"
+_IDENTIFIERS = r"[0-9A-Za-z\-]+(?:\.[0-9A-Za-z\-]+)*"
+_VERSION = rf"v?({_PART})(\.{_PART})?(\.{_PART})?(-{_IDENTIFIERS})?(?:\+{_IDENTIFIERS})?"
+_OPERATOR = r"=||!=|>|<|>=|=>|<=|=<|~|~>|\^"
+_ONE = rf"^\s*({_OPERATOR})\s*({_VERSION})\s*$"
+_RANGE = rf"\s*({_VERSION})\s+-\s+({_VERSION})\s*"
+_EACH = rf"(?:{_OPERATOR})\s*(?:{_VERSION})"
+_GROUP = rf"^(?:\s*(?:{_OPERATOR})\s*(?:{_VERSION})\s*)(?:(?:\s+|,\s*)(?:{_OPERATOR})\s*(?:{_VERSION})\s*)*$"
+_ANYTHING = ("x", "X", "*", "")
+
+
+class InvalidConstraint(Exception):
+    """A text is no constraint; the message is the library's."""
+
+
+class _Constraint(NamedTuple):
+    """One comparison. `dirty` tells that a part was left open, `open_minor` and `open_patch` which."""
+
+    operator: str
+    version: Version
+    dirty: bool = False
+    open_minor: bool = False
+    open_patch: bool = False
+
+
+def satisfies(text: str, version: Version) -> bool:
+    """Tell whether a version satisfies a constraint."""
+    return any(_meets_all(group, version) for group in _groups(text))
+
+
+def _meets_all(group: tuple[_Constraint, ...], version: Version) -> bool:
+    # A pre-release is considered only by a group that mentions one.
+    if version.prerelease and not any(each.version.prerelease for each in group):
+        return False
+    return all(_CHECKS[each.operator](version, each) for each in group)
+
+
+@lru_cache(maxsize=256)
+def _groups(text: str) -> tuple[tuple[_Constraint, ...], ...]:
+    return tuple(_group(part) for part in _without_ranges(text).split("||"))
+
+
+def _without_ranges(text: str) -> str:
+    """Write `1.2 - 3.4` as two comparisons."""
+    rewritten = text
+    for found in compile_go(_RANGE).finditer(text):
+        rewritten = rewritten.replace(found.group(), f">= {found.group(1)}, <= {found.group(6)} ", 1)
+    return rewritten
+
+
+def _group(text: str) -> tuple[_Constraint, ...]:
+    if compile_go(_GROUP).search(text) is None:
+        raise InvalidConstraint(f"improper constraint: {text}")
+    return tuple(_constraint(found.group()) for found in compile_go(_EACH).finditer(text))
+
+
+def _constraint(text: str) -> _Constraint:
+    found = compile_go(_ONE).search(text)
+    if found is None:
+        raise InvalidConstraint(f"improper constraint: {text}")
+    operator, written, major, minor, patch, prerelease = (part or "" for part in found.groups())
+    try:
+        if major in _ANYTHING:
+            return _Constraint(operator, parse(f"0.0.0{prerelease}"), True)
+        if minor[1:] in _ANYTHING:
+            return _Constraint(operator, parse(f"{major}.0.0{prerelease}"), True, open_minor=True)
+        if patch[1:] in _ANYTHING:
+            return _Constraint(operator, parse(f"{major}{minor}.0{prerelease}"), True, open_patch=True)
+        return _Constraint(operator, parse(written))
+    except InvalidVersion:
+        raise InvalidConstraint("constraint parser error") from None
+
+
+def _is_different(version: Version, constraint: _Constraint) -> bool:
+    wanted = constraint.version
+    if not constraint.dirty:
+        return compare(version, wanted) != 0
+    if wanted.major != version.major:
+        return True
+    if constraint.open_minor:
+        return False
+    if wanted.minor != version.minor:
+        return True
+    if constraint.open_patch:
+        return compare_prereleases(version.prerelease, wanted.prerelease) != 0
+    return wanted.patch != version.patch or compare(version, wanted) != 0
+
+
+def _is_greater(version: Version, constraint: _Constraint) -> bool:
+    wanted = constraint.version
+    if constraint.dirty and version.major != wanted.major:
+        return version.major > wanted.major
+    if constraint.open_minor:
+        return False
+    if constraint.open_patch:
+        return version.minor > wanted.minor
+    return compare(version, wanted) > 0
+
+
+def _is_less(version: Version, constraint: _Constraint) -> bool:
+    return compare(version, constraint.version) < 0
+
+
+def _is_greater_or_equal(version: Version, constraint: _Constraint) -> bool:
+    return compare(version, constraint.version) >= 0
+
+
+def _is_less_or_equal(version: Version, constraint: _Constraint) -> bool:
+    wanted = constraint.version
+    if not constraint.dirty:
+        return compare(version, wanted) <= 0
+    if version.major != wanted.major:
+        return version.major < wanted.major
+    return version.minor <= wanted.minor or constraint.open_minor
+
+
+def _is_about(version: Version, constraint: _Constraint) -> bool:
+    """~1.2.3: the same minor version, or, where that is open, the same major one."""
+    wanted = constraint.version
+    if compare(version, wanted) < 0:
+        return False
+    if wanted[:3] == (0, 0, 0) and not constraint.open_minor and not constraint.open_patch:
+        return True
+    return version.major == wanted.major and (version.minor == wanted.minor or constraint.open_minor)
+
+
+def _is_equal(version: Version, constraint: _Constraint) -> bool:
+    if constraint.dirty:
+        return _is_about(version, constraint)
+    return compare(version, constraint.version) == 0
+
+
+def _is_compatible(version: Version, constraint: _Constraint) -> bool:
+    """^1.2.3: the same leading number that is not zero."""
+    wanted = constraint.version
+    if compare(version, wanted) < 0:
+        return False
+    if wanted.major > 0 or constraint.open_minor:
+        return version.major == wanted.major
+    if version.major > 0:
+        return False
+    if wanted.minor > 0 or constraint.open_patch:
+        return version.minor == wanted.minor
+    return version.minor == 0 and version.patch == wanted.patch
+
+
+_CHECKS: dict[str, Callable[[Version, _Constraint], bool]] = {
+    "": _is_equal,
+    "=": _is_equal,
+    "!=": _is_different,
+    ">": _is_greater,
+    "<": _is_less,
+    ">=": _is_greater_or_equal,
+    "=>": _is_greater_or_equal,
+    "<=": _is_less_or_equal,
+    "=<": _is_less_or_equal,
+    "~": _is_about,
+    "~>": _is_about,
+    "^": _is_compatible,
+}

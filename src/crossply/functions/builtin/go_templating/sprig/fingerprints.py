@@ -1,0 +1,68 @@
+"""Comparing and copying whole values: Go's reflect.DeepEqual, and deepCopy.
+
+A fingerprint is hashable, and two values have the same one if and only if they are deeply equal; so lists are
+searched by set, not by comparing each with each. All walks are over a stack, and stop at a number of
+values: a template can put a map into itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.functions.builtin.go_templating.limits import check_items
+from crossply.functions.builtin.go_templating.values import Structure, go_type
+
+Fingerprint = tuple[Any, ...]
+
+
+def fingerprint(value: Any) -> Fingerprint:
+    """What identifies a value and the types in it."""
+    tokens: list[Any] = []
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        tokens.append(go_type(item))
+        if isinstance(item, dict):
+            keys = sorted(item)
+            tokens.append(tuple(keys))
+            pending += [item[key] for key in reversed(keys)]
+        elif isinstance(item, list):
+            tokens.append(len(item))
+            pending += reversed(item)
+        else:
+            tokens.append(_scalar_token(item))
+        check_items(len(tokens) + len(pending))
+    return tuple(tokens)
+
+
+def _scalar_token(value: Any) -> Any:
+    if value != value:
+        # NaN is equal to nothing, not even to itself.
+        return object()
+    if not isinstance(value, Structure):
+        return value
+    if value.value is not None:
+        return value.value
+    return tuple(fingerprint(field) for field in value.fields.values())
+
+
+def deep_equal(one: Any, other: Any) -> bool:
+    """Tell whether two values are equal, down to the types of their parts."""
+    return fingerprint(one) == fingerprint(other)
+
+
+def deep_copy(value: Any) -> Any:
+    """Copy maps and lists, and what is in them."""
+    root: list[Any] = [value]
+    pending: list[Any] = [root]
+    copied = 0
+    while pending:
+        container = pending.pop()
+        places = container.items() if isinstance(container, dict) else enumerate(container)
+        for place, item in list(places):
+            if isinstance(item, dict | list):
+                container[place] = item.__class__(item)
+                pending.append(container[place])
+        copied += len(container)
+        check_items(copied)
+    return root[0]

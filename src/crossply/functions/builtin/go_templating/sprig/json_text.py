@@ -1,0 +1,144 @@
+"""Sprig's JSON functions. Reading makes every number a float64, as Go does where it has no type to fill."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.functions.builtin.go_templating.limits import MAX_ITEMS, TooLarge, check_size
+from crossply.functions.builtin.go_templating.signatures import FunctionFailed
+from crossply.functions.builtin.go_templating.sprig.layouts import shown
+from crossply.functions.builtin.go_templating.sprig.moments import Moment
+from crossply.functions.builtin.go_templating.sprig.version import Version
+from crossply.functions.builtin.go_templating.values import NilList, NilMap, Structure
+from crossply.values.gojson import JsonError, dumps, loads
+
+_RFC3339 = "2006-01-02T15:04:05.999999999Z07:00"
+_TOO_LARGE = "value is too large for JSON, or contains itself"
+
+
+def from_json(text: str) -> Any:
+    """Read JSON; nil when it is none."""
+    try:
+        return must_from_json(text)
+    except FunctionFailed:
+        return None
+
+
+def must_from_json(text: str) -> Any:
+    """Read JSON."""
+    try:
+        return _with_floats(loads(text))
+    except JsonError as error:
+        raise FunctionFailed(str(error)) from None
+
+
+def _with_floats(value: Any) -> Any:
+    root = [value]
+    pending: list[Any] = [root]
+    while pending:
+        container = pending.pop()
+        places = container.items() if isinstance(container, dict) else enumerate(container)
+        for place, item in list(places):
+            if item.__class__ is int:
+                container[place] = float(item)
+            elif isinstance(item, dict | list):
+                pending.append(item)
+    return root[0]
+
+
+def to_json(value: Any) -> str:
+    """Write JSON; an empty text when the value has none."""
+    try:
+        return must_to_json(value)
+    except FunctionFailed:
+        return ""
+
+
+def must_to_json(value: Any) -> str:
+    """Write JSON."""
+    try:
+        text = dumps(_plain(value, [MAX_ITEMS]))
+    except JsonError as error:
+        raise FunctionFailed(str(error)) from None
+    except RecursionError:
+        raise TooLarge(_TOO_LARGE) from None
+    check_size(len(text))
+    return text
+
+
+def to_raw_json(value: Any) -> str:
+    """Write JSON in which <, > and & stay as they are."""
+    import re
+
+    meanings = {r"\u003c": "<", r"\u003e": ">", r"\u0026": "&"}
+    return re.sub(r"\\(?:\\|u003c|u003e|u0026)", lambda m: meanings.get(m[0], m[0]), must_to_json(value))
+
+
+def to_pretty_json(value: Any) -> str:
+    """Write JSON over many lines; an empty text when the value has none."""
+    try:
+        return must_to_pretty_json(value)
+    except FunctionFailed:
+        return ""
+
+
+def must_to_pretty_json(value: Any) -> str:
+    """Write JSON over many lines."""
+    import re
+
+    tokens = re.findall(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^{}\[\],:"]+', must_to_json(value))
+    pieces: list[str] = []
+    depth = 0
+    length = 0
+    for index, token in enumerate(tokens):
+        opened = index > 0 and tokens[index - 1] in ("{", "[")
+        if token in ("}", "]"):
+            depth -= 1
+            pieces.append(token if opened else _line(depth) + token)
+        else:
+            pieces.append(_line(depth) + token if opened else token)
+        if token in ("{", "["):
+            depth += 1
+        elif token == ",":
+            pieces.append(_line(depth))
+        elif token == ":":
+            pieces.append(" ")
+        length += len(token) + 2 * depth
+        check_size(length)
+    return "".join(pieces)
+
+
+def _line(depth: int) -> str:
+    return "\n" + "  " * depth
+
+
+def _plain(value: Any, left: list[int]) -> Any:
+    """The value made of what JSON has; `left` counts down how many values may follow."""
+    left[0] -= 1
+    if left[0] < 0:
+        raise TooLarge(_TOO_LARGE)
+    if isinstance(value, NilList | NilMap):
+        return None
+    if isinstance(value, dict):
+        return {key: _plain(item, left) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item, left) for item in value]
+    if isinstance(value, Structure):
+        return _plain(_content(value), left)
+    return _scalar(value)
+
+
+def _content(value: Structure) -> Any:
+    if isinstance(value.value, Moment):
+        return shown(value.value, _RFC3339)
+    return str(value.value) if isinstance(value.value, Version) else dict(value.fields)
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, bytes):
+        from base64 import b64encode
+
+        return b64encode(value).decode()
+    if isinstance(value, complex):
+        raise FunctionFailed("json: unsupported type: complex128")
+    return value

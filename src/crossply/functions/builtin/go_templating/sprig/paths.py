@@ -1,0 +1,41 @@
+"""Sprig's path functions, on slashes everywhere; the os… ones are the same, as in Go on Linux."""
+
+from __future__ import annotations
+
+
+def base(path: str) -> str:
+    """The last element of a path."""
+    if not path:
+        return "."
+    return path.rstrip("/").rpartition("/")[2] or "/"
+
+
+def directory(path: str) -> str:
+    """All but the last element of a path."""
+    head, slash, _ = path.rpartition("/")
+    return clean(head + slash)
+
+
+def clean(path: str) -> str:
+    """The shortest path that means the same."""
+    rooted = path.startswith("/")
+    kept: list[str] = []
+    for part in path.split("/"):
+        if part in ("", "."):
+            continue
+        if part != ".." or (not rooted and (not kept or kept[-1] == "..")):
+            kept.append(part)
+        elif kept:
+            kept.pop()
+    return ("/" if rooted else "") + "/".join(kept) or "."
+
+
+def extension(path: str) -> str:
+    """The last element's ending, from its last point on."""
+    _, point, ending = path.rpartition("/")[2].rpartition(".")
+    return point + ending if point else ""
+
+
+def is_absolute(path: str) -> bool:
+    """Tell whether a path begins at the root."""
+    return path.startswith("/")

@@ -1,0 +1,32 @@
+"""Sprig's functions that tell what a value is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.functions.builtin.go_templating.values import go_kind, go_type
+
+
+def type_of(value: Any) -> str:
+    """Go's name of a value's type."""
+    return go_type(value)
+
+
+def type_is(name: str, value: Any) -> bool:
+    """Tell whether a value is of a type."""
+    return go_type(value) == name
+
+
+def type_is_like(name: str, value: Any) -> bool:
+    """Tell whether a value is of a type, or points to it."""
+    return go_type(value) in (name, "*" + name)
+
+
+def kind_of(value: Any) -> str:
+    """Go's name of a value's kind."""
+    return go_kind(value)
+
+
+def kind_is(name: str, value: Any) -> bool:
+    """Tell whether a value is of a kind."""
+    return go_kind(value) == name

@@ -1,0 +1,93 @@
+"""Go's view of text for the families of string functions: bytes, runes, and Unicode's simple case mappings.
+
+A Go string is bytes. Here it is a Python str whose lone surrogates stand for bytes that are no UTF-8
+(surrogateescape), so that a text cut in the middle of a character stays what Go would hold.
+"""
+
+from __future__ import annotations
+
+from crossply.values.goquote import REPLACEMENT, utf8
+
+SPACES = (
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+"""What unicode.IsSpace accepts; Python's isspace takes four control characters more."""
+
+_SPACES = frozenset(SPACES)
+
+
+def to_bytes(text: str) -> bytes:
+    """The bytes of a Go string."""
+    return utf8(text)
+
+
+def to_text(data: bytes) -> str:
+    """The Go string of some bytes."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def runes(text: str) -> str:
+    """The text as `[]rune` would hold it: what is no UTF-8 becomes the replacement character."""
+    if text.isascii():
+        return text
+    return "".join(REPLACEMENT if "\ud800" <= char <= "\udfff" else char for char in text)
+
+
+def is_space(char: str) -> bool:
+    """Tell white space by unicode.IsSpace."""
+    return char in _SPACES
+
+
+def category(char: str) -> str:
+    """Unicode's general category of a character, such as Lu or Nd."""
+    from unicodedata import category as of
+
+    return of(char)
+
+
+def is_upper(char: str) -> bool:
+    """Tell an upper-case letter by unicode.IsUpper."""
+    return "A" <= char <= "Z" if char < "\x80" else category(char) == "Lu"
+
+
+def is_lower(char: str) -> bool:
+    """Tell a lower-case letter by unicode.IsLower."""
+    return "a" <= char <= "z" if char < "\x80" else category(char) == "Ll"
+
+
+def is_title(char: str) -> bool:
+    """Tell a title-case letter by unicode.IsTitle."""
+    return char >= "\x80" and category(char) == "Lt"
+
+
+def is_letter(char: str) -> bool:
+    """Tell a letter by unicode.IsLetter."""
+    return category(char)[0] == "L"
+
+
+def is_punctuation(char: str) -> bool:
+    """Tell a punctuation mark by unicode.IsPunct."""
+    return category(char)[0] == "P"
+
+
+def is_number(char: str) -> bool:
+    """Tell a number of any script by unicode.IsNumber."""
+    return category(char)[0] == "N"
+
+
+def upper(char: str) -> str:
+    """One character's simple upper case: never more than one character, unlike Python's."""
+    mapped = char.upper()
+    return mapped if len(mapped) == 1 else title(char)
+
+
+def lower(char: str) -> str:
+    """One character's simple lower case."""
+    return char.lower()[0]
+
+
+def title(char: str) -> str:
+    """One character's simple title case."""
+    mapped = char.title()
+    return mapped if len(mapped) == 1 else char

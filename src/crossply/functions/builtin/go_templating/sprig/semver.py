@@ -1,0 +1,67 @@
+"""Sprig's semver and semverCompare."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from crossply.functions.builtin.go_templating.signatures import Function, FunctionFailed
+from crossply.functions.builtin.go_templating.sprig.constraints import InvalidConstraint, satisfies
+from crossply.functions.builtin.go_templating.sprig.version import InvalidVersion, Version, compare, parse
+from crossply.functions.builtin.go_templating.values import Structure, Uint64
+
+_POINTER, _STRUCT = "*semver.Version", "semver.Version"
+
+
+def semver(text: str) -> Structure:
+    """Read a version."""
+    return _value(_version(text), _POINTER)
+
+
+def semver_compare(constraint: str, version: str) -> bool:
+    """Tell whether a version satisfies a constraint."""
+    try:
+        # A malformed constraint is told first.
+        satisfies(constraint, Version(0, 0, 0, "", "", ""))
+        return satisfies(constraint, _version(version))
+    except InvalidConstraint as error:
+        raise FunctionFailed(str(error)) from None
+
+
+def _version(text: str) -> Version:
+    try:
+        return parse(text)
+    except InvalidVersion as error:
+        raise FunctionFailed(str(error)) from None
+
+
+def _value(version: Version, go_type: str) -> Structure:
+    """A version as a template sees it: methods, and its text."""
+
+    def compared(test: Callable[[int], bool]) -> Function:
+        return Function(lambda other: test(compare(version, other.value)), (_POINTER,))
+
+    def following(major: int, minor: int, patch: int) -> Function:
+        prefix = "v" if version.original.startswith("v") else ""
+        text = f"{prefix}{major}.{minor}.{patch}"
+        return Function(lambda: _value(Version(major, minor, patch, "", "", text), _STRUCT))
+
+    major, minor, patch = version.major, version.minor, version.patch
+    methods = {
+        "Major": Function(lambda: Uint64(major)),
+        "Minor": Function(lambda: Uint64(minor)),
+        "Patch": Function(lambda: Uint64(patch)),
+        "Prerelease": Function(lambda: version.prerelease),
+        "Metadata": Function(lambda: version.metadata),
+        "Original": Function(lambda: version.original),
+        "String": Function(lambda: str(version)),
+        "Compare": Function(lambda other: compare(version, other.value), (_POINTER,)),
+        "Equal": compared(lambda order: order == 0),
+        "LessThan": compared(lambda order: order < 0),
+        "LessThanEqual": compared(lambda order: order <= 0),
+        "GreaterThan": compared(lambda order: order > 0),
+        "GreaterThanEqual": compared(lambda order: order >= 0),
+        "IncMajor": following(major + 1, 0, 0),
+        "IncMinor": following(major, minor + 1, 0),
+        "IncPatch": following(major, minor, patch if version.prerelease else patch + 1),
+    }
+    return Structure(go_type, {}, methods, lambda: str(version), version)
