@@ -35,6 +35,45 @@ WANTED = frozenset(
 )
 
 
+TEXT: dict[str, Any] = {"type": "string"}
+LABELS = {"type": "object", "additionalProperties": TEXT}
+NAMED = {"type": "object", "properties": {"name": TEXT}, "required": ["name"]}
+STEP_FIELDS: dict[str, Any] = {
+    "allowedExtraResources": {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": ["apiVersion", "kind"],
+            "properties": {
+                "apiVersion": TEXT,
+                "kind": TEXT,
+                "name": TEXT,
+                "matchName": TEXT,
+                "matchLabels": LABELS,
+            },
+        },
+    },
+    "functionRevisionRef": NAMED,
+    "functionRevisionSelector": {"type": "object", "properties": {"matchLabels": LABELS}},
+    "inputRef": {
+        "type": "object",
+        "required": ["apiVersion", "kind", "name"],
+        "properties": {"apiVersion": TEXT, "kind": TEXT, "name": TEXT, "namespace": TEXT},
+    },
+    "maxIterations": {"type": "integer", "format": "int64", "minimum": 1},
+}
+"""What a step of a pipeline may have beyond the release: fields of designs that we follow."""
+
+
+def extend(crd: dict[str, Any]) -> dict[str, Any]:
+    """Add our own fields, or the API server would drop them."""
+    if crd["metadata"]["name"].startswith(("compositions.", "compositionrevisions.")):
+        for version in crd["spec"]["versions"]:
+            spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
+            spec["properties"]["pipeline"]["items"]["properties"].update(STEP_FIELDS)
+    return crd
+
+
 def structure(value: Any, inside_properties: bool = False) -> Any:
     """A schema without its texts; a property that is called description stays."""
     if isinstance(value, dict):
@@ -53,12 +92,14 @@ def main() -> None:
         if crd["metadata"]["name"] in WANTED:
             spec = structure(crd["spec"])
             crds.append(
-                {
-                    "apiVersion": crd["apiVersion"],
-                    "kind": crd["kind"],
-                    "metadata": {"name": crd["metadata"]["name"]},
-                    "spec": spec,
-                }
+                extend(
+                    {
+                        "apiVersion": crd["apiVersion"],
+                        "kind": crd["kind"],
+                        "metadata": {"name": crd["metadata"]["name"]},
+                        "spec": spec,
+                    }
+                )
             )
     missing = WANTED - {crd["metadata"]["name"] for crd in crds}
     if missing:
