@@ -24,6 +24,7 @@ from crossply.kube.credentials import Credential
 from crossply.kube.failures import KubeError, Unauthorized, Unreachable, failure
 from crossply.kube.guarded import GUARD, Guard, GuardedRequest
 from crossply.kube.requests import Reply, Request
+from crossply.kube.secrecy import without_values
 from crossply.kube.tls import Certificate, tls_context
 from crossply.record.client_meter import UNANSWERED, Exchange, host_of
 from crossply.version import __version__
@@ -122,7 +123,7 @@ class Transport:
         async with self._respond(request, timeout) as response:
             data = await response.read()
             if response.status >= 400:
-                raise self._failed(response, data)
+                raise self._failed(request, response, data)
             return Reply(response.status, data)
 
     @contextlib.asynccontextmanager
@@ -131,7 +132,7 @@ class Transport:
         timeout = aiohttp.ClientTimeout(total=seconds, sock_connect=CONNECT_SECONDS)
         async with self._respond(request, timeout) as response:
             if response.status >= 400:
-                raise self._failed(response, await response.read())
+                raise self._failed(request, response, await response.read())
             yield response.content
 
     @contextlib.asynccontextmanager
@@ -180,10 +181,11 @@ class Transport:
             )
         return self._contexts[certificate]
 
-    def _failed(self, response: aiohttp.ClientResponse, data: bytes) -> KubeError:
+    def _failed(self, request: Request, response: aiohttp.ClientResponse, data: bytes) -> KubeError:
         if response.status == 401:
             self.config.credentials.refused()
-        return failure(response.status, data, response.headers.get("Retry-After", ""))
+        problem = failure(response.status, data, response.headers.get("Retry-After", ""))
+        return without_values(problem) if request.resource == "secrets" else problem
 
 
 @contextlib.contextmanager

@@ -1,0 +1,225 @@
+"""What a control plane tells about its work: metrics, traces and logs, none of which tells a secret."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import pathlib
+import time
+import urllib.request
+from typing import Any, NamedTuple
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families as parse
+
+from crossply.compose.messages import READY_TRUE, Request, Resource, State, respond
+from crossply.compose.wire import decode_request, encode_response
+from crossply.kube.client import Client
+from crossply.kube.config import load_config
+from crossply.values import Object
+from tests.e2e.conftest import running
+from tests.e2e.pipelines import calling, served
+from tests.e2e.scenario import EVENT, PATIENCE, SECRET, Scenario, condition
+from tests.functions.function_peers import free_port, serving
+from tests.record.otlp_receiver import Received, attributes, receiving
+
+pytestmark = [
+    pytest.mark.xdist_group("e2e"),
+    pytest.mark.embedded_only(
+        "it needs a control plane with flags of its own, and a cluster has one already"
+    ),
+]
+
+READY = condition("Ready", "True", "Available")
+FAILED = condition("Synced", "False", "ReconcileError")
+CANARY, NUMBER = "canary-7f3a9b", 7391846250
+"""The values of every secret here; nothing may tell them."""
+HIDDEN = {"token": base64.b64encode(CANARY.encode()).decode()}
+
+
+class Observed(NamedTuple):
+    """A control plane that tells everything it can."""
+
+    directory: pathlib.Path
+    port: int
+    collector: Received
+
+    def play(self, scenario: Any, name: str) -> None:
+        async def connected() -> None:
+            config = load_config(str(self.directory / "kubeconfig"))
+            async with Client(config) as client, asyncio.timeout(120):
+                await scenario(await Scenario.begin(client, name))
+
+        asyncio.run(connected())
+
+    def log(self) -> list[Object]:
+        lines = (self.directory / "control-plane.err").read_text().splitlines()
+        return [json.loads(line) for line in lines if line.startswith("{")]
+
+    def page(self) -> str:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics") as reply:
+            return reply.read().decode()
+
+    def figure(self, name: str, /, **labels: str) -> float:
+        """The sum of the samples with these labels."""
+        samples = [
+            sample for family in parse(self.page()) for sample in family.samples if sample.name == name
+        ]
+        return sum(each.value for each in samples if labels.items() <= each.labels.items())
+
+    def counted(self, name: str, /, **labels: str) -> float:
+        """The same, once there are any: a reconcile is counted when it has ended."""
+        end = time.monotonic() + PATIENCE
+        while not (found := self.figure(name, **labels)):
+            assert time.monotonic() < end, f"never counted: {name} {labels}"
+            time.sleep(0.05)
+        return found
+
+
+@pytest.fixture(scope="module")
+def observed(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("observed")
+    flags = ("--log-format", "json", "--debug", "--metrics-port", str(port := free_port()))
+    with receiving() as collector, pytest.MonkeyPatch.context() as environment:
+        environment.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
+        environment.setenv("OTEL_BSP_SCHEDULE_DELAY", "100")
+        with running(directory, "up", "--in-memory", "--data", str(directory), *flags):
+            yield Observed(directory, port, collector)
+
+
+async def apply(s: Scenario, name: str, **spec: Any) -> None:
+    body = {"apiVersion": s.api_version, "kind": s.xrs.kind, "metadata": {"name": name}, "spec": spec}
+    await s.client.apply(s.xrs, body, "test")
+
+
+def test_metrics_count_reconciles_calls_of_functions_and_requests(observed):
+    async def scenario(s):
+        await s.offer()
+        await s.compose(s.config_map())
+        await apply(s, "counted", size="3")
+        await s.until(s.xrs, "counted", READY)
+
+    observed.play(scenario, "counting")
+    controller = "composite/xdbs.counting.example.org"
+    assert observed.counted("controller_runtime_reconcile_total", controller=controller, result="success")
+    assert observed.figure("engine_controllers_started_total", controller=controller) == 1
+    assert observed.figure("workqueue_adds_total", name=controller)
+    assert observed.figure("circuit_breaker_events_total", controller=controller, result="Allowed")
+    calls = {"function_name": "function-patch-and-transform", "grpc_code": "OK", "result_severity": "Normal"}
+    assert observed.figure("function_run_function_response_total", **calls, grpc_target="in-process")
+    assert observed.figure("function_run_function_seconds_count", **calls)
+    assert observed.figure("rest_client_requests_total", method="PATCH", code="200")
+    assert observed.figure("engine_watches_started_total", type="configmaps") == 1
+
+
+def test_a_trace_leads_from_the_composite_resource_to_the_function_that_is_called(observed):
+    told: list[str] = []
+
+    def answer(data: bytes, context: Any) -> bytes:
+        told.extend(value for key, value in context.invocation_metadata() if key == "traceparent")
+        return encode_response(respond(decode_request(data)))
+
+    async def scenario(s):
+        with serving(v1=answer) as address:
+            await s.offer()
+            await s.compose(s.config_map(), await calling(s, address))
+            await apply(s, "traced", size="3")
+            await s.until(s.xrs, "traced", READY)
+
+    observed.play(scenario, "tracing")
+    spans = observed.collector.until(
+        lambda spans: {span.span_id: span for span in spans} if _is_traced(spans) else None
+    )
+    _, trace, called, _ = told[0].split("-")
+    call = spans[bytes.fromhex(called)]
+    step = spans[call.parent_span_id]
+    run = spans[step.parent_span_id]
+    assert (call.name, step.name, run.name) == ("RunFunction tracing-tell", "step tell", "reconcile XDb")
+    assert attributes(run)["crossply.object.name"] == "traced"
+    assert run.trace_id.hex() == trace
+    beside = [span.name for span in spans.values() if span.parent_span_id == run.span_id]
+    assert set(beside) == {"step compose", "step tell"}
+    lines = [line for line in observed.log() if line.get("trace_id") == trace]
+    assert {(line["xr"], line["run"]) for line in lines} == {
+        ("XDb traced", attributes(run)["crossply.run.id"])
+    }
+
+
+def _is_traced(spans: list[Any]) -> bool:
+    """A run is sent when it ends, after what is within it."""
+    called = {span.trace_id for span in spans if span.name == "RunFunction tracing-tell"}
+    return any(span.trace_id in called for span in spans if span.name == "reconcile XDb")
+
+
+def test_a_failure_is_logged_with_the_composite_resource_and_its_run(observed):
+    async def scenario(s):
+        await s.offer()
+        await s.compose({"step": "missing", "functionRef": {"name": "not-installed"}})
+        await apply(s, "broken")
+        await s.until(s.xrs, "broken", lambda xr: "not-installed" in str(xr.get("status")))
+
+    observed.play(scenario, "failing")
+    line = next(
+        line for line in observed.log() if line.get("xr") == "XDb broken" and "CP-316" in line.values()
+    )
+    assert (line["level"], line["msg"]) == ("warning", "reconcile failed")
+    assert line["controller"] == "composite/xdbs.failing.example.org"
+    assert "not-installed" in line["error"]
+    assert line["run"]
+
+
+def test_a_function_that_fails_for_many_composite_resources_does_not_flood_the_log(observed):
+    """Promise: log-flood."""
+    many = 150
+
+    async def scenario(s):
+        await s.offer()
+        await s.compose({"step": "missing", "functionRef": {"name": "not-installed"}})
+        await asyncio.gather(*(apply(s, f"x{index}") for index in range(many)))
+        for index in range(many):
+            await s.until(s.xrs, f"x{index}", FAILED)
+
+    observed.play(scenario, "flooding")
+    controller = "composite/xdbs.flooding.example.org"
+    failures = [line for line in observed.log() if line.get("controller") == controller and "code" in line]
+    assert observed.figure("controller_runtime_reconcile_errors_total", controller=controller) >= many
+    assert 0 < len(failures) < many / 2
+    assert observed.figure("crossply_log_lines_held_back_total", level="warning") > many / 2
+
+
+def test_no_secret_value_is_told_anywhere(observed):
+    """Promise: secret-logs: logs at the finest level, traces, metrics, events, conditions."""
+
+    def answer(request: Request):
+        assert request.credentials["keys"]["token"] == CANARY.encode()
+        xr = request.observed.composite.object
+        # A number is no value for a Secret: the server refuses it, and says which field.
+        value = CANARY if xr["spec"]["mode"] == "good" else NUMBER
+        secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": "canary"}}
+        composed = Resource({**secret, "stringData": {"key": value}}, ready=READY_TRUE)
+        composite = Resource({"status": {}}, connection_details={"password": CANARY.encode()})
+        return respond(request, desired=State(composite, {"secret": composed}))
+
+    async def scenario(s):
+        await s.client.create(SECRET, {"metadata": {"name": "keys", "namespace": s.id}, "data": HIDDEN})
+        source = {"name": "keys", "source": "Secret", "secretRef": {"namespace": s.id, "name": "keys"}}
+        with served(answer) as address:
+            await s.offer(connectionSecretKeys=["password"])
+            await s.compose(await calling(s, address, credentials=[source]))
+            to = {"namespace": s.id, "name": "out"}
+            await apply(s, "kept", mode="good", writeConnectionSecretToRef=to)
+            await s.until(s.xrs, "kept", READY)
+            published = await s.until(SECRET, "out", lambda secret: secret.get("data"))
+            assert published["data"] == {"password": HIDDEN["token"]}
+            await apply(s, "kept", mode="bad", writeConnectionSecretToRef=to)
+            await s.until(s.xrs, "kept", FAILED)
+        told = [*(await s.client.list(s.xrs)).items, *(await s.client.list(EVENT)).items]
+        told += [str(span).encode() for span in observed.collector.spans]
+        log = (observed.directory / "control-plane.err").read_bytes()
+        assert b'"xr":"XDb kept"' in log
+        for text in (*told, log, observed.page().encode()):
+            for canary in (CANARY, HIDDEN["token"], str(NUMBER)):
+                assert canary.encode() not in text, text
+
+    observed.play(scenario, "canary")
