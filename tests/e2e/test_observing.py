@@ -213,8 +213,11 @@ def test_no_secret_value_is_told_anywhere(observed):
             published = await s.until(SECRET, "out", lambda secret: secret.get("data"))
             assert published["data"] == {"password": HIDDEN["token"]}
             await apply(s, "kept", mode="bad", writeConnectionSecretToRef=to)
-            await s.until(s.xrs, "kept", FAILED)
-        told = [*(await s.client.list(s.xrs)).items, *(await s.client.list(EVENT)).items]
+            failed = await s.until(s.xrs, "kept", FAILED)
+            # Nobody is to call the function when it is gone.
+            await s.client.delete(s.xrs, "kept")
+            await s.until_gone(s.xrs, "kept")
+        told = [str(failed).encode(), *(await s.client.list(EVENT)).items]
         told += [str(span).encode() for span in observed.collector.spans]
         log = (observed.directory / "control-plane.err").read_bytes()
         assert b'"xr":"XDb kept"' in log
