@@ -1,0 +1,163 @@
+"""Connection details (reference: reconcile §§5, 11): read from what was composed, published by legacy XRs."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from tests.e2e.pipelines import entry, resources
+from tests.e2e.scenario import COMPOSITION, SECRET
+from tests.e2e.things import READY, SYNCED, Things, custom_kind, failing, until_told
+
+pytestmark = pytest.mark.xdist_group("e2e")
+
+
+def encoded(**data):
+    """The data of a Secret."""
+    return {key: base64.b64encode(value.encode()).decode() for key, value in data.items()}
+
+
+def holding(s, **values):
+    """A step that composes a ConfigMap, with connection details."""
+    details = [{"name": name, "type": "FromValue", "value": value} for name, value in values.items()]
+    base = {"metadata": {"namespace": s.id}}
+    return resources(entry("one", base=base, connectionDetails=details))
+
+
+def to(s, name="out"):
+    """A spec that asks for a secret."""
+    return {"writeConnectionSecretToRef": {"name": name, "namespace": s.id}}
+
+
+def test_a_legacy_xr_publishes_the_keys_that_its_definition_names(play):
+    async def scenario(s):
+        things = await Things.defined(s, "LegacyCluster", connectionSecretKeys=["user", "host"])
+        await things.compose(holding(s, user="root", host="db", hidden="x"))
+        await things.apply(s.id, to(s))
+        xr = await things.until(s.id, READY, lambda xr: xr["status"].get("connectionDetails"))
+        secret = await s.client.get(SECRET, "out", s.id)
+        assert secret["type"] == "connection.crossplane.io/v1alpha1"
+        assert secret["data"] == encoded(user="root", host="db")
+        [owner] = secret["metadata"]["ownerReferences"]
+        assert (owner["uid"], owner["controller"]) == (xr["metadata"]["uid"], True)
+        assert xr["status"]["connectionDetails"]["lastPublishedTime"]
+        told = "Successfully published connection details"
+        await until_told(s, xr, "Normal", "PublishConnectionSecret", told)
+
+    play(scenario)
+
+
+def test_a_definition_that_names_no_keys_lets_all_out(play):
+    async def scenario(s):
+        things = await Things.defined(s, "LegacyCluster")
+        await things.compose(holding(s, user="root", host="db"))
+        await things.apply(s.id, to(s))
+        await s.until(SECRET, "out", lambda secret: secret["data"] == encoded(user="root", host="db"))
+
+    play(scenario)
+
+
+def test_the_composition_may_say_where_secrets_go(play):
+    async def scenario(s):
+        things = await Things.defined(s, "LegacyCluster")
+        await things.compose(holding(s, user="root"))
+        await s.client.patch_merge(
+            COMPOSITION, s.id, {"spec": {"writeConnectionSecretsToNamespace": s.id}}, manager="test"
+        )
+        await things.apply(s.id)
+        xr = await things.until(s.id, lambda xr: "writeConnectionSecretToRef" in xr["spec"])
+        ref = xr["spec"]["writeConnectionSecretToRef"]
+        assert ref == {"name": xr["metadata"]["uid"], "namespace": s.id}
+        await s.until(SECRET, ref["name"], lambda secret: secret["data"] == encoded(user="root"))
+
+    play(scenario)
+
+
+def test_published_keys_are_never_taken_back(play):
+    async def scenario(s):
+        things = await Things.defined(s, "LegacyCluster")
+        await things.compose(holding(s, user="root"))
+        await things.apply(s.id, to(s))
+        await s.until(SECRET, "out", lambda secret: secret["data"] == encoded(user="root"))
+        await things.compose(holding(s, host="db"))
+        await s.until(SECRET, "out", lambda secret: secret["data"] == encoded(user="root", host="db"))
+
+    play(scenario)
+
+
+def test_a_published_value_that_somebody_changes_is_put_back_with_the_next_run(play):
+    async def scenario(s):
+        things = await Things.defined(s, "LegacyCluster")
+        await things.compose(holding(s, user="root"))
+        await things.apply(s.id, to(s))
+        await s.until(SECRET, "out", lambda secret: secret["data"] == encoded(user="root"))
+        await s.client.patch_merge(SECRET, "out", {"data": encoded(user="evil")}, s.id)
+        await things.change(s.id, {"spec": {"mode": "again"}})
+        await s.until(SECRET, "out", lambda secret: secret["data"] == encoded(user="root"))
+
+    play(scenario)
+
+
+def test_somebody_elses_secret_is_refused(play):
+    async def scenario(s):
+        things = await Things.defined(s, "LegacyCluster")
+        theirs = {"metadata": {"name": "out", "namespace": s.id}, "type": "Opaque", "data": encoded(a="b")}
+        await s.client.create(SECRET, theirs)
+        await things.compose(holding(s, user="root"))
+        await things.apply(s.id, to(s))
+        await things.until(
+            s.id,
+            failing("cannot publish connection details: cannot create or update connection secret: refusing"),
+        )
+        assert (await s.client.get(SECRET, "out", s.id))["data"] == encoded(a="b")
+        await s.client.delete(SECRET, "out", s.id)
+        await s.until(SECRET, "out", lambda secret: secret["data"] == encoded(user="root"))
+
+    play(scenario)
+
+
+def test_details_come_from_the_secrets_of_composed_resources(play):
+    """And follow them: the secret of a composed resource is part of what functions see."""
+
+    async def scenario(s):
+        things = await Things.defined(s, "LegacyCluster")
+        await custom_kind(s)
+        ref = {"writeConnectionSecretToRef": {"name": "bucket-secret", "namespace": s.id}}
+        base = {
+            "apiVersion": f"{s.group}/v1",
+            "kind": "Bucket",
+            "metadata": {"namespace": s.id},
+            "spec": ref,
+        }
+        details = [{"name": "key", "type": "FromConnectionSecretKey", "fromConnectionSecretKey": "access"}]
+        await things.compose(resources(entry("one", base=base, connectionDetails=details)))
+        await things.apply(s.id, to(s))
+        await things.until(s.id, SYNCED)
+        body = {"metadata": {"name": "bucket-secret", "namespace": s.id}, "data": encoded(access="first")}
+        await s.client.create(SECRET, body)
+        await s.until(SECRET, "out", lambda secret: secret.get("data") == encoded(key="first"))
+        await s.client.patch_merge(SECRET, "bucket-secret", {"data": encoded(access="second")}, s.id)
+        await s.until(SECRET, "out", lambda secret: secret["data"] == encoded(key="second"))
+
+    play(scenario)
+
+
+def test_a_modern_xr_composes_its_secret(play):
+    """Connection details of a modern XR are not published; patch-and-transform composes a Secret instead."""
+
+    async def scenario(s):
+        things = await Things.defined(s)
+        step = resources(
+            entry("one", connectionDetails=[{"name": "user", "type": "FromValue", "value": "root"}])
+        )
+        step["input"]["writeConnectionSecretToRef"] = {"name": "out"}
+        await things.compose(step)
+        await things.apply("mine")
+        xr = await things.until("mine", SYNCED, READY, lambda xr: len(things.references(xr)) == 2)
+        secret = await s.client.get(SECRET, "out", s.id)
+        assert secret["data"] == encoded(user="root")
+        assert secret["metadata"]["ownerReferences"][0]["uid"] == xr["metadata"]["uid"]
+        assert "connectionDetails" not in xr["status"]
+
+    play(scenario)

@@ -1,0 +1,317 @@
+"""Functions in a pipeline (reference: reconcile §§6, 10, 12): order, results, conditions, trouble."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from crossply.compose.messages import (
+    SECOND,
+    SEVERITY_FATAL,
+    SEVERITY_NORMAL,
+    SEVERITY_UNSPECIFIED,
+    SEVERITY_WARNING,
+    STATUS_FALSE,
+    STATUS_TRUE,
+    STATUS_UNKNOWN,
+    Condition,
+    Response,
+    Result,
+)
+from tests.e2e.pipelines import SIZE, calling, entry, resources, served
+from tests.e2e.scenario import CONFIG_MAP, FUNCTION, SECRET, condition
+from tests.e2e.things import (
+    READY,
+    SYNCED,
+    Things,
+    config_map,
+    desiring,
+    failing,
+    message_of,
+    until_told,
+)
+
+pytestmark = pytest.mark.xdist_group("e2e")
+
+
+def mode_of(request):
+    """What the user asks this function to do."""
+    return request.observed.composite.object["spec"].get("mode", "")
+
+
+def test_each_step_builds_on_the_one_before(play):
+    """Desired state and context go from step to step; input is the step's own."""
+
+    def function(request):
+        said = [*(request.context or {}).get("said", ()), request.input["word"]]
+        made = {f"step-{len(said)}": config_map(data={"said": " ".join(said)})}
+        return desiring(request, context={"said": said}, **made)
+
+    async def scenario(s, address):
+        things = await Things.defined(s)
+        words = [{"apiVersion": "example.org/v1", "kind": "Word", "word": word} for word in ("one", "two")]
+        await things.compose(
+            await calling(s, address, "first", input=words[0]),
+            await calling(s, address, "second", input=words[1]),
+        )
+        await things.apply("mine")
+        xr = await things.until("mine", SYNCED, READY)
+        made = {name: obj["data"]["said"] for name, obj in (await things.composed(xr)).items()}
+        assert made == {"step-1": "one", "step-2": "one two"}
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_a_fatal_result_stops_the_pipeline_and_applies_nothing(play):
+    def function(request):
+        results = (Result(SEVERITY_WARNING, "low on disk", "Disk"), Result(SEVERITY_FATAL, "no disk"))
+        found = (Condition("DiskReady", STATUS_FALSE, "Full", "no space"),)
+        return Response(desiring(request, one=config_map()).desired, results=results, conditions=found)
+
+    async def scenario(s, address):
+        things = await Things.defined(s)
+        await things.compose(await calling(s, address), resources(entry("two", SIZE)))
+        await things.apply("mine", {"size": "3"})
+        xr = await things.until("mine", failing("no disk"))
+        told = 'cannot compose resources: pipeline step "tell" returned a fatal result: no disk'
+        assert message_of(xr) == told
+        assert await things.composed(xr) == {}
+        assert things.references(xr) == []
+        # What was told before the end still counts.
+        await until_told(s, xr, "Warning", "ComposeResources", told)
+        await until_told(s, xr, "Warning", "Disk", 'Pipeline step "tell": low on disk')
+        assert condition("DiskReady", "False", "Full")(xr)
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_a_fatal_result_leaves_ready_as_it_was_and_makes_the_rest_unknown(play):
+    def function(request):
+        if mode_of(request) == "boom":
+            return Response(results=(Result(SEVERITY_FATAL, "boom"),))
+        found = (Condition("DiskReady", STATUS_TRUE, "Enough"),)
+        return desiring(request, one=config_map())._replace(conditions=found)
+
+    async def scenario(s, address):
+        things = await Things.defined(s)
+        await things.compose(await calling(s, address))
+        await things.apply("mine")
+        await things.until("mine", READY, condition("DiskReady", "True", "Enough"))
+        await things.apply("mine", {"mode": "boom"})
+        xr = await things.until("mine", failing("boom"), condition("DiskReady", "Unknown", "FatalError"))
+        assert READY(xr)
+        assert message_of(xr, "DiskReady") == (
+            "A fatal error occurred before the status of this condition could be determined."
+        )
+        await things.apply("mine", {"mode": "well"})
+        await things.until("mine", SYNCED, condition("DiskReady", "True", "Enough"))
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+@pytest.mark.parametrize(
+    ("severity", "type_", "message"),
+    [
+        (SEVERITY_WARNING, "Warning", 'Pipeline step "tell": hello'),
+        (SEVERITY_NORMAL, "Normal", 'Pipeline step "tell": hello'),
+        (
+            SEVERITY_UNSPECIFIED,
+            "Warning",
+            'Pipeline step "tell" returned a result of unknown severity (assuming warning): hello',
+        ),
+    ],
+    ids=["warning", "normal", "unspecified"],
+)
+def test_results_become_events(play, severity, type_, message):
+    async def scenario(s, address):
+        things = await Things.defined(s)
+        await things.compose(await calling(s, address))
+        await things.apply("mine")
+        xr = await things.until("mine", SYNCED, READY)
+        await until_told(s, xr, type_, "ComposeResources", message)
+
+    with served(lambda request: Response(request.desired, (Result(severity, "hello"),))) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_conditions_of_functions_are_set_and_stay(play):
+    """What a later run drops stays; the engine's own conditions are not a function's to set."""
+
+    def function(request):
+        if mode_of(request) == "silent":
+            return Response(request.desired)
+        found = (
+            Condition("DiskReady", STATUS_FALSE, "Slow", "wait"),
+            Condition("Odd", STATUS_UNKNOWN, "Odd"),
+            Condition("Ready", STATUS_FALSE, "Mine"),
+            Condition("Synced", STATUS_FALSE, "Mine"),
+        )
+        return Response(request.desired, conditions=found)
+
+    async def scenario(s, address):
+        things = await Things.defined(s)
+        await things.compose(await calling(s, address))
+        await things.apply("mine")
+        checks = (condition("DiskReady", "False", "Slow"), condition("Odd", "Unknown", "Odd"))
+        xr = await things.until("mine", SYNCED, READY, *checks)
+        assert message_of(xr, "DiskReady") == "wait"
+        await things.apply("mine", {"mode": "silent"})
+        await things.until("mine", lambda xr: xr["metadata"]["generation"] > 2 and SYNCED(xr))
+        later = await things.until("mine", SYNCED, *checks)
+        assert (
+            disk["lastTransitionTime"]
+            == [
+                each["lastTransitionTime"]
+                for each in later["status"]["conditions"]
+                if each["type"] == "DiskReady"
+            ][0]
+        )
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_a_function_that_is_not_installed_is_waited_for(play):
+    """A pipeline that names a missing function is valid; its XRs say what is missing, and go on with it."""
+
+    async def scenario(s, address):
+        things = await Things.defined(s)
+        step = {"step": "tell", "functionRef": {"name": f"{s.id}-tell"}}
+        await things.compose(step)
+        await things.apply("mine")
+        xr = await things.until(
+            "mine", failing(f'cannot get gRPC client connection for Function "{s.id}-tell"')
+        )
+        assert 'cannot run Composition pipeline step "tell"' in message_of(xr)
+        await calling(s, address)
+        await things.until("mine", SYNCED, READY)
+
+    with served(lambda request: desiring(request, one=config_map())) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_a_function_that_moves_is_followed(play):
+    def saying(word):
+        return lambda request: desiring(request, one=config_map(data={"word": word}))
+
+    async def scenario(s, first, second):
+        things = await Things.defined(s)
+        await things.compose(await calling(s, first))
+        await things.apply("mine")
+        xr = await things.until("mine", READY)
+        name = things.references(xr)[0]["name"]
+        await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"word": "old"})
+        await calling(s, second)
+        await things.apply("mine", {"mode": "again"})
+        await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"word": "new"})
+
+    with served(saying("old")) as first, served(saying("new")) as second:
+        play(lambda s: scenario(s, first, second))
+
+
+def test_a_function_is_asked_again_when_its_time_to_live_is_over(play):
+    """Once: and an equal answer writes nothing."""
+    calls = []
+
+    def function(request):
+        calls.append(request)
+        return desiring(request, one=config_map())._replace(ttl=SECOND)
+
+    async def scenario(s, address):
+        things = await Things.defined(s)
+        await things.compose(await calling(s, address))
+        await things.apply("mine")
+        await things.until("mine", READY)
+        writes, asked = await s.writes(), len(calls)
+
+        async def again():
+            return len(calls) >= asked + 2
+
+        await s.eventually(again)
+        assert await s.writes() == writes
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_a_step_gets_the_credentials_that_it_names(play):
+    seen = {}
+
+    def function(request):
+        step = request.input["step"]
+        seen[step] = {name: dict(data) for name, data in request.credentials.items()}
+        return desiring(request, one=config_map())
+
+    async def scenario(s, address):
+        things = await Things.defined(s)
+        secret = {"name": "token", "source": "Secret", "secretRef": {"namespace": s.id, "name": "creds"}}
+        inputs = [
+            {"apiVersion": "example.org/v1", "kind": "In", "step": name} for name in ("with", "without")
+        ]
+        await things.compose(
+            await calling(s, address, "with", input=inputs[0], credentials=[secret]),
+            await calling(s, address, "without", input=inputs[1]),
+        )
+        await things.apply("mine")
+        told = 'cannot get Composition pipeline step "with" credential "token" from Secret'
+        await things.until("mine", failing(told))
+        data = {"password": base64.b64encode(b"hunter2").decode()}
+        await s.client.create(SECRET, {"metadata": {"name": "creds", "namespace": s.id}, "data": data})
+        await things.until("mine", SYNCED, READY)
+        assert seen == {"with": {"token": {"password": b"hunter2"}}, "without": {}}
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_a_composition_may_require_resources_for_its_functions(play):
+    """Requirements of the step itself are met before the first call."""
+    calls = []
+
+    def function(request):
+        found = [each.object["data"]["word"] for each in request.required_resources["words"]]
+        calls.append(found)
+        return desiring(request, one=config_map(data={"words": " ".join(found)}))
+
+    async def scenario(s, address):
+        things = await Things.defined(s)
+        for name in ("a", "b"):
+            metadata = {"name": name, "namespace": s.id, "labels": {"word": "yes"}}
+            await s.client.create(CONFIG_MAP, {"metadata": metadata, "data": {"word": name}})
+        wanted = {
+            "requirementName": "words",
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "namespace": s.id,
+            "matchLabels": {"word": "yes"},
+        }
+        await things.compose(await calling(s, address, requirements={"requiredResources": [wanted]}))
+        await things.apply("mine")
+        xr = await things.until("mine", SYNCED, READY)
+        assert (await things.composed(xr))["one"]["data"] == {"words": "a b"}
+        assert all(len(found) == 2 for found in calls)
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_a_function_that_is_gone_is_missed_and_comes_back(play):
+    async def scenario(s, address):
+        things = await Things.defined(s)
+        await things.compose(await calling(s, address))
+        await things.apply("mine")
+        xr = await things.until("mine", READY)
+        await s.client.delete(FUNCTION, f"{s.id}-tell")
+        await s.until_gone(FUNCTION, f"{s.id}-tell")
+        await things.apply("mine", {"mode": "again"})
+        await things.until("mine", failing(f"{s.id}-tell"))
+        assert set(await things.composed(xr)) == {"one"}
+        await calling(s, address)
+        await things.until("mine", SYNCED)
+
+    with served(lambda request: desiring(request, one=config_map())) as address:
+        play(lambda s: scenario(s, address))

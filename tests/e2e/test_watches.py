@@ -1,0 +1,172 @@
+"""Watches (reference: reconcile §13): what an XR was made from is followed, and only that."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.compose.messages import Requirements, ResourceSelector
+from tests.e2e.pipelines import calling, served
+from tests.e2e.scenario import CONFIG_MAP
+from tests.e2e.things import READY, SYNCED, Things, config_map, custom_kind, desiring
+
+pytestmark = pytest.mark.xdist_group("e2e")
+
+
+class Reader:
+    """A function that composes what it reads: the words of the objects that it requires."""
+
+    def __init__(self, **selectors):
+        self.selectors = selectors
+        self.calls = 0
+
+    def __call__(self, request):
+        self.calls += 1
+        wanted = {
+            name: selector._replace(namespace=request.observed.composite.object["metadata"]["namespace"])
+            for name, selector in self.selectors.items()
+        }
+        found = [each for name in wanted for each in request.required_resources.get(name, ())]
+        words = sorted(each.object["data"]["word"] for each in found)
+        answer = desiring(request, one=config_map(data={"words": " ".join(words)}))
+        return answer._replace(requirements=Requirements(wanted))
+
+
+BY_NAME = ResourceSelector("v1", "ConfigMap", match_name="word")
+BY_LABEL = ResourceSelector("v1", "ConfigMap", match_labels={"kind-of": "word"})
+
+
+async def word(s, name, text, **labels):
+    """An object to be read."""
+    metadata = {"name": name, "namespace": s.id, "labels": labels}
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"word": text}}
+    await s.client.apply(CONFIG_MAP, body, "somebody")
+
+
+async def reading(s, address):
+    """An XR that reads; the things, and the name of what it composes."""
+    things = await Things.defined(s)
+    await things.compose(await calling(s, address))
+    await things.apply("mine")
+    xr = await things.until("mine", SYNCED, READY)
+    return things, things.references(xr)[0]["name"]
+
+
+async def until_words(s, name, words):
+    """Wait until these words were composed."""
+    await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"words": words})
+
+
+def test_a_required_object_that_appears_changes_or_goes_is_composed_at_once(play):
+    """Better than Crossplane 2.3, which looks again after the function's time to live (reconcile §18)."""
+
+    async def scenario(s, address):
+        _, name = await reading(s, address)
+        await until_words(s, name, "")
+        await word(s, "word", "hello")
+        await until_words(s, name, "hello")
+        await word(s, "word", "bye")
+        await until_words(s, name, "bye")
+        await s.client.delete(CONFIG_MAP, "word", s.id)
+        await until_words(s, name, "")
+
+    with served(Reader(word=BY_NAME)) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_objects_required_by_label_are_followed_as_they_gain_and_lose_it(play):
+    async def scenario(s, address):
+        await word(s, "a", "a", **{"kind-of": "word"})
+        await word(s, "b", "b")
+        _, name = await reading(s, address)
+        await until_words(s, name, "a")
+        await word(s, "b", "b", **{"kind-of": "word"})
+        await until_words(s, name, "a b")
+        await word(s, "a", "a")
+        await until_words(s, name, "b")
+
+    with served(Reader(words=BY_LABEL)) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_a_kind_that_is_installed_later_is_read_then(play):
+    async def scenario(s, address):
+        reader.selectors["late"] = ResourceSelector(f"{s.group}/v1", "Bucket", match_labels={"a": "b"})
+        things = await Things.defined(s)
+        await things.compose(await calling(s, address))
+        await things.apply("mine")
+        await things.until("mine", lambda xr: "Bucket" in str(xr["status"]))
+        buckets = await custom_kind(s)
+        await things.until("mine", SYNCED, READY)
+        metadata = {"name": "one", "namespace": s.id, "labels": {"a": "b"}}
+        body = {"apiVersion": buckets.api_version, "kind": "Bucket", "metadata": metadata, "spec": {}}
+        calls = reader.calls
+        reader.selectors.clear()
+        await s.client.create(buckets, body)
+
+        async def called():
+            return reader.calls > calls
+
+        await s.eventually(called)
+
+    reader = Reader()
+    with served(reader) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_an_object_that_nobody_required_wakes_nobody(play):
+    async def scenario(s, address):
+        _, name = await reading(s, address)
+        await until_words(s, name, "")
+        calls = reader.calls
+        for number in range(5):
+            await word(s, "unrelated", str(number), **{"kind-of": "noise"})
+        # What is required arrives after all that, in the same watch.
+        await word(s, "word", "hello")
+        await until_words(s, name, "hello")
+        # One call finds it, and one more settles what changed with it.
+        assert reader.calls - calls <= 3
+
+    reader = Reader(word=BY_NAME)
+    with served(reader) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_what_is_no_longer_required_is_no_longer_followed(play):
+    async def scenario(s, address):
+        things, name = await reading(s, address)
+        await word(s, "word", "hello")
+        await until_words(s, name, "hello")
+        reader.selectors.clear()
+        await things.apply("mine", {"mode": "again"})
+        await until_words(s, name, "")
+        calls = reader.calls
+        await word(s, "word", "bye")
+        await things.apply("other")
+        await things.until("other", READY)
+        # The other one's calls, and none of this one's.
+        assert reader.calls - calls <= 3
+
+    reader = Reader(word=BY_NAME)
+    with served(reader) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_input_that_a_step_refers_to_is_read_and_followed(play):
+    def function(request):
+        return desiring(request, one=config_map(data={"words": request.input["data"]["word"]}))
+
+    async def scenario(s, address):
+        things = await Things.defined(s)
+        ref = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": s.id, "name": "input"}
+        await things.compose(await calling(s, address, inputRef=ref))
+        await things.apply("mine")
+        await things.until("mine", lambda xr: "cannot get input" in str(xr["status"]))
+        await word(s, "input", "hello")
+        xr = await things.until("mine", SYNCED, READY)
+        name = things.references(xr)[0]["name"]
+        await until_words(s, name, "hello")
+        await word(s, "input", "bye")
+        await until_words(s, name, "bye")
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
