@@ -1,145 +1,223 @@
-"""A control plane at work: many composite resources at once, what they cost in requests, and what rest costs.
+"""A control plane at work, on the embedded API server and on kube-apiserver with etcd: the same workload.
 
-The yardstick is the API server itself: how fast the same client creates as many ConfigMaps on it.
-BENCH_XRS sets how many composite resources are made (200).
+Composite resources of three ConfigMaps each are made at once; then nothing happens for a while; then one of
+them is edited again and again. Beside it stands the floor: the unavoidable writes, by a bare client.
+BENCH_XRS sets how many (200,1000), BENCH_REST how many seconds of rest (180).
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import pathlib
 import re
-import subprocess
+import statistics
 import sys
-import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import aclosing
 
 import orjson
 
+from control_floor import floor
+from control_servers import Running, embedded, real, real_is_possible
+from control_workload import (
+    APP,
+    COMPOSITION,
+    CONFIG_MAP,
+    DEFINITION,
+    FUNCTION,
+    NAMESPACE,
+    app,
+    composition,
+    definition,
+    function,
+    name,
+)
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
-from crossply.kube.discovery import Discovery
 from crossply.kube.failures import NotServed
-from crossply.kube.kind import Kind
-from crossply.values import Object
-from crossply.values.yaml import read_stream
+from crossply.kube.watch import follow
+from processes import Used, used
 
-EXAMPLE = pathlib.Path(__file__).resolve().parent.parent / "examples" / "00-quick-start"
-CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
-XRS = int(os.environ.get("BENCH_XRS", "200"))
-WORKERS = 32
-REST_SECONDS = 10
-CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps", True)
-SITE = Kind("quickstart.example.org", "v1", "Site", "sites", True)
-_COUNTED = re.compile(r'apiserver_request_total\{.*verb="([A-Z]+)".*\} ([\d.]+)')
-_READS = ("GET", "LIST", "WATCH")
+SIZES = tuple(int(each) for each in os.environ.get("BENCH_XRS", "200,1000").split(","))
+REST = int(os.environ.get("BENCH_REST", "180"))
+WORKERS = 64
+CHANGES = 40
+EDITS = 100
+_LINE = re.compile(r"^apiserver_request_total\{(.*)\} ([\d.e+]+)$", re.MULTILINE)
+_LABEL = re.compile(r'(\w+)="([^"]*)"')
+_NOT_COUNTED = ("WATCH", "CONNECT")
 
-
-@contextmanager
-def control_plane() -> Iterator[str]:
-    """The kubeconfig of a running control plane, on disk as a user has it."""
-    with tempfile.TemporaryDirectory() as directory:
-        subprocess.run(
-            [CROSSPLY, "up", "--detach", "--data", directory], check=True, stdout=subprocess.DEVNULL
-        )
-        try:
-            yield f"{directory}/kubeconfig"
-        finally:
-            subprocess.run([CROSSPLY, "down", "--data", directory], check=True, stdout=subprocess.DEVNULL)
-
-
-async def install(client: Client) -> None:
-    """Apply the quick start without its composite resource, and wait until that can be made."""
-    discovery = Discovery(client)
-    for name in ("definition", "composition", "functions"):
-        for document in read_stream((EXAMPLE / f"{name}.yaml").read_bytes()):
-            obj = document.value
-            await client.apply(await discovery.kind_for(obj["apiVersion"], obj["kind"]), obj, "bench")
-    while True:
-        try:
-            await client.list(SITE, "default")
-            return
-        except NotServed:
-            await asyncio.sleep(0.1)
-
-
-async def create_all(create: Callable[[int], Awaitable[object]]) -> float:
-    """Make as many objects as there are composite resources, and say how long it took."""
-    gate = asyncio.Semaphore(WORKERS)
-
-    async def one(index: int) -> None:
-        async with gate:
-            await create(index)
-
-    begin = time.perf_counter()
-    await asyncio.gather(*map(one, range(XRS)))
-    return time.perf_counter() - begin
-
-
-async def requests(client: Client) -> Counter[str]:
-    """How many requests the API server has answered, by verb."""
-    reply = await client.request("GET", "/metrics", accept="text/plain")
-    counts: Counter[str] = Counter()
-    for verb, count in _COUNTED.findall(reply.data.decode()):
-        counts[verb] += int(float(count))
-    return counts
-
-
-def is_ready(data: bytes) -> bool:
-    conditions = (orjson.loads(data).get("status") or {}).get("conditions") or ()
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
-
-
-async def until_ready(client: Client) -> None:
-    while not all(map(is_ready, (await client.list(SITE, "default")).items)):
-        await asyncio.sleep(0.1)
-
-
-def named(kind: Kind, name: str, **rest: Object) -> Object:
-    return {
-        "apiVersion": kind.api_version,
-        "kind": kind.kind,
-        "metadata": {"name": name, "namespace": "default"},
-        **rest,
-    }
-
-
-def writes(counts: Counter[str]) -> int:
-    return sum(count for verb, count in counts.items() if verb not in _READS)
-
-
-@asynccontextmanager
-async def installed() -> AsyncIterator[Client]:
-    with control_plane() as kubeconfig:
-        async with Client(load_config(kubeconfig)) as client:
-            await install(client)
-            yield client
+Requests = Counter[tuple[str, str]]
 
 
 async def main() -> None:
-    async with installed() as client:
-        bare = await create_all(lambda n: client.create(CONFIG_MAP, named(CONFIG_MAP, f"bare-{n}", data={})))
-        before, begin = await requests(client), time.perf_counter()
-        await create_all(lambda n: client.create(SITE, named(SITE, f"s-{n}", spec={"greeting": "Hi"})))
-        await until_ready(client)
-        took = time.perf_counter() - begin
-        await asyncio.sleep(3)
-        settled = await requests(client)
-        print(f"yardstick: {XRS / bare:,.0f} bare creates a second by {WORKERS} writers on the same server")
-        print(f"{XRS} composite resources of 2 resources each are all Ready after {took:.1f} s")
-        written = writes(settled) - writes(before)
-        print(f"writes for each: {written / XRS:.2f}, its creation and its two resources among them")
-        rate = written / took
-        print(f"that is {rate:,.0f} writes a second, {rate * bare / XRS:.2f} x the yardstick")
-        await asyncio.sleep(REST_SECONDS)
-        rest = await requests(client) - settled
-        # The one request that asks for the counts is not the control plane's.
-        print(f"requests in {REST_SECONDS} s of rest: {max(0, rest.total() - 1)}")
+    planes = [embedded, real] if real_is_possible() else [embedded]
+    for plane in planes:
+        for size in SIZES:
+            with plane() as running:
+                await measure(running, size)
+    if len(planes) == 1:
+        print(
+            "kube-apiserver is not built here (tests/cluster/build.sh): only the embedded server was measured"
+        )
+
+
+async def measure(running: Running, size: int) -> None:
+    async with Client(load_config(running.kubeconfig)) as client:
+        print(f"-- {running.name}, {size} composite resources of 3 ConfigMaps", flush=True)
+        least, least_cpu = await floor(client, size)
+        print(f"floor: {least:.1f} s, {least_cpu:.1f} CPU-s in the bare client")
+        await install(client)
+        await creation(client, running, size, least)
+        await rest(client, running, size)
+        await changes(client, size)
+        await edits(client)
+
+
+async def install(client: Client) -> None:
+    await client.apply(FUNCTION, function(), "bench")
+    await client.apply(DEFINITION, definition(), "bench")
+    await client.apply(COMPOSITION, composition(), "bench")
+    while True:
+        try:
+            await client.list(APP, NAMESPACE)
+            break
+        except NotServed:
+            await asyncio.sleep(0.1)
+    await asyncio.sleep(2)
+
+
+async def creation(client: Client, running: Running, size: int, least: float) -> None:
+    before, spent, begun = await requests(client), usage(running), time.perf_counter()
+    ready = asyncio.create_task(until_ready(client, size))
+    await create_all(client, size)
+    made = time.perf_counter() - begun
+    await ready
+    took = time.perf_counter() - begun
+    await asyncio.sleep(5)
+    sent = await requests(client) - before
+    # The bench's own: it creates each and asks for the counts.
+    ours = sent.total() - size - 1
+    print(f"all Synced and Ready: {took:.1f} s, {took / least:.2f} x the floor (created in {made:.1f} s)")
+    print(f"requests of the controllers: {ours / size:.2f} for each: {told(sent)}")
+    for process, then in spent.items():
+        now = usage(running)[process]
+        print(f"  {process}: {now.cpu - then.cpu:.1f} CPU-s, {now.rss:.0f} MiB")
+
+
+async def create_all(client: Client, size: int) -> None:
+    numbers = iter(range(size))
+
+    async def worker() -> None:
+        for number in numbers:
+            await client.create(APP, app(number))
+
+    await asyncio.gather(*(worker() for _ in range(WORKERS)))
+
+
+async def until_ready(client: Client, size: int) -> None:
+    ready: set[str] = set()
+    async with aclosing(follow(client, APP, namespace=NAMESPACE)) as feed:
+        async for change in feed:
+            if is_ready(change.obj):
+                ready.add(change.obj["metadata"]["name"])
+            if len(ready) == size:
+                return
+
+
+def is_ready(obj: dict) -> bool:
+    conditions = (obj.get("status") or {}).get("conditions") or ()
+    return {each["type"] for each in conditions if each["status"] == "True"} >= {"Ready", "Synced"}
+
+
+async def rest(client: Client, running: Running, size: int) -> None:
+    before, spent = await requests(client), usage(running)
+    await asyncio.sleep(REST)
+    sent, after = await requests(client) - before, usage(running)
+    sent[("GET", "")] -= 1  # the question itself
+    total = sum(count for (verb, resource), count in sent.items() if resource != "leases" and resource != "")
+    print(f"settled for {REST} s: {total} requests, {told(sent) or 'none'}")
+    for process, then in spent.items():
+        print(f"  {process}: {(after[process].cpu - then.cpu) * 60 / REST:.2f} CPU-s a minute")
+
+
+async def changes(client: Client, size: int) -> None:
+    """From an edit to its first and its last ConfigMap."""
+    before = await requests(client)
+    first, last = [], []
+    seen: asyncio.Queue[str] = asyncio.Queue()
+    watching = asyncio.create_task(report(client, seen))
+    await seen.get()
+    for number in range(CHANGES):
+        size_wanted = f"v{number}"
+        begun = time.perf_counter()
+        patch = {"spec": {"size": size_wanted}}
+        await client.patch_merge(APP, name(number % size), patch, NAMESPACE, "bench")
+        found: list[float] = []
+        while len(found) < 3:
+            if await seen.get() == size_wanted:
+                found.append((time.perf_counter() - begun) * 1000)
+        first.append(found[0])
+        last.append(found[-1])
+        await asyncio.sleep(0.1)
+    watching.cancel()
+    await asyncio.sleep(2)
+    sent = await requests(client) - before
+    writes = sum(count for (verb, _), count in sent.items() if verb not in ("GET", "LIST")) - CHANGES
+    print(
+        f"a change reaches the first ConfigMap in {statistics.median(first):.0f} ms, all three in "
+        f"{statistics.median(last):.0f} ms (medians of {CHANGES}), with {writes / CHANGES:.1f} writes"
+    )
+
+
+async def report(client: Client, seen: asyncio.Queue[str]) -> None:
+    """Tell the size of every ConfigMap that changes, after one word that it is listening."""
+    async with aclosing(follow(client, CONFIG_MAP, namespace=NAMESPACE)) as feed:
+        async for change in feed:
+            if change.type == "SYNCED":
+                seen.put_nowait("listening")
+            elif change.type == "MODIFIED":
+                seen.put_nowait((change.obj.get("data") or {}).get("size", ""))
+
+
+async def edits(client: Client) -> None:
+    """Many edits of one composite resource: how long after the last one it is in place."""
+    for number in range(EDITS):
+        await client.patch_merge(APP, name(0), {"spec": {"size": f"edit-{number}"}}, NAMESPACE, "bench")
+        await asyncio.sleep(0.1)
+    begun = time.perf_counter()
+    owned = f"crossplane.io/composite={name(0)}"
+    while time.perf_counter() - begun < 120:
+        items = (await client.list(CONFIG_MAP, NAMESPACE, label_selector=owned)).items
+        if all(orjson.loads(each)["data"]["size"] == f"edit-{EDITS - 1}" for each in items):
+            print(
+                f"{EDITS} edits at 10 a second: the last in place after {time.perf_counter() - begun:.2f} s"
+            )
+            return
+        await asyncio.sleep(0.02)
+    print(f"{EDITS} edits at 10 a second: the last NOT in place after two minutes")
+
+
+async def requests(client: Client) -> Requests:
+    """How many requests the API server has answered, by verb and resource."""
+    reply = await client.request("GET", "/metrics", accept="text/plain")
+    counts: Requests = Counter()
+    for labels, count in _LINE.findall(reply.data.decode()):
+        found = dict(_LABEL.findall(labels))
+        if found["verb"] not in _NOT_COUNTED:
+            place = "/".join(filter(None, (found["resource"], found.get("subresource"))))
+            counts[(found["verb"], place)] += int(float(count))
+    return counts
+
+
+def usage(running: Running) -> dict[str, Used]:
+    return {process: used(pid) for process, pid in running.processes.items()}
+
+
+def told(counts: Requests) -> str:
+    return ", ".join(f"{verb} {place} {count}" for (verb, place), count in counts.most_common() if place)
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    sys.exit(asyncio.run(main()))

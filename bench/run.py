@@ -7,11 +7,19 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-NOT_BENCHMARKS = {"run.py", "machine.py", "workload.py"}
+NOT_BENCHMARKS = {
+    "run",
+    "machine",
+    "workload",
+    "processes",
+    "control_floor",
+    "control_servers",
+    "control_workload",
+}
 
 
 def main() -> int:
-    names = sys.argv[1:] or sorted(path.stem for path in HERE.glob("*.py") if path.name not in NOT_BENCHMARKS)
+    names = sys.argv[1:] or sorted(path.stem for path in HERE.glob("*.py") if path.stem not in NOT_BENCHMARKS)
     for name in names:
         print(f"== {name}", flush=True)
         done = subprocess.run([sys.executable, str(HERE / f"{name}.py")], cwd=HERE, check=False)

@@ -43,6 +43,10 @@ class Told:
         self.ttl = 0
         """The shortest time to live in nanoseconds; 0 when no function has an opinion."""
 
+    def forget(self) -> None:
+        """Begin anew, for a run that sees more."""
+        self.__init__()  # type: ignore[misc]
+
 
 class Finished(NamedTuple):
     """Where the pipeline ended."""

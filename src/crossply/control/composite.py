@@ -8,6 +8,9 @@ then the status. Each write happens only if it changes something.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import orjson
 
 from crossply.compose.conditions import put_conditions, read_conditions, set_conditions
 from crossply.compose.configuration import check_compatible, configure
@@ -54,6 +57,23 @@ FINALIZER = "composite.apiextensions.crossplane.io"
 
 Wake = Callable[[str, str], None]
 """Has a composite resource of a namespace and name looked at again."""
+
+
+class Run(NamedTuple):
+    """What one run of the pipeline decided and did."""
+
+    xr: Object
+    outcome: Outcome
+    unsynced: set[str]
+    """The names of those composed resources that the API refused."""
+    secret: Object | None
+    """The connection secret as it was."""
+    look_again_after: float
+
+    @property
+    def made_something(self) -> bool:
+        """Whether there is more to see than there was when it began."""
+        return any(each.observed is None and each.name not in self.unsynced for each in self.outcome.composed)
 
 
 class CompositeReconciler:
@@ -104,7 +124,7 @@ class CompositeReconciler:
         try:
             return await self._compose(xr, told)
         except CrossplyError as problem:
-            await self._tell_failure(xr, told, problem)
+            await self._tell_failure(self._latest(xr), told, problem)
             raise
 
     async def _let_go(self, xr: Object) -> None:
@@ -131,6 +151,16 @@ class CompositeReconciler:
             self._plane.recorder.record(xr, Event(NORMAL, REQUEST_HANDLED, "Handling reconcile request"))
 
     async def _compose(self, xr: Object, told: Told) -> float:
+        run = await self._run(xr, told)
+        if run.made_something:
+            # What was made a moment ago may be all that was missing: look once more, and tell once.
+            told.forget()
+            run = await self._run(run.xr, told)
+        await self._conclude(run)
+        return run.look_again_after or polled_after(run.xr)
+
+    async def _run(self, xr: Object, told: Told) -> Run:
+        """Run the pipeline, and do what it decided."""
         choice = self._compositions.choose(xr, self._machinery, self._definition)
         check_compatible(xr, choice.recipe.composition)
         seen = self._configured(xr, choice)
@@ -156,11 +186,10 @@ class CompositeReconciler:
             self._depend(xr, (*answers.interests, *self._composed.secrets_of(found)))
         await self._writes.collect_all(outcome.deletions)
         xr = await self._save_references(xr, seen, outcome)
+        for event in _selections(choice):
+            self._plane.recorder.record(xr, event)
         unsynced = await self._writes.apply_all(xr, outcome)
-        published = await self._publish(xr, outcome, secret)
-        verdict = conclude(outcome.composed, unsynced, outcome.composite_ready)
-        await self._conclude(xr, outcome, verdict, choice, published)
-        return answers.look_again_after or polled_after(xr)
+        return Run(xr, outcome, unsynced, secret, answers.look_again_after)
 
     def _depend(self, xr: Object, interests: Iterable[Interest]) -> None:
         """Follow what the run read, also when it failed: what was missing may come."""
@@ -207,9 +236,10 @@ class CompositeReconciler:
         details = allowed(outcome.connection_details, self._definition.connection_secret_keys)
         return await publish(self._plane, xr, details, secret)
 
-    async def _conclude(
-        self, xr: Object, outcome: Outcome, verdict: Verdict, choice: Choice, published: str
-    ) -> None:
+    async def _conclude(self, run: Run) -> None:
+        xr, outcome = run.xr, run.outcome
+        published = await self._publish(xr, outcome, run.secret)
+        verdict = conclude(outcome.composed, run.unsynced, outcome.composite_ready)
         status = outcome.composite.get("status")
         status = status if isinstance(status, dict) else {}
         if self._machinery.legacy:
@@ -222,10 +252,7 @@ class CompositeReconciler:
         except KubeError as problem:
             told = f"cannot compose resources: cannot apply composite resource status: {problem}"
             raise ComposeError(told, hint=problem.hint) from problem
-        made = {resource.name for resource in outcome.composed if resource.observed is None}
-        lagging = conclude([r for r in outcome.composed if r.name not in made], (), None).events
-        for event in (*_selections(choice), *outcome.events, *lagging):
-            # What was made a moment ago cannot be ready: the condition says so, an event would be noise.
+        for event in (*outcome.events, *_joined(verdict.events)):
             self._plane.recorder.record(xr, event)
         await tell_claim(self._plane, xr, outcome.events)
 
@@ -265,10 +292,24 @@ class CompositeReconciler:
             await self._plane.client.apply(self._kind, body, COMPOSITE_MANAGER, subresource="status")
         )
 
+    def _latest(self, xr: Object) -> Object:
+        """The composite resource as we last wrote it."""
+        data = self._cache.get(namespace_of(xr), name_of(xr))
+        latest: Object = orjson.loads(data) if data is not None else xr
+        return latest if uid_of(latest) == uid_of(xr) else xr
+
     def _learnt(self, xr: Object) -> Object:
         """Let the cache know what we wrote, so that the next run builds on it and the echo wakes nobody."""
         self._cache.learn(xr)
         return xr
+
+
+def _joined(events: Iterable[Event]) -> list[Event]:
+    """One event for all resources that are not valid, and one for all that are not ready."""
+    said: dict[str, list[str]] = {}
+    for event in events:
+        said.setdefault(event.message.rpartition(" ")[2], []).append(event.message)
+    return [Event(NORMAL, COMPOSE, "; ".join(messages)) for messages in said.values()]
 
 
 def _selections(choice: Choice) -> list[Event]:

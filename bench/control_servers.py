@@ -1,0 +1,75 @@
+"""Control planes to measure: the whole embedded one, and our controllers on kube-apiserver and etcd."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from processes import children_of
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "tests" / "cluster"))
+CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
+
+
+class Running(NamedTuple):
+    """A control plane, and the processes it is made of by what they do."""
+
+    name: str
+    kubeconfig: str
+    processes: dict[str, int]
+
+
+@contextmanager
+def embedded() -> Iterator[Running]:
+    """`crossply up` with its data on disk."""
+    with tempfile.TemporaryDirectory() as data, started("up", "--data", data) as pid:
+        processes = {"controllers": pid, "API server": children_of(pid)[0]}
+        yield Running("embedded", f"{data}/kubeconfig", processes)
+
+
+@contextmanager
+def real() -> Iterator[Running]:
+    """`crossply controller` for a real cluster; the programs must be built."""
+    from real_cluster import RealCluster
+
+    with (
+        tempfile.TemporaryDirectory() as directory,
+        RealCluster(directory) as cluster,
+        started("controller", "--kubeconfig", cluster.kubeconfig) as pid,
+    ):
+        processes = {name: process.pid for name, process in cluster.processes.items()}
+        yield Running("kube-apiserver", cluster.kubeconfig, {"controllers": pid, **processes})
+
+
+def real_is_possible() -> bool:
+    """Whether the programs of a real cluster are built."""
+    from real_cluster import built_programs
+
+    try:
+        return bool(built_programs())
+    except Exception:  # noqa: BLE001 - then they are not
+        return False
+
+
+@contextmanager
+def started(*command: str) -> Iterator[int]:
+    """One of our commands from when it is ready; the id of its process."""
+    process = subprocess.Popen(
+        [CROSSPLY, *command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert process.stdout is not None
+    try:
+        while (line := process.stdout.readline()) != "control plane ready\n":
+            if not line:
+                raise RuntimeError(f"crossply {' '.join(command)} ended before it was ready")
+        yield process.pid
+    finally:
+        process.terminate()
+        process.wait(30)
+        process.stdout.close()
