@@ -18,6 +18,7 @@ _FUNCTIONS = {
     "auto-ready": (f"{_HERE}.auto_ready", "run"),
     "environment-configs": (f"{_HERE}.environment_configs", "run"),
     "extra-resources": (f"{_HERE}.extra_resources", "run"),
+    "go-templating": (f"{_HERE}.go_templating.function", "run"),
     NATIVE: (f"{_HERE}.patch_and_transform.native", "run_native"),
 }
 

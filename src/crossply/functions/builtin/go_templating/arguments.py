@@ -23,6 +23,7 @@ from crossply.functions.builtin.go_templating.values import (
     NilMap,
     Strings,
     Uint8,
+    Uint32,
     Uint64,
     go_type,
 )
@@ -43,7 +44,7 @@ _INTEGERS: dict[str, type[int]] = {
     "int64": Int64,
     "time.Duration": Duration,
 }
-_UNSIGNED: dict[str, type[int]] = {"uint8": Uint8, "uint64": Uint64}
+_UNSIGNED: dict[str, type[int]] = {"uint8": Uint8, "uint32": Uint32, "uint64": Uint64}
 _NILS: dict[str, type] = {"[]interface {}": NilList, "map[string]interface {}": NilMap}
 _NILLABLE = ("[]", "map[", "*", "func(", "interface ")
 

@@ -12,6 +12,7 @@ from crossply.functions.builtin.go_templating.values import (
     NilMap,
     Structure,
     Uint8,
+    Uint32,
     Uint64,
     go_kind,
     go_type,
@@ -95,7 +96,7 @@ def _basic_kind(value: Any) -> str:
         return "string"
     if isinstance(value, bool):
         return "bool"
-    if isinstance(value, Uint8 | Uint64):
+    if isinstance(value, Uint8 | Uint32 | Uint64):
         return "uint"
     if isinstance(value, int):
         return "int"

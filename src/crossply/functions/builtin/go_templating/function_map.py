@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.functions.builtin.go_templating import builtins
+from crossply.functions.builtin.go_templating import builtins, extra_functions, sprig
 from crossply.functions.builtin.go_templating.signatures import Function
 
-FUNCTIONS: dict[str, Function] = {**builtins.FUNCTIONS}
+FUNCTIONS: dict[str, Function] = {**builtins.FUNCTIONS, **extra_functions.FUNCTIONS, **sprig.FUNCTIONS}

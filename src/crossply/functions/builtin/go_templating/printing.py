@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from crossply.functions.builtin.go_templating.limits import TooLarge, check_size
-from crossply.functions.builtin.go_templating.values import NO_VALUE, Failure, Structure, go_type
+from crossply.functions.builtin.go_templating.values import NO_VALUE, Duration, Failure, Structure, go_type
 from crossply.values import goformat
 from crossply.values.goformat_parse import Directive, plan
 from crossply.values.goformat_scalars import PLAIN, Flags
@@ -29,9 +29,17 @@ def plain(value: Any) -> str:
         return value  # type: ignore[no-any-return]
     if kind is bool:
         return "true" if value else "false"
+    if kind is Duration:
+        return _duration(value)
     if isinstance(value, int | Structure | Failure):
         return str(value)
     return print_value(printable(value), "v", PLAIN)
+
+
+def _duration(value: Duration) -> str:
+    from crossply.functions.builtin.go_templating.sprig.durations import text_of as duration_text
+
+    return duration_text(value)
 
 
 def sprint(values: Sequence[Any]) -> str:

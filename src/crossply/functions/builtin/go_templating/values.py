@@ -43,6 +43,14 @@ class Uint8(int):
     go_kind: ClassVar[str] = "uint8"
 
 
+class Uint32(int):
+    """Go's uint32."""
+
+    __slots__ = ()
+    go_type: ClassVar[str] = "uint32"
+    go_kind: ClassVar[str] = "uint32"
+
+
 class Uint64(int):
     """Go's uint64."""
 
@@ -96,6 +104,14 @@ class StringMap(dict[str, str]):
 
     __slots__ = ()
     go_type: ClassVar[str] = "map[string]string"
+    go_kind: ClassVar[str] = "map"
+
+
+class ByteMap(dict[str, bytes]):
+    """Go's map[string][]byte."""
+
+    __slots__ = ()
+    go_type: ClassVar[str] = "map[string][]uint8"
     go_kind: ClassVar[str] = "map"
 
 

@@ -1,0 +1,70 @@
+"""What a step may say to go-templating: the fields of `gotemplating.fn.crossplane.io/v1beta1`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crossply.compose.messages import SECOND, Request
+from crossply.functions.builtin.input_decoding import OBJECT, InputError, array, decode, struct, text
+from crossply.kinds.durations import parse_duration
+from crossply.values import Object
+
+__all__ = ["Input", "InputError", "read_input"]
+
+TTL_ANNOTATION = "gotemplating.fn.crossplane.io/ttl"
+DEFAULT_TTL = 60 * SECOND
+
+_GO_TYPE = "v1beta1.GoTemplate"
+_SHAPE = struct(
+    _GO_TYPE,
+    {
+        **OBJECT,
+        "delims": struct("v1beta1.Delims", {"left": text(), "right": text()}),
+        "source": text("v1beta1.TemplateSource"),
+        "inline": struct(
+            "v1beta1.TemplateSourceInline",
+            {"template": text(), "templates": array("[]string", text(), "")},
+        ),
+        "fileSystem": struct("v1beta1.TemplateSourceFileSystem", {"dirPath": text()}),
+        "environment": struct("v1beta1.TemplateSourceEnvironment", {"key": text()}),
+        "ttl": text("v1.Duration"),
+        "options": array("[]string", text(), ""),
+    },
+)
+
+
+class Input(NamedTuple):
+    """A step's input, read."""
+
+    fields: Object
+    delimiters: tuple[str, str]
+    options: tuple[str, ...]
+    ttl: int
+
+
+def read_input(request: Request) -> Input:
+    """The function's input; InputError says what is wrong with it."""
+    fields = decode(request, _SHAPE, _GO_TYPE)
+    delimiters = fields.get("delims", {})
+    pair = (delimiters["left"], delimiters["right"]) if len(delimiters) == 2 else ("", "")
+    return Input(fields, pair, tuple(fields.get("options", ())), _ttl(request, fields))
+
+
+def _ttl(request: Request, fields: Object) -> int:
+    """How long the answer may be reused. The XR has the last word, even when it makes no sense."""
+    ttl = DEFAULT_TTL
+    if "ttl" in fields:
+        try:
+            ttl = parse_duration(fields["ttl"])
+        except ValueError as error:
+            raise InputError(f"json: cannot unmarshal into Go value of type v1.Duration: {error}") from None
+    composite = request.observed.composite
+    metadata = composite.object.get("metadata") if composite is not None else None
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    wanted = annotations.get(TTL_ANNOTATION) if isinstance(annotations, dict) else None
+    if not isinstance(wanted, str):
+        return ttl
+    try:
+        return parse_duration(wanted)
+    except ValueError:
+        return 0

@@ -1,0 +1,119 @@
+"""Where the text of the templates comes from: the step itself, a directory, or the environment.
+
+A directory is read only below the ones that the operator names in CROSSPLY_TEMPLATES: whoever may write a
+Composition may not thereby read the machine's files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+
+from crossply.compose.messages import Request
+from crossply.functions.builtin.go_templating.input import Input
+from crossply.values import Object
+
+ALLOWED = "CROSSPLY_TEMPLATES"
+"""The environment variable with the directories that templates may be read from, divided as in PATH."""
+
+ENVIRONMENT_KEY = "apiextensions.crossplane.io/environment"
+SEPARATOR = "\n---\n"
+
+MAX_FILES = 10_000
+MAX_BYTES = 16 << 20
+
+
+class SourceError(Exception):
+    """There is no template to be had. It never leaves the function: it becomes a fatal result."""
+
+
+def template_text(request: Request, given: Input, environ: Mapping[str, str]) -> str:
+    """The text that the step's input leads to."""
+    source = given.fields.get("source", "")
+    if source == "Inline":
+        return _inline(given.fields.get("inline", {}))
+    if source == "FileSystem":
+        return _file_system(given.fields.get("fileSystem", {}), environ)
+    if source == "Environment":
+        return _environment(given.fields.get("environment", {}), request.context or {})
+    raise SourceError(f"invalid source: {source}" if source else "source is required")
+
+
+def _inline(inline: Object) -> str:
+    text: str = inline.get("template") or SEPARATOR.join(inline.get("templates", ()))
+    if not text and not inline.get("templates"):
+        raise SourceError("inline.template or inline.templates should be provided")
+    return text
+
+
+def _environment(source: Object, context: Object) -> str:
+    key = source.get("key")
+    if not key:
+        raise SourceError("environment.key should be provided")
+    environment = context.get(ENVIRONMENT_KEY)
+    where = "cannot read tmpl from the environment: "
+    if not isinstance(environment, dict):
+        raise SourceError(f"{where}{ENVIRONMENT_KEY} key does not exist in context")
+    if key not in environment:
+        raise SourceError(f"{where}key: {key} does not exist")
+    text = environment[key]
+    if not isinstance(text, str):
+        raise SourceError(f"{where}key: {key} value is not a string")
+    return text
+
+
+def _file_system(source: Object, environ: Mapping[str, str]) -> str:
+    directory = source.get("dirPath")
+    if not directory:
+        raise SourceError("fileSystem.dirPath should be provided")
+    try:
+        return _read_all(directory, _allowed(environ))
+    except OSError as error:
+        problem = f"open {error.filename or directory}: {(error.strerror or '').lower()}"
+        raise SourceError(f"cannot read tmpl from the folder {{{directory}}}: {problem}") from None
+
+
+def _allowed(environ: Mapping[str, str]) -> list[str]:
+    return [os.path.realpath(each) for each in environ.get(ALLOWED, "").split(os.pathsep) if each]
+
+
+def _read_all(directory: str, allowed: list[str]) -> str:
+    """All files below a directory in the order of their names, each with a separator behind it."""
+    os.stat(directory)
+    if not _is_below(directory, allowed):
+        raise SourceError(
+            f"cannot read tmpl from the folder {{{directory}}}: open {directory}: permission denied "
+            f"(templates are read only below the directories in {ALLOWED})"
+        )
+    texts: list[str] = []
+    size = 0
+    for path in _files(directory):
+        if not _is_below(path, allowed):
+            raise PermissionError(0, "permission denied", path)
+        with open(path, "rb") as file:
+            data = file.read(MAX_BYTES - size + 1)
+        size += len(data)
+        if size > MAX_BYTES or len(texts) >= MAX_FILES:
+            raise SourceError(
+                f"cannot read tmpl from the folder {{{directory}}}: too many or too large files"
+            )
+        texts.append(data.decode("utf-8", "surrogateescape") + SEPARATOR)
+    return "".join(texts)
+
+
+def _is_below(path: str, allowed: list[str]) -> bool:
+    """Whether a path, with all its links followed, stays inside."""
+    real = os.path.realpath(path)
+    return any(os.path.commonpath((real, root)) == root for root in allowed)
+
+
+def _files(path: str) -> Iterator[str]:
+    """Files that are not hidden; hidden directories and links to directories are passed over."""
+    if not os.path.isdir(path):
+        yield path
+        return
+    for folder, folders, files in os.walk(path):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(files):
+            if not name.startswith("."):
+                yield os.path.join(folder, name)
