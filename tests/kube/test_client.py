@@ -20,6 +20,7 @@ from crossply.kube.failures import (
 )
 from crossply.kube.guarded import Guard, guarded_by
 from crossply.kube.kind import Kind
+from crossply.kube.selection import Selection
 from tests.kube.embedded import CONFIG_MAP, DEFINITION, NAMESPACE, config_map
 
 GHOST = Kind("nobody.example.org", "v1", "Ghost", "ghosts", True)
@@ -106,6 +107,17 @@ def test_lists_are_read_page_by_page_and_name_their_kind(connect, ns) -> None:
         assert {(obj["apiVersion"], obj["kind"]) for obj in objects} == {("v1", "ConfigMap")}
         assert client.counts["list", "configmaps"] == 3
         assert int(listed.resource_version) > 0
+
+    connect(case)
+
+
+def test_a_list_may_be_of_metadata_only(connect, ns) -> None:
+    async def case(client: Client) -> None:
+        await client.create(CONFIG_MAP, {**config_map("c", ns), "data": {"large": "x"}})
+        [item] = (await client.list_selected(CONFIG_MAP, Selection(ns, "of=case", metadata_only=True))).items
+        obj = orjson.loads(item)
+        assert obj["metadata"]["name"] == "c"
+        assert "data" not in obj
 
     connect(case)
 

@@ -140,7 +140,7 @@ class Client:
         items: list[bytes] = []
         path = kind.path(selection.namespace)
         while True:
-            reply = await self._call("GET", "list", kind, path, query=query, accept=selection.accept)
+            reply = await self._call("GET", "list", kind, path, query=query, accept=selection.accept_list)
             page = orjson.loads(reply.data)
             items.extend(orjson.dumps(_whole(kind, item)) for item in page.get("items") or ())
             if not page["metadata"].get("continue"):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from crossply.kube.requests import JSON
 
 METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
 
 class Selection(NamedTuple):
@@ -28,6 +29,11 @@ class Selection(NamedTuple):
     def accept(self) -> str:
         """The form that objects are asked for in."""
         return METADATA if self.metadata_only else JSON
+
+    @property
+    def accept_list(self) -> str:
+        """The form that a list of them is asked for in."""
+        return METADATA_LIST if self.metadata_only else JSON
 
 
 EVERYTHING = Selection()
