@@ -174,9 +174,12 @@ def failing(text: str) -> Callable[[Object], bool]:
 
 
 async def until_told(s: Scenario, about: Object, type_: str, reason: str, message: str) -> None:
-    """Wait until an event about an object was told; events are written beside the work."""
+    """Wait until an event about an object was told, perhaps together with others of its kind."""
     end = time.monotonic() + PATIENCE
-    while (type_, reason, message) not in (told := await s.events(about)):
+    while not any(
+        (each[0], each[1]) == (type_, reason) and message in each[2].split("; ")
+        for each in (told := await s.events(about))
+    ):
         assert time.monotonic() < end, f"never told: {reason} {message!r}, only {sorted(told)}"
         await asyncio.sleep(0.05)
 

@@ -10,29 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-import orjson
-
-from crossply.compose.conditions import put_conditions, read_conditions, set_conditions
 from crossply.compose.configuration import check_compatible, configure
 from crossply.compose.engine import Job, Outcome, compose
-from crossply.compose.errors import ComposeError, IncompatibleComposition, SelectionError
+from crossply.compose.errors import ComposeError
 from crossply.compose.events import (
-    COMPOSE,
     NORMAL,
     PAUSED,
     REQUEST_HANDLED,
-    SELECT,
-    WARNING,
     Event,
-    StatusCondition,
 )
 from crossply.compose.machinery import Machinery
 from crossply.compose.messages import Requirements, Snapshot
 from crossply.compose.metadata import annotations_of, name_of, namespace_of, uid_of
-from crossply.compose.naming import COMPOSITE_MANAGER
 from crossply.compose.observed import observe
 from crossply.compose.pipeline import Told
-from crossply.compose.verdict import DELETING, SYNCED, Verdict, conclude, conclude_failure, failed
+from crossply.compose.verdict import DELETING, SYNCED, conclude
 from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
 from crossply.compose.world import decode_data
 from crossply.control.answering import ClusterAnswers
@@ -40,7 +32,9 @@ from crossply.control.circuit import Circuit
 from crossply.control.claim_events import tell_claim
 from crossply.control.composed_store import ComposedStore
 from crossply.control.composed_writes import ComposedWrites
-from crossply.control.connection_secrets import PUBLISH, PublishFailed, allowed, find_secret, publish
+from crossply.control.composite_events import failure, joined, selections
+from crossply.control.composite_writes import CompositeWrites
+from crossply.control.connection_secrets import allowed, find_secret, publish
 from crossply.control.dependencies import Interest
 from crossply.control.legacy_status import engine_status
 from crossply.control.looking_again import polled_after
@@ -98,7 +92,7 @@ class CompositeReconciler:
         self._compositions = compositions
         self._composed = composed
         self._writes = ComposedWrites(plane, composed)
-        self._cache = cache
+        self._own = CompositeWrites(plane, kind, cache, circuit)
         self._circuit = circuit
         self._wake = wake
         self._required: dict[str, dict[str, Requirements]] = {}
@@ -114,7 +108,7 @@ class CompositeReconciler:
         if annotations_of(xr).get("crossplane.io/paused") == "true":
             event = Event(NORMAL, PAUSED, "Reconciliation is paused via the pause annotation")
             self._plane.recorder.record(xr, event)
-            await self._write_status(xr, xr.get("status") or {}, (PAUSED_CONDITION,))
+            await self._own.status(xr, xr.get("status") or {}, (PAUSED_CONDITION,))
             return 0.0
         self._note_request(xr)
         if xr["metadata"].get("deletionTimestamp"):
@@ -124,7 +118,7 @@ class CompositeReconciler:
         try:
             return await self._compose(xr, told)
         except CrossplyError as problem:
-            await self._tell_failure(self._latest(xr), told, problem)
+            await self._tell_failure(self._own.latest(xr), told, problem)
             raise
 
     async def _let_go(self, xr: Object) -> None:
@@ -132,7 +126,7 @@ class CompositeReconciler:
         finalizers = xr["metadata"].get("finalizers") or []
         if FINALIZER not in finalizers:
             return
-        await self._write_status(xr, xr.get("status") or {}, (DELETING, SYNCED))
+        await self._own.status(xr, xr.get("status") or {}, (DELETING, SYNCED))
         left = [each for each in finalizers if each != FINALIZER]
         body = {"metadata": {"finalizers": left or None}}
         await self._plane.client.patch_merge(self._kind, name_of(xr), body, namespace_of(xr))
@@ -179,14 +173,14 @@ class CompositeReconciler:
             outcome = await answers.drive(compose(job, told))
         except ComposeError as problem:
             # What was selected is kept: the next run, and whoever looks at it, builds on the same choice.
-            await self._write_changes(xr, seen)
+            await self._own.change(xr, seen)
             raise problem.within("cannot compose resources") from None
         finally:
             self._required[uid_of(xr)] = told.requirements
             self._depend(xr, (*answers.interests, *self._composed.secrets_of(found)))
         await self._writes.collect_all(outcome.deletions)
         xr = await self._save_references(xr, seen, outcome)
-        for event in _selections(choice):
+        for event in selections(choice):
             self._plane.recorder.record(xr, event)
         unsynced = await self._writes.apply_all(xr, outcome)
         return Run(xr, outcome, unsynced, secret, answers.look_again_after)
@@ -213,21 +207,9 @@ class CompositeReconciler:
 
     async def _save_references(self, xr: Object, seen: Object, outcome: Outcome) -> Object:
         """One write for all that changes on the composite resource itself: none when nothing does."""
-        return await self._write_changes(
+        return await self._own.change(
             xr, self._machinery.with_field(seen, "resourceRefs", outcome.references)
         )
-
-    async def _write_changes(self, xr: Object, wish: Object) -> Object:
-        if wish == xr:
-            return xr
-        change: Object = {"metadata": {"resourceVersion": xr["metadata"]["resourceVersion"]}}
-        for key in ("finalizers", "labels"):
-            if wish["metadata"].get(key) != xr["metadata"].get(key):
-                change["metadata"][key] = wish["metadata"][key]
-        if wish.get("spec") != xr.get("spec"):
-            change["spec"] = _difference(wish["spec"], xr.get("spec") or {})
-        client = self._plane.client
-        return self._learnt(await client.patch_merge(self._kind, name_of(xr), change, namespace_of(xr)))
 
     async def _publish(self, xr: Object, outcome: Outcome, secret: Object | None) -> str:
         """Publish connection details, as legacy composite resources do; when, if anything changed."""
@@ -246,13 +228,13 @@ class CompositeReconciler:
             status = {**status, **engine_status(xr.get("status") or {}, outcome.conditions, published)}
         changes = (*outcome.conditions, *verdict.conditions)
         try:
-            await self._write_status(xr, status, changes)
+            await self._own.status(xr, status, changes)
         except Conflict:
             raise
         except KubeError as problem:
             told = f"cannot compose resources: cannot apply composite resource status: {problem}"
             raise ComposeError(told, hint=problem.hint) from problem
-        for event in (*outcome.events, *_joined(verdict.events)):
+        for event in (*outcome.events, *joined(verdict.events)):
             self._plane.recorder.record(xr, event)
         await tell_claim(self._plane, xr, outcome.events)
 
@@ -260,77 +242,12 @@ class CompositeReconciler:
         status = xr.get("status") or {}
         if self._machinery.legacy:
             status = {**status, **engine_status(status, told.conditions)}
-        if isinstance(problem, SelectionError | IncompatibleComposition):
-            reason = SELECT if "select Composition" in str(problem) else COMPOSE
-            verdict = Verdict((Event(WARNING, reason, str(problem)),), (failed(str(problem)),))
-        elif isinstance(problem, PublishFailed):
-            verdict = Verdict((Event(WARNING, PUBLISH, str(problem)),), (failed(str(problem)),))
-        else:
-            verdict = conclude_failure(str(problem), told.conditions, read_conditions(status))
+        verdict = failure(problem, told.conditions, status)
         for event in (*told.events, *verdict.events):
             self._plane.recorder.record(xr, event)
         await tell_claim(self._plane, xr, told.events)
         try:
-            await self._write_status(xr, status, verdict.conditions)
+            await self._own.status(xr, status, verdict.conditions)
         except KubeError:
             # The cause is already being reported; a status that cannot be written now is written next time.
             return
-
-    async def _write_status(self, xr: Object, status: Object, changes: tuple[StatusCondition, ...]) -> None:
-        """Apply the status, if it would change."""
-        live = xr.get("status") or {}
-        kept = put_conditions(read_conditions(status), read_conditions(live))
-        generation = xr["metadata"].get("generation", 0)
-        responsive = self._circuit.condition((namespace_of(xr), name_of(xr)))
-        conditions = set_conditions(kept, (responsive, *changes), self._plane.now(), generation)
-        wish = {**status, "conditions": conditions}
-        if wish == live:
-            return
-        identity = {key: xr["metadata"][key] for key in ("name", "namespace") if key in xr["metadata"]}
-        body = {"apiVersion": xr["apiVersion"], "kind": xr["kind"], "metadata": identity, "status": wish}
-        self._learnt(
-            await self._plane.client.apply(self._kind, body, COMPOSITE_MANAGER, subresource="status")
-        )
-
-    def _latest(self, xr: Object) -> Object:
-        """The composite resource as we last wrote it."""
-        data = self._cache.get(namespace_of(xr), name_of(xr))
-        latest: Object = orjson.loads(data) if data is not None else xr
-        return latest if uid_of(latest) == uid_of(xr) else xr
-
-    def _learnt(self, xr: Object) -> Object:
-        """Let the cache know what we wrote, so that the next run builds on it and the echo wakes nobody."""
-        self._cache.learn(xr)
-        return xr
-
-
-def _joined(events: Iterable[Event]) -> list[Event]:
-    """One event for all resources that are not valid, and one for all that are not ready."""
-    said: dict[str, list[str]] = {}
-    for event in events:
-        said.setdefault(event.message.rpartition(" ")[2], []).append(event.message)
-    return [Event(NORMAL, COMPOSE, "; ".join(messages)) for messages in said.values()]
-
-
-def _selections(choice: Choice) -> list[Event]:
-    """One event for what was selected; most often both are selected at once."""
-    told = []
-    if choice.composition.changed:
-        told.append(f"Successfully selected composition: {choice.composition.name}")
-    if choice.revision.changed:
-        told.append(f"Selected composition revision: {choice.revision.name}")
-    return [Event(NORMAL, SELECT, "; ".join(told))] if told else []
-
-
-def _difference(wish: Object, live: Object) -> Object:
-    """A merge patch that makes the live object what is wished for."""
-    change: Object = {}
-    for key, value in wish.items():
-        other = live.get(key)
-        if isinstance(value, dict) and isinstance(other, dict):
-            inner = _difference(value, other)
-            if inner:
-                change[key] = inner
-        elif value != other:
-            change[key] = value
-    return change
