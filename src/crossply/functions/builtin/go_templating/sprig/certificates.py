@@ -168,6 +168,9 @@ def _signed(wanted: _Wanted, key: Any, signer: _Signer) -> Structure:
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.serialization import Encoding
 
+    if isinstance(signer.key, DSAPrivateKey):
+        problem = "x509: certificate private key does not implement crypto.Signer"
+        raise FunctionFailed(f"error creating certificate: {problem}")
     if isinstance(key, DSAPrivateKey):
         raise FunctionFailed("error creating certificate: x509: unsupported public key type: *dsa.PublicKey")
     algorithm = None if isinstance(signer.key, Ed25519PrivateKey) else SHA256()

@@ -101,7 +101,7 @@ def _wrong_type(value: Any, wanted: str) -> FunctionFailed:
 
 def merge(mapping: Map, *additions: Map) -> Map:
     """Add to a map, and return it; what it has already wins, unless it is empty."""
-    merged = {} if isinstance(mapping, NilMap) and additions else mapping
+    merged = _writable(mapping, additions)
     for addition in additions:
         _merge(merged, addition, _is_unset)
     return merged
@@ -109,10 +109,16 @@ def merge(mapping: Map, *additions: Map) -> Map:
 
 def merge_overwrite(mapping: Map, *additions: Map) -> Map:
     """Add to a map, and return it; the addition wins."""
-    merged = {} if isinstance(mapping, NilMap) and additions else mapping
+    merged = _writable(mapping, additions)
     for addition in additions:
         _merge(merged, addition, _always)
     return merged
+
+
+def _writable(mapping: Map, additions: tuple[Map, ...]) -> Map:
+    """A nil map stays nil until a map that is not nil is added to it."""
+    stays_nil = all(isinstance(addition, NilMap) for addition in additions)
+    return {} if isinstance(mapping, NilMap) and not stays_nil else mapping
 
 
 def _merge(target: Map, addition: Map, may_replace: Any) -> None:

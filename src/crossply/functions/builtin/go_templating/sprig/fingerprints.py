@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.functions.builtin.go_templating.limits import check_items
+from crossply.functions.builtin.go_templating.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.values import Structure, go_type
 
 Fingerprint = tuple[Any, ...]
@@ -53,6 +54,8 @@ def deep_equal(one: Any, other: Any) -> bool:
 
 def deep_copy(value: Any) -> Any:
     """Copy maps and lists, and what is in them."""
+    if value is None:
+        raise FunctionFailed("reflect: call of reflect.Value.Type on zero Value")
     root: list[Any] = [value]
     pending: list[Any] = [root]
     copied = 0

@@ -8,12 +8,13 @@ from crossply.functions.builtin.go_templating.limits import MAX_ITEMS, TooLarge,
 from crossply.functions.builtin.go_templating.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.sprig.layouts import shown
 from crossply.functions.builtin.go_templating.sprig.moments import Moment
+from crossply.functions.builtin.go_templating.sprig.strings import NilStrings
 from crossply.functions.builtin.go_templating.sprig.version import Version
-from crossply.functions.builtin.go_templating.values import NilList, NilMap, Structure
+from crossply.functions.builtin.go_templating.values import NilList, NilMap, Structure, go_type
 from crossply.values.gojson import JsonError, dumps, loads
 
 _RFC3339 = "2006-01-02T15:04:05.999999999Z07:00"
-_TOO_LARGE = "value is too large for JSON, or contains itself"
+_TOO_LARGE = "value is too large for JSON"
 
 
 def from_json(text: str) -> Any:
@@ -27,9 +28,18 @@ def from_json(text: str) -> Any:
 def must_from_json(text: str) -> Any:
     """Read JSON."""
     try:
-        return _with_floats(loads(text))
+        return _with_floats(loads(_with_signed_zeros(text)))
     except JsonError as error:
         raise FunctionFailed(str(error)) from None
+
+
+def _with_signed_zeros(text: str) -> str:
+    """Write -0 as the float that it is to Go; as an integer it would lose its sign."""
+    import re
+
+    if "-0" not in text:
+        return text
+    return re.sub(r'"(?:[^"\\]|\\.)*"|-0(?![0-9.eE])', lambda m: "-0.0" if m[0] == "-0" else m[0], text)
 
 
 def _with_floats(value: Any) -> Any:
@@ -57,7 +67,7 @@ def to_json(value: Any) -> str:
 def must_to_json(value: Any) -> str:
     """Write JSON."""
     try:
-        text = dumps(_plain(value, [MAX_ITEMS]))
+        text = dumps(_Conversion().plain(value))
     except JsonError as error:
         raise FunctionFailed(str(error)) from None
     except RecursionError:
@@ -112,20 +122,35 @@ def _line(depth: int) -> str:
     return "\n" + "  " * depth
 
 
-def _plain(value: Any, left: list[int]) -> Any:
-    """The value made of what JSON has; `left` counts down how many values may follow."""
-    left[0] -= 1
-    if left[0] < 0:
-        raise TooLarge(_TOO_LARGE)
-    if isinstance(value, NilList | NilMap):
-        return None
-    if isinstance(value, dict):
-        return {key: _plain(item, left) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item, left) for item in value]
-    if isinstance(value, Structure):
-        return _plain(_content(value), left)
-    return _scalar(value)
+class _Conversion:
+    """Makes a value of what JSON has; it counts the values, and knows which containers it is in."""
+
+    __slots__ = ("_left", "_open")
+
+    def __init__(self) -> None:
+        self._left = MAX_ITEMS
+        self._open: set[int] = set()
+
+    def plain(self, value: Any) -> Any:
+        self._left -= 1
+        if self._left < 0:
+            raise TooLarge(_TOO_LARGE)
+        if isinstance(value, NilList | NilMap | NilStrings):
+            return None
+        if isinstance(value, dict | list):
+            return self._container(value)
+        return self.plain(_content(value)) if isinstance(value, Structure) else _scalar(value)
+
+    def _container(self, value: Any) -> Any:
+        if id(value) in self._open:
+            raise FunctionFailed(f"json: unsupported value: encountered a cycle via {go_type(value)}")
+        self._open.add(id(value))
+        if isinstance(value, dict):
+            copied: Any = {key: self.plain(item) for key, item in value.items()}
+        else:
+            copied = [self.plain(item) for item in value]
+        self._open.discard(id(value))
+        return copied
 
 
 def _content(value: Structure) -> Any:

@@ -103,6 +103,22 @@ def _loaded(data: bytes, story: str) -> PrivateKeyTypes:
     from cryptography.hazmat.primitives.serialization import load_der_private_key
 
     try:
-        return load_der_private_key(data, None)
+        # The library's own check takes seconds for a large RSA key; what Go checks is checked below.
+        return _consistent(load_der_private_key(data, None, unsafe_skip_rsa_key_validation=True))
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
         raise FunctionFailed(f"{story}: {error}") from None
+
+
+def _consistent(key: PrivateKeyTypes) -> PrivateKeyTypes:
+    """Refuse an RSA key whose numbers do not belong together."""
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+
+    if not isinstance(key, RSAPrivateKey):
+        return key
+    numbers = key.private_numbers()
+    public = numbers.public_numbers
+    if numbers.p * numbers.q != public.n:
+        raise ValueError("crypto/rsa: invalid primes")
+    if any((numbers.d * public.e - 1) % (prime - 1) for prime in (numbers.p, numbers.q)):
+        raise ValueError("crypto/rsa: invalid exponents")
+    return key

@@ -13,6 +13,8 @@ from crossply.functions.builtin.go_templating.signatures import FunctionFailed
 
 SECOND = 1_000_000_000
 _DAY_SECONDS = 86_400
+_CYCLE_SECONDS = 146_097 * _DAY_SECONDS
+"""Four hundred years, after which dates fall on the same days of the week."""
 _DATETIME_SECONDS = (-62_135_596_800 + 2 * _DAY_SECONDS, 253_402_300_799 - 2 * _DAY_SECONDS)
 """Which moments Python's time zones can be asked about, with room for their offsets."""
 
@@ -141,7 +143,10 @@ def _offset_of_place(place: Any, unix: int) -> Offset:
     from datetime import datetime, timedelta
 
     first, last = _DATETIME_SECONDS
-    seconds = min(max(unix, first), last)
+    seconds = max(unix, first)
+    if seconds > last:
+        # The calendar repeats, and with it the rules of summer time.
+        seconds = last - (last - seconds) % _CYCLE_SECONDS
     local = (datetime(1970, 1, 1, tzinfo=UNIVERSAL) + timedelta(seconds=seconds)).astimezone(place)
     offset = local.utcoffset() or timedelta()
     return Offset(local.tzname() or "", offset.days * _DAY_SECONDS + offset.seconds)

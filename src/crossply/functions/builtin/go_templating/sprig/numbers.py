@@ -154,7 +154,7 @@ def _power_of_ten(places: int) -> float:
 def _quotient(one: float, other: float) -> float:
     if other:
         return one / other
-    return math.nan if one == 0 else math.copysign(math.inf, one)
+    return math.nan if one == 0 or one != one else math.copysign(math.inf, one)
 
 
 def until(count: int) -> Ints:

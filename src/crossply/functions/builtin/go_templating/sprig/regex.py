@@ -8,6 +8,7 @@ from typing import Any
 from crossply.functions.builtin.go_templating.limits import check_items, check_size
 from crossply.functions.builtin.go_templating.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.sprig.runes import runes
+from crossply.functions.builtin.go_templating.sprig.strings import NilStrings
 from crossply.functions.builtin.go_templating.values import Strings
 from crossply.values.goquote import can_backquote, quote
 from crossply.values.regexp import RegexpError, compile_go
@@ -56,7 +57,7 @@ def must_regex_find(pattern: str, text: str) -> str:
 
 def _found(compiled: Any, text: str) -> str:
     match = compiled.search(runes(text))
-    return match.group() if match else ""
+    return text[match.start() : match.end()] if match else ""
 
 
 def regex_find_all(pattern: str, text: str, count: int) -> Strings:
@@ -70,14 +71,15 @@ def must_regex_find_all(pattern: str, text: str, count: int) -> Strings:
 
 
 def _all_found(compiled: Any, text: str, count: int) -> Strings:
-    return Strings([match.group() for match in _matches(compiled, runes(text), count)])
+    found = [text[match.start() : match.end()] for match in _matches(compiled, text, count)]
+    return Strings(found) if found else NilStrings()
 
 
 def _matches(compiled: Any, text: str, count: int) -> Iterator[Any]:
     """Go's sequence of matches: an empty one directly after another does not count."""
     end = -1
     found = 0
-    for match in compiled.finditer(text):
+    for match in compiled.finditer(runes(text)):
         if found == count:
             return
         if match.end() == match.start() == end:
@@ -90,12 +92,12 @@ def _matches(compiled: Any, text: str, count: int) -> Iterator[Any]:
 
 def regex_replace_all(pattern: str, text: str, replacement: str) -> str:
     """Replace every occurrence; $1 and ${name} in the replacement stand for groups."""
-    return _replaced(_demanded(pattern), text, _expander(replacement))
+    return _replaced(_demanded(pattern), text, _expander(text, replacement))
 
 
 def must_regex_replace_all(pattern: str, text: str, replacement: str) -> str:
     """Replace every occurrence; $1 and ${name} in the replacement stand for groups."""
-    return _replaced(_checked(pattern), text, _expander(replacement))
+    return _replaced(_checked(pattern), text, _expander(text, replacement))
 
 
 def regex_replace_all_literal(pattern: str, text: str, replacement: str) -> str:
@@ -109,7 +111,6 @@ def must_regex_replace_all_literal(pattern: str, text: str, replacement: str) ->
 
 
 def _replaced(compiled: Any, text: str, replacement: Callable[[Any], str]) -> str:
-    text = runes(text)
     pieces: list[str] = []
     length = end = 0
     for match in _matches(compiled, text, -1):
@@ -120,27 +121,32 @@ def _replaced(compiled: Any, text: str, replacement: Callable[[Any], str]) -> st
     return "".join([*pieces, text[end:]])
 
 
-def _expander(template: str) -> Callable[[Any], str]:
+def _expander(text: str, template: str) -> Callable[[Any], str]:
     import re
 
     # $name takes as many letters, digits and underscores as there are; ${name} must be nothing else.
     pieces = re.split(r"\$(\$|\w+|\{\w+\})", template)
 
     def expanded(match: Any) -> str:
-        texts = [piece if index % 2 == 0 else _group(match, piece) for index, piece in enumerate(pieces)]
+        texts = [
+            piece if index % 2 == 0 else _group(text, match, piece) for index, piece in enumerate(pieces)
+        ]
         return "".join(texts)
 
     return expanded
 
 
-def _group(match: Any, reference: str) -> str:
+def _group(text: str, match: Any, reference: str) -> str:
     if reference == "$":
         return "$"
     name = reference.strip("{}")
+    group: int | None = match.re.groupindex.get(name)
     if name.isascii() and name.isdigit() and (name == "0" or name[0] != "0"):
-        number = int(name) if len(name) < 9 else -1
-        return match.group(number) or "" if 0 <= number <= match.re.groups else ""
-    return match.group(name) or "" if name in match.re.groupindex else ""
+        group = int(name) if len(name) < 9 else None
+    if group is None or group > match.re.groups:
+        return ""
+    start, end = match.span(group)
+    return text[start:end] if start >= 0 else ""
 
 
 def regex_split(pattern: str, text: str, count: int) -> Strings:
@@ -154,9 +160,8 @@ def must_regex_split(pattern: str, text: str, count: int) -> Strings:
 
 
 def _split(compiled: Any, pattern: str, text: str, count: int) -> Strings:
-    text = runes(text)
     if count == 0:
-        return Strings()
+        return NilStrings()
     if pattern and not text:
         return Strings([""])
     parts = Strings()

@@ -12,6 +12,12 @@ from crossply.functions.builtin.go_templating.values import StringMap, Strings
 from crossply.values.goquote import quote as go_quote
 
 
+class NilStrings(Strings):
+    """A []string that is nil: empty like any other, but JSON writes null."""
+
+    __slots__ = ()
+
+
 def trim(text: str) -> str:
     """Take white space off both ends."""
     return text.strip(runes.SPACES)
@@ -112,7 +118,7 @@ def cat(*values: Any) -> str:
 
 def to_strings(value: Any) -> Strings:
     """Turn a list, or a single value, into a list of strings."""
-    if value.__class__ is Strings:
+    if isinstance(value, Strings):
         return value
     if is_slice(value):
         return Strings([string_value(item) for item in value if item is not None])
@@ -129,7 +135,8 @@ def join(separator: str, value: Any) -> str:
 def sort_alpha(value: Any) -> Strings:
     """Sort a list as strings, by their bytes."""
     if is_slice(value):
-        return Strings(sorted(to_strings(value), key=runes.to_bytes))
+        parts = to_strings(value)
+        return Strings(sorted(parts, key=runes.to_bytes)) if parts else parts
     return Strings([string_value(value)])
 
 

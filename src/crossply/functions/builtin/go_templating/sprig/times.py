@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from crossply.functions.builtin.go_templating.signatures import Function
-from crossply.functions.builtin.go_templating.sprig import durations, layouts
+from crossply.functions.builtin.go_templating.sprig import layouts
 from crossply.functions.builtin.go_templating.sprig.casting import INT64_MAX, INT64_MIN, wrap64
 from crossply.functions.builtin.go_templating.sprig.moments import (
     SECOND,
@@ -95,8 +95,3 @@ def _add_date(moment: Moment, years: int, months: int, days: int) -> Moment:
     # The clock shows the same hour, although the zone may have another offset on that day.
     shift = moment.zone.at(moment.unix).seconds - moment.zone.at(unix).seconds
     return moment._replace(unix=unix + shift)
-
-
-def duration_text(value: Duration) -> str:
-    """What Go prints for a time.Duration."""
-    return durations.text_of(value)

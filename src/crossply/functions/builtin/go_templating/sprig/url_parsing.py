@@ -106,7 +106,7 @@ def _check_port(port: str) -> None:
 
 
 def _bracketed_host(host: str) -> str:
-    from ipaddress import AddressValueError, IPv6Address
+    from ipaddress import ip_address
 
     name, closing, port = host[1:].rpartition("]")
     if not closing:
@@ -115,9 +115,11 @@ def _bracketed_host(host: str) -> str:
     address, percent, zone = name.partition("%25")
     shown = _unescaped_host(address) + (_unescaped(percent + zone) if percent else "")
     try:
-        IPv6Address(shown.partition("%")[0])
-    except AddressValueError:
+        version = ip_address(shown.partition("%")[0]).version
+    except ValueError:
         raise InvalidUrl(f"invalid host: ParseAddr({quote(shown)}): unable to parse IP") from None
+    if version == 4:
+        raise InvalidUrl("invalid IP-literal")
     return f"[{shown}]{port}"
 
 

@@ -28,12 +28,12 @@ _END = _Word(_INVALID, "")
 
 def snakecase(text: str) -> str:
     """Words in lower case, joined by underscores."""
-    return _Joining(_words(runes.runes(text)), "_").joined()
+    return _Joining(_words(text), "_").joined()
 
 
 def kebabcase(text: str) -> str:
     """Words in lower case, joined by hyphens."""
-    return _Joining(_words(runes.runes(text)), "-").joined()
+    return _Joining(_words(text), "-").joined()
 
 
 class _Joining:
@@ -107,6 +107,8 @@ class _Joining:
     def _lowered(self, char: str) -> str:
         if _connects(char):
             return self._connector
+        if _is_invalid(char):
+            return REPLACEMENT
         return runes.lower(char) if runes.is_upper(char) else char
 
 
@@ -142,7 +144,7 @@ def _valid_at(text: str, at: int, before: str) -> tuple[str, int]:
     while at < len(text):
         char = text[at]
         at += 1
-        if char != REPLACEMENT:
+        if not _is_invalid(char):
             return char, at
     return before, at
 
@@ -171,6 +173,10 @@ def _upper_end(text: str, at: int, char: str) -> int:
             break
         last, at = at, after
     return last if at < len(text) and _is_alphabetic(char) else at
+
+
+def _is_invalid(char: str) -> bool:
+    return char == REPLACEMENT or "\ud800" <= char <= "\udfff"
 
 
 def _connects(char: str) -> bool:
