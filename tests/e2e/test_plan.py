@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 from crossply.compose.messages import SEVERITY_FATAL, SEVERITY_WARNING, Response, Result
 from tests.e2e.pipelines import SIZE, calling, entry, patch, resources, served
 from tests.e2e.planning import Plans, walk
-from tests.e2e.scenario import COMPOSITION, CONFIG_MAP
-from tests.e2e.things import READY, SYNCED, Things
+from tests.e2e.scenario import COMPOSITION, CONFIG_MAP, condition
+from tests.e2e.things import DEFINITION_V2, READY, SCHEMA, SYNCED, Things
 
 pytestmark = pytest.mark.xdist_group("e2e")
 
@@ -121,7 +123,7 @@ def test_a_changed_composition_is_planned_for_every_xr_that_follows_it(plan, sco
         planned = await plans.come_true(changed)
         summary = planned.document["summary"]
         assert summary["composites"] == {"create": 0, "change": 4, "delete": 0, "unchanged": 1, "fail": 0}
-        assert summary["resources"] == {"create": 0, "change": 4, "delete": 0, "unchanged": 1}
+        assert summary["resources"] == {"create": 0, "change": 4, "delete": 0, "unchanged": 0}
         [note] = node_of(planned, things.kind.kind, f"{s.id}-held")["notes"]
         assert note.endswith("its compositionUpdatePolicy is Manual")
         assert node_of(planned, "CompositionRevision")["action"] == "create"
@@ -273,11 +275,6 @@ def test_a_resource_that_the_api_refuses_is_told(plan):
 @pytest.mark.parametrize(
     ("obj", "said", "hint"),
     [
-        (
-            {"apiVersion": "nowhere.example.org/v1", "kind": "What"},
-            'no matches for kind "What"',
-            "apiVersion",
-        ),
         ({"apiVersion": "v1", "kind": "ConfigMap"}, "a ConfigMap has no name", "metadata.name"),
         ({"apiVersion": "v1"}, "Object 'Kind' is missing", "every object needs kind"),
     ],
@@ -288,6 +285,98 @@ def test_objects_that_cannot_be_planned_are_refused_with_the_next_step(plan, obj
         assert planned.code == 1
         assert said in planned.said
         assert hint in planned.said
+
+    plan(scenario)
+
+
+def test_an_object_of_an_unknown_kind_is_told_beside_the_rest(plan):
+    async def scenario(s, plans):
+        things = await settled(s, resources(entry("one", SIZE)))
+        unknown = {"apiVersion": "nowhere.example.org/v1", "kind": "What", "metadata": {"name": "it"}}
+        planned = await plans.of(unknown, things.body("mine", {"size": "4"}))
+        assert planned.code == 1
+        assert node_of(planned, "What")["error"].startswith('no matches for kind "What"')
+        assert node_of(planned, "ConfigMap")["action"] == "change"
+
+    plan(scenario)
+
+
+def definition(things: Things, **size) -> dict:
+    """The definition of things, with other rules for their size."""
+    schema = copy.deepcopy(SCHEMA)
+    schema["properties"]["spec"]["properties"]["size"] = {"type": "string", **size}
+    version = {"name": "v1", "served": True, "referenceable": True, "schema": {"openAPIV3Schema": schema}}
+    return {
+        "apiVersion": DEFINITION_V2.api_version,
+        "kind": DEFINITION_V2.kind,
+        "metadata": {"name": things.kind.resource},
+        "spec": {
+            "scope": things.scope,
+            "group": things.kind.group,
+            "names": {"kind": things.kind.kind, "plural": things.kind.plural},
+            "versions": [version],
+        },
+    }
+
+
+def test_a_whole_platform_is_planned_before_anything_of_it_exists(plan):
+    async def scenario(s, plans):
+        things = Things(s)
+        planned = await plans.come_true(
+            definition(things, default="7"),
+            composition(things, resources(entry("one", SIZE, STATUS))),
+            things.body("mine"),
+        )
+        assert {each["action"] for each in planned.nodes()} == {"create"}
+        assert node_of(planned, "CustomResourceDefinition")["name"] == things.kind.resource
+        told = {each["path"]: each["after"] for each in node_of(planned, "ConfigMap")["fields"]}
+        assert told["data.size"] == "7"
+
+    plan(scenario)
+
+
+def test_a_changed_definition_is_planned_for_the_xrs_of_its_kind(plan):
+    async def scenario(s, plans):
+        things = await settled(s, resources(entry("one", SIZE)))
+        await things.apply("bare", {"mode": "x"})
+        await things.until("bare", SYNCED, READY)
+        stricter = await plans.of(definition(things, pattern="^9"))
+        assert stricter.code == 1
+        assert "would not be valid any more" in node_of(stricter, "Thing", "mine")["error"]
+        assert "spec.size" in node_of(stricter, "Thing", "mine")["error"]
+        filled = await plans.of(definition(things, default="9"))
+        assert filled.code == 3
+        assert node_of(filled, "Thing", "mine")["action"] == "unchanged"
+        assert node_of(filled, "Thing", "bare")["fields"] == [{"path": "spec.size", "after": "9"}]
+
+    plan(scenario)
+
+
+def test_a_connection_secret_is_planned_by_its_keys_only(plan):
+    async def scenario(s, plans):
+        things = await Things.defined(s, "LegacyCluster")
+        details = [{"name": "word", "type": "FromValue", "value": "hush"}]
+        home = {"metadata": {"namespace": s.id}}
+        await things.compose(resources(entry("one", SIZE, base=home, connectionDetails=details)))
+        place = {"writeConnectionSecretToRef": {"namespace": s.id, "name": "details"}}
+        planned = await plans.come_true(things.body(s.id, {"size": "3", **place}))
+        secret = node_of(planned, "Secret")
+        assert (secret["action"], secret["resource"]) == ("create", "connection secret")
+        assert {"path": "data.word", "after": "(secret)", "secret": True} in secret["fields"]
+        assert "aHVzaA" not in planned.text
+        assert "hush" not in planned.text
+
+    plan(scenario)
+
+
+def test_a_paused_xr_is_told_to_stay_as_it_is(plan):
+    async def scenario(s, plans):
+        things = await settled(s, resources(entry("one", SIZE)))
+        await things.change("mine", {"metadata": {"annotations": {"crossplane.io/paused": "true"}}})
+        await things.until("mine", condition("Synced", "False", "ReconcilePaused"))
+        planned = await plans.of(composition(things, resources(entry("one", SIZE), entry("two"))))
+        assert node_of(planned, "Thing")["notes"] == ["is paused by its annotation crossplane.io/paused"]
+        assert node_of(planned, "Thing")["action"] == "unchanged"
 
     plan(scenario)
 

@@ -90,6 +90,7 @@ COMMAND = Command(
             short="f",
             kind="strings",
             placeholder="FILE",
+            separator="",
             required=True,
         ),
         Flag(

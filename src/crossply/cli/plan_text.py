@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from crossply.cli.failures import harmless
 from crossply.cli.plan_data import summary
-from crossply.control.kinds import REVISION
+from crossply.control.kinds import CLUSTER_ROLE, CRD, REVISION
 from crossply.control.planning_fields import Field
 from crossply.control.planning_run import Told
 from crossply.control.planning_tree import CREATE, NONE, Node, label_of
@@ -32,7 +32,7 @@ class Text:
     def whole(self) -> str:
         """Everything."""
         plan = self._told.plan
-        lines = [line for node in plan.others for line in self._tree(node, 0)]
+        lines = [line for node in plan.others for line in self._other(node)]
         unchanged = [node for node in plan.roots if not _is_worth_telling(node)]
         for node in plan.roots:
             if _is_worth_telling(node):
@@ -43,8 +43,16 @@ class Text:
             lines += [self._line(0, "=", self._label(node)) for node in unchanged]
         return "".join(f"{line}\n" for line in (*lines, self._summary()))
 
+    def _other(self, node: Node) -> Iterator[str]:
+        """An object of the files. What is new there is written there: it is not told again."""
+        if node.action == CREATE and not node.warnings and not node.error:
+            return iter([self._line(0, "+", self._label(node))])
+        return self._tree(node, 0)
+
     def _tree(self, node: Node, depth: int) -> Iterator[str]:
-        sign = "~" if node.action == NONE and node.is_changing else _SIGNS[node.action]
+        sign = _SIGNS[node.action]
+        if node.action == NONE:
+            sign = "~" if node.is_changing else "!" if node.error else "="
         yield self._line(depth, sign, self._label(node))
         yield from self._fields(node, depth + 1)
         for note in node.notes:
@@ -95,17 +103,20 @@ def _is_worth_telling(node: Node) -> bool:
 
 
 def _is_news(node: Node, field: Field) -> bool:
-    """Whether a field says something that the tree does not say already."""
+    """Whether a field says something that the tree, or another object, does not say already."""
+    if node.key.plural in _DERIVED:
+        return False
     if "resourceRefs[" in field.path or field.path.endswith(
         (f"[{field.after}].name", f"[{field.after}].type")
     ):
         return False
     if node.action != CREATE:
         return True
-    # What every new object of its kind has, and a revision's copy of its Composition.
-    return node.key.plural != REVISION.plural and not field.path.startswith(_MACHINERY)
+    return not field.path.startswith(_MACHINERY)
 
 
+_DERIVED = (REVISION.plural, CRD.plural, CLUSTER_ROLE.plural)
+"""What is made of a Composition or a definition, and says what that says."""
 _MACHINERY = (
     "metadata.finalizers",
     "metadata.labels[crossplane.io/composite]",

@@ -14,8 +14,9 @@ import orjson
 
 from crossply.compose.metadata import name_of, namespace_of, text_in
 from crossply.control.composite_kind import kind_of
-from crossply.control.kinds import COMPOSITION, CRD, DEFINITION, FUNCTION, REVISION
+from crossply.control.kinds import COMPOSITION, DEFINITION, FUNCTION, NAMESPACE, REVISION
 from crossply.control.plane import Plane
+from crossply.control.planning_definitions import define, is_definition
 from crossply.control.planning_fields import fields_between
 from crossply.control.planning_files import apply_file
 from crossply.control.planning_kinds import Governed, GovernedKinds
@@ -28,15 +29,15 @@ from crossply.control.what_if import ImaginingClient
 from crossply.control.what_if_addresses import Key, key_of
 from crossply.errors import CrossplyError
 from crossply.kube.discovery import UnknownKind
+from crossply.kube.failures import Invalid
 from crossply.kube.kind import Kind
-from crossply.schema.crd import claim_crd, composite_crd, offers_claim
 from crossply.values import Object
 
-_CRD_MANAGER = "crossplane"
+_INVALID_HINT = "change the object first, or keep the definition open for what it says"
 
 
 class PlanRefused(CrossplyError):
-    """An object of the files cannot be planned: it has no name, or its kind does not exist."""
+    """A plan cannot be made: an object has no name, or there is no control plane."""
 
     code = "CP-840"
 
@@ -104,7 +105,12 @@ class Planner:
         self._synced = (compositions.synced, revisions.synced)
 
     async def _apply(self, obj: Object) -> None:
-        kind, obj = await self._located(obj)
+        try:
+            kind, obj = await self._located(obj)
+        except UnknownKind as problem:
+            key = Key(text_in(obj, "apiVersion"), text_in(obj, "kind"), namespace_of(obj), name_of(obj))
+            self._refused.append(Node(key, obj, NONE, error=str(problem), hint=problem.hint))
+            return
         key = key_of(kind, name_of(obj), namespace_of(obj))
         try:
             written = await apply_file(self._client, kind, obj, self._manager)
@@ -117,10 +123,7 @@ class Planner:
 
     async def _located(self, obj: Object) -> tuple[Kind, Object]:
         """The object's kind, and the object in its namespace."""
-        try:
-            kind = await self._plane.discovery.kind_for(text_in(obj, "apiVersion"), text_in(obj, "kind"))
-        except UnknownKind as problem:
-            raise await self._unserved(obj, problem) from None
+        kind = await self._plane.discovery.kind_for(text_in(obj, "apiVersion"), text_in(obj, "kind"))
         if not name_of(obj):
             raise PlanRefused(
                 f"a {kind.kind} has no name",
@@ -130,24 +133,13 @@ class Planner:
             return kind, obj
         return kind, {**obj, "metadata": {**obj["metadata"], "namespace": self._namespace}}
 
-    async def _unserved(self, obj: Object, problem: UnknownKind) -> CrossplyError:
-        await self._kinds.load()
-        awaited = self._kinds.awaited_definition(text_in(obj, "apiVersion"), text_in(obj, "kind"))
-        if not awaited:
-            return problem
-        return PlanRefused(
-            f"the API server does not serve {text_in(obj, 'kind')} yet: its definition {awaited} is new",
-            hint="plan and apply the definition first, then plan the rest",
-        )
-
     async def _follow_up(self, kind: Kind, written: Object) -> None:
         """What the controllers of our own kinds make of an object that is not composed."""
-        if kind == COMPOSITION:
+        if kind.resource == COMPOSITION.resource:
             await RevisionController(self._plane).reconcile(name_of(written))
-        elif kind.resource == DEFINITION.resource:
-            await self._client.apply(CRD, composite_crd(written), _CRD_MANAGER)
-            if offers_claim(written):
-                await self._client.apply(CRD, claim_crd(written), _CRD_MANAGER)
+        elif is_definition(kind.group, kind.plural):
+            await define(self._client, kind.plural, name_of(written))
+            await self._plane.discovery.refresh()
 
     async def _finish(self) -> Plan:
         for synced in self._synced:
@@ -170,10 +162,24 @@ class Planner:
             return
         elif (key.group, key.plural) == (COMPOSITION.group, COMPOSITION.plural):
             await self._fan_out(key)
-        elif (key.group, key.plural) == (DEFINITION.group, DEFINITION.plural):
+        elif is_definition(key.group, key.plural):
             for each in self._kinds.defined_by(key.name):
-                for xr in await self._instances(each) if not each.is_claim else ():
-                    self._due[key_of(each.kind, name_of(xr), namespace_of(xr))] = each
+                await self._redefine(each)
+
+    async def _redefine(self, governed: Governed) -> None:
+        """Have all objects of a kind whose definition changes defaulted, pruned and validated anew."""
+        if governed.is_claim:
+            return
+        for xr in await self._instances(governed):
+            key = key_of(governed.kind, name_of(xr), namespace_of(xr))
+            try:
+                await self._client.patch_merge(governed.kind, key.name, {}, key.namespace)
+            except Invalid as problem:
+                self._forest.seen.add(key)
+                told = f"would not be valid any more: {problem}"
+                self._refused.append(Node(key, xr, NONE, error=told, hint=_INVALID_HINT))
+            else:
+                self._due[key] = governed
 
     def _is_changed(self, key: Key) -> bool:
         known = self._world.known(key)
@@ -208,7 +214,7 @@ class Planner:
         roots = dict.fromkeys(self._root(key, touched) for key in touched if self._kinds.at(key) is not None)
         for key in sorted(roots):
             governed = self._kinds.at(key)
-            node = await self._forest.tree(key, governed.kind) if governed is not None else None
+            node = await self._tree(key, governed) if governed is not None else None
             if node is not None:
                 plan.roots.append(node)
         plan.others += self._refused
@@ -220,6 +226,11 @@ class Planner:
         for node in plan.nodes():
             annotate(node, self._kinds.at(node.key), self._rounds, self._world, self._held)
         return plan
+
+    async def _tree(self, key: Key, governed: Governed) -> Node | None:
+        if key in self._held:
+            return await self._forest.leaf(key, governed)
+        return await self._forest.tree(key, governed.kind)
 
     def _root(self, key: Key, touched: Iterable[Key]) -> Key:
         """The topmost composite resource or claim that is concerned, too."""
@@ -246,8 +257,10 @@ def uses(governed: Governed, xr: Object, composition: str) -> bool:
 
 
 def _order(obj: Object) -> int:
-    """Definitions first, composite resources last, whatever the order of the files."""
+    """Namespaces and definitions first, composite resources last, whatever the order of the files."""
     group = text_in(obj, "apiVersion").rpartition("/")[0]
     if group == DEFINITION.group:
-        return 0 if text_in(obj, "kind") == DEFINITION.kind else 2
-    return 1 if group == FUNCTION.group else 3
+        return 3 if text_in(obj, "kind") == COMPOSITION.kind else 1
+    if group == FUNCTION.group:
+        return 2
+    return 0 if text_in(obj, "kind") == NAMESPACE.kind else 4

@@ -56,7 +56,8 @@ def _is_untold(path: Path, new: bool) -> bool:
         return len(path) > 2 and path[2] == _LAST_APPLIED
     if path[0] == "status":
         return path[-1] in _TIMES
-    return new and path in (("apiVersion",), ("kind",))
+    # An object may be read at one version and written at another.
+    return path in (("apiVersion",), ("kind",))
 
 
 def _hidden(value: Any) -> Any:

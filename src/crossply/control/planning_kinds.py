@@ -13,12 +13,13 @@ from crossply.compose.machinery import Machinery
 from crossply.compose.metadata import controller_of, namespace_of, text_in
 from crossply.control.claim_kind import ClaimKind, claim_kind_of
 from crossply.control.composite_kind import CompositeKind, kind_of, machinery_of
-from crossply.control.kinds import DEFINITION
 from crossply.control.plane import Plane
+from crossply.control.planning_definitions import DEFINITIONS
 from crossply.control.selecting import Compositions
 from crossply.control.what_if_addresses import Key, key_of
 from crossply.kinds.definition import Definition, parse_definition
 from crossply.kube.discovery import UnknownKind
+from crossply.kube.failures import NotServed
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
@@ -43,23 +44,28 @@ class GovernedKinds:
         self._plane = plane
         self._compositions = compositions
         self._known: dict[tuple[str, str], Governed] = {}
-        self._unserved: dict[tuple[str, str], str] = {}
         self._reconcilers: dict[Kind, CompositeKind | ClaimKind] = {}
 
     async def load(self) -> None:
         """Read every definition."""
-        for data in (await self._plane.client.list(DEFINITION)).items:
-            definition = parse_definition(orjson.loads(data))
-            await self._add(Governed(kind_of(definition), definition, is_claim=False))
-            if definition.claim_names is not None:
-                await self._add(Governed(claim_kind_of(definition), definition, is_claim=True))
+        for kind in DEFINITIONS:
+            try:
+                listed = await self._plane.client.list(kind)
+            except NotServed:
+                continue
+            for data in listed.items:
+                await self._define(parse_definition(orjson.loads(data)))
+
+    async def _define(self, definition: Definition) -> None:
+        await self._add(Governed(kind_of(definition), definition, is_claim=False))
+        if definition.claim_names is not None:
+            await self._add(Governed(claim_kind_of(definition), definition, is_claim=True))
 
     async def _add(self, governed: Governed) -> None:
         kind = governed.kind
         try:
             await self._plane.discovery.kind_for(kind.api_version, kind.kind)
         except UnknownKind:
-            self._unserved[kind.group, kind.kind] = governed.definition.name
             return
         self._known[kind.group, kind.plural] = governed
 
@@ -77,10 +83,6 @@ class GovernedKinds:
     def defined_by(self, name: str) -> list[Governed]:
         """The kinds that a definition defines."""
         return [each for each in self._known.values() if each.definition.name == name]
-
-    def awaited_definition(self, api_version: str, kind: str) -> str:
-        """The definition of a kind that is not served yet; empty where there is none."""
-        return self._unserved.get((_group(api_version), kind), "")
 
     def owner_key(self, obj: Object) -> Key | None:
         """The composite resource that controls an object."""

@@ -11,8 +11,8 @@ from crossply.compose.metadata import annotations_of, metadata_of, uid_of
 from crossply.control.planning_kinds import Governed
 from crossply.control.planning_rounds import MOST_RUNS, Rounds
 from crossply.control.planning_tree import DELETE, Node
-from crossply.control.what_if import WhatIf
 from crossply.control.what_if_addresses import Key
+from crossply.control.what_if_world import World
 from crossply.values import Object
 
 
@@ -30,7 +30,7 @@ def holds_back(governed: Governed, xr: Object) -> str:
 
 
 def annotate(
-    node: Node, governed: Governed | None, rounds: Rounds, world: WhatIf, held: Mapping[Key, str]
+    node: Node, governed: Governed | None, rounds: Rounds, world: World, held: Mapping[Key, str]
 ) -> None:
     """Add what is to be said."""
     if node.action == DELETE or node.error:
@@ -68,7 +68,7 @@ def _unsynced(obj: Object) -> str:
     return ""
 
 
-def _warnings(obj: Object, world: WhatIf) -> list[str]:
+def _warnings(obj: Object, world: World) -> list[str]:
     uid = uid_of(obj)
     told = [each for each in world.told if uid and _about(each).get("uid") == uid]
     return list(dict.fromkeys(str(each.get("message", "")) for each in told if each.get("type") == WARNING))

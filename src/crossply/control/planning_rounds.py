@@ -16,9 +16,9 @@ from crossply.control.claim_kind import claim_kind_of
 from crossply.control.claim_sync import claim_reference
 from crossply.control.plane import Plane
 from crossply.control.planning_kinds import Governed, GovernedKinds
-from crossply.control.what_if import WhatIf
 from crossply.control.what_if_addresses import Key, key_of
 from crossply.control.what_if_feeds import Change
+from crossply.control.what_if_world import World
 from crossply.errors import CrossplyError
 from crossply.kube.failures import Conflict
 from crossply.values import Object
@@ -45,7 +45,7 @@ class Unreadable(CrossplyError):
 class Rounds:
     """The reconciles of one plan."""
 
-    def __init__(self, plane: Plane, world: WhatIf, kinds: GovernedKinds, progress: Progress) -> None:
+    def __init__(self, plane: Plane, world: World, kinds: GovernedKinds, progress: Progress) -> None:
         self._plane = plane
         self._world = world
         self._kinds = kinds

@@ -17,8 +17,8 @@ from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
 from crossply.control.planning_fields import Field, Unknown, fields_between
 from crossply.control.planning_kinds import Governed, GovernedKinds
-from crossply.control.what_if import WhatIf
 from crossply.control.what_if_addresses import Key, key_of
+from crossply.control.what_if_world import World
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.kind import Kind
 from crossply.values import Object
@@ -77,7 +77,7 @@ class Pair:
 class Forest:
     """Builds the trees of one plan; each object is in one of them only."""
 
-    def __init__(self, plane: Plane, world: WhatIf, kinds: GovernedKinds, concurrency: int) -> None:
+    def __init__(self, plane: Plane, world: World, kinds: GovernedKinds, concurrency: int) -> None:
         self._plane = plane
         self._world = world
         self._kinds = kinds
@@ -102,6 +102,18 @@ class Forest:
         if governed is not None:
             node.is_composite = not governed.is_claim
             await self._grow(node, governed, pair)
+        return node
+
+    async def leaf(self, key: Key, governed: Governed) -> Node | None:
+        """A composite resource alone: what is below it does not change."""
+        if key in self.seen:
+            return None
+        self.seen.add(key)
+        pair = await self._pair(key, governed.kind)
+        if pair.either is None:
+            return None
+        node = self._node(key, pair, "")
+        node.is_composite = True
         return node
 
     def _node(self, key: Key, pair: Pair, resource: str) -> Node:

@@ -20,21 +20,19 @@ from typing import Any, cast
 import aiohttp
 import orjson
 
-from crossply.control.what_if_addresses import Address, Key, address_of, is_selected
-from crossply.control.what_if_feeds import Change, Feed
-from crossply.control.what_if_objects import Imagined, at_version, identified
+from crossply.compose.metadata import name_of
+from crossply.control.kinds import EVENT
+from crossply.control.what_if_addresses import Address, Key, address_of
+from crossply.control.what_if_local import written
+from crossply.control.what_if_objects import Imagined, at_version
+from crossply.control.what_if_world import World, at
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
-from crossply.kube.failures import AlreadyExists, Conflict, Invalid, NotFound
+from crossply.kube.failures import AlreadyExists, Conflict, Invalid, NotFound, NotServed
 from crossply.kube.requests import APPLY_PATCH, JSON, MERGE_PATCH, Reply, Request
 from crossply.kube.transport import Transport
 from crossply.values import Object
 from crossply.values.differences import carried, merge_patched
-
-FIRST_VERSION = 10**17
-"""What is imagined is newer than anything that the server has."""
-_UNWATCHED = 2_000
-"""Turns of the loop after which watches that do not catch up are not waited for any longer."""
 
 
 class WhatIf(Transport):
@@ -42,32 +40,8 @@ class WhatIf(Transport):
 
     def __init__(self, config: ClusterConfig) -> None:
         super().__init__(config)
-        self.told: list[Object] = []
-        """The events that would be recorded."""
-        self._objects: dict[Key, Imagined] = {}
-        self._history: list[Change] = []
-        self._feeds: list[Feed] = []
+        self.world = World()
         self._locks: dict[Key, asyncio.Lock] = {}
-        self._version = FIRST_VERSION
-
-    def written(self) -> list[Key]:
-        """Everything that was written, in the order of the first write."""
-        return list(self._objects)
-
-    def known(self, key: Key) -> Imagined | None:
-        """What is imagined of an object, if anything is."""
-        return self._objects.get(key)
-
-    def history(self, since: int = 0) -> list[Change]:
-        """Every change, in order; without the first so many."""
-        return self._history[since:]
-
-    async def quiet(self) -> None:
-        """Wait until every watch has told everything."""
-        for _ in range(_UNWATCHED):
-            if all(feed.idle for feed in self._feeds):
-                return
-            await asyncio.sleep(0)
 
     async def send(self, request: Request) -> Reply:
         """The answer that the imagined world gives."""
@@ -75,56 +49,51 @@ class WhatIf(Transport):
         if address is None:
             if request.writes:
                 raise Invalid(f"{request.method} {request.path} cannot be tried without doing it")
-            return await super().send(request)
+            return await self._discover(request)
         if not request.writes:
             return await self._read(address, request)
-        if address.plural == "events" and request.body is not None:
-            self.told.append(orjson.loads(request.body))
+        if address.plural == EVENT.plural and request.body is not None:
+            self.world.told.append(orjson.loads(request.body))
             return Reply(201, request.body)
         async with self._locks.setdefault(address.key, asyncio.Lock()):
             return _reply(await self._write(address, request))
 
     @asynccontextmanager
     async def stream(self, request: Request, seconds: float) -> AsyncIterator[aiohttp.StreamReader]:
-        """A watch of what is imagined from a version on; what exists is to be listed first."""
+        """A watch of what is imagined; what exists is to be listed first."""
         address = address_of(request.path)
         if address is None or "sendInitialEvents" in request.query:
             raise Invalid("the imagined world has no streaming lists")
-        feed = Feed(address, request.query)
-        for change in self._history:
-            if change.version > int(request.query.get("resourceVersion") or 0):
-                feed.tell(change)
-        self._feeds.append(feed)
-        try:
+        with self.world.feed(address, request.query) as feed:
             yield cast(aiohttp.StreamReader, feed)
-        finally:
-            self._feeds.remove(feed)
+
+    async def _discover(self, request: Request) -> Reply:
+        reply = await super().send(request)
+        if request.path != "/apis":
+            return reply
+        return _reply(self.world.kinds.discovered(orjson.loads(reply.data)))
 
     async def _read(self, address: Address, request: Request) -> Reply:
-        if not address.name:
-            return await self._list(address, request)
-        known = self._objects.get(address.key)
-        if known is None or address.subresource:
-            return await super().send(request)
+        try:
+            if not address.name:
+                page = orjson.loads((await super().send(request)).data)
+                return _reply(self.world.listed(address, request.query, page))
+            known = self.world.known(address.key)
+            if known is None:
+                return await super().send(request)
+        except NotServed:
+            if not self.world.kinds.has(address):
+                raise
+            if not address.name:
+                return _reply(self.world.listed(address, request.query, {"metadata": {}}))
+            raise _not_found(address) from None
         if known.now is None:
             raise _not_found(address)
-        return _reply(_at(address, known.now))
-
-    async def _list(self, address: Address, request: Request) -> Reply:
-        reply = await super().send(request)
-        page = orjson.loads(reply.data)
-        here = {key: each for key, each in self._objects.items() if _is_of(address, key)}
-        items = [item for item in page.get("items") or () if _key_in(address, item) not in here]
-        if not page["metadata"].get("continue"):
-            items += [
-                _at(address, each.now)
-                for each in here.values()
-                if each.now is not None and is_selected(each.now, address.namespace, request.query)
-            ]
-        metadata = {**page["metadata"], "resourceVersion": str(self._version)}
-        return Reply(reply.status, orjson.dumps({**page, "metadata": metadata, "items": items}))
+        return _reply(at(address, known.now))
 
     async def _write(self, address: Address, request: Request) -> Object:
+        if request.method != "DELETE" and self.world.is_imaginary(address):
+            return await self._write_here(address, request)
         if request.method == "POST":
             return await self._create(address, request)
         known = await self._knowing(address)
@@ -142,13 +111,21 @@ class WhatIf(Transport):
         answer = await self._try(
             request, body=orjson.dumps(_on(known.before, orjson.loads(request.body or b"")))
         )
-        return self._keep(address, known, carried(known.before, answer, known.now))
+        return self.world.keep(address, known, carried(known.before, answer, known.now))
+
+    async def _write_here(self, address: Address, request: Request) -> Object:
+        body = orjson.loads(request.body or b"{}")
+        address = address if address.name else address._replace(name=name_of(body))
+        known = await self._knowing(address)
+        if known.now is None and (address.subresource or request.content_type == MERGE_PATCH):
+            raise _not_found(address)
+        result = written(known, request, body, address.subresource)
+        shape = self.world.kinds.shape(address) if self.world.kinds.has(address) else None
+        return self.world.keep(address, known, shape.filled(result) if shape is not None else result)
 
     async def _knowing(self, address: Address) -> Imagined:
-        known = self._objects.get(address.key)
-        if known is None:
-            known = self._objects[address.key] = Imagined(await self._look(address))
-        return known
+        known = self.world.known(address.key)
+        return known or self.world.begin(address.key, await self._look(address))
 
     async def _look(self, address: Address) -> Object | None:
         """What the server really has."""
@@ -172,13 +149,13 @@ class WhatIf(Transport):
             )
         answer = await self._try(request)
         address = address._replace(name=answer["metadata"]["name"])
-        return self._keep(address, await self._knowing(address), answer)
+        return self.world.keep(address, await self._knowing(address), answer)
 
     async def _apply(self, address: Address, request: Request, known: Imagined) -> Object:
         manager = f"{request.query.get('fieldManager', '')} {address.subresource}"
         if not address.subresource:
             answer = await self._try(request)
-            return self._keep(address, known, known.after_apply(manager, answer))
+            return self.world.keep(address, known, known.after_apply(manager, answer))
         if known.now is None:
             raise _not_found(address)
         wish = orjson.loads(request.body or b"{}")
@@ -187,7 +164,7 @@ class WhatIf(Transport):
         known.applied[manager] = answer
         held = known.now.get("status") or {}
         status = carried(base.get("status") or {}, answer.get("status") or {}, held)
-        return self._keep(address, known, known.with_status(status))
+        return self.world.keep(address, known, known.with_status(status))
 
     async def _replace(self, address: Address, request: Request, known: Imagined) -> Object:
         """An update, or a merge patch, which is an update on top of what is imagined."""
@@ -203,7 +180,7 @@ class WhatIf(Transport):
         if not known.is_untouched and "status" in known.now:
             # The server keeps the status that it has; what is imagined of it stays, too.
             answer = {**answer, "status": known.now["status"]}
-        return self._keep(address, known, answer)
+        return self.world.keep(address, known, answer)
 
     async def _replace_status(
         self, address: Address, request: Request, known: Imagined, whole: Object
@@ -211,7 +188,7 @@ class WhatIf(Transport):
         if known.before is not None:
             based = {**known.before, "status": whole.get("status")}
             whole = await self._try(_as_update(request, based))
-        return self._keep(address, known, known.with_status(whole.get("status")))
+        return self.world.keep(address, known, known.with_status(whole.get("status")))
 
     async def _try_whole(self, address: Address, request: Request, known: Imagined, whole: Object) -> Object:
         data = at_version(whole, known.before)
@@ -231,7 +208,7 @@ class WhatIf(Transport):
             kind = {"kind": "DeleteOptions", "apiVersion": "v1"}
             await self._try(request, body=orjson.dumps({**kind, **options, "dryRun": ["All"]}))
         gone = known.now
-        self._note(address, known, None)
+        self.world.remove(address, known)
         return gone
 
     async def _try(self, request: Request, **changes: Any) -> Object:
@@ -241,29 +218,14 @@ class WhatIf(Transport):
         answer: Object = orjson.loads(reply.data)
         return answer
 
-    def _keep(self, address: Address, known: Imagined, result: Object) -> Object:
-        if known.now is not None and not known.is_changed_by(result):
-            return known.now
-        kept = identified(result, known.now, self._version + 1)
-        self._note(address, known, kept)
-        return kept
-
-    def _note(self, address: Address, known: Imagined, after: Object | None) -> None:
-        self._version += 1
-        change = Change(self._version, address.key, known.now, after)
-        known.now = after
-        self._history.append(change)
-        for feed in self._feeds:
-            feed.tell(change)
-
 
 class ImaginingClient(Client):
     """A client of the imagined world."""
 
     def __init__(self, config: ClusterConfig) -> None:
         super().__init__(config)
-        self.world = WhatIf(config)
-        self._transport = self.world
+        self._transport = transport = WhatIf(config)
+        self.world = transport.world
 
 
 def _as_update(request: Request, body: Object, **changes: str) -> Request:
@@ -278,21 +240,6 @@ def _on(live: Object, patch: list[Object]) -> list[Object]:
     version = live["metadata"]["resourceVersion"]
     path = "/metadata/resourceVersion"
     return [{**each, "value": version} if each.get("path") == path else each for each in patch]
-
-
-def _at(address: Address, obj: Object) -> Object:
-    """The object at the version that was asked for: versions of a kind differ in their name only."""
-    version = f"{address.group}/{address.version}" if address.group else address.version
-    return obj if obj.get("apiVersion") == version else {**obj, "apiVersion": version}
-
-
-def _is_of(address: Address, key: Key) -> bool:
-    return (key.group, key.plural) == (address.group, address.plural)
-
-
-def _key_in(address: Address, item: Object) -> Key:
-    metadata = item["metadata"]
-    return Key(address.group, address.plural, metadata.get("namespace", ""), metadata["name"])
 
 
 def _reply(obj: Object) -> Reply:
