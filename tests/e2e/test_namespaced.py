@@ -20,7 +20,6 @@ from tests.e2e.things import (
 pytestmark = pytest.mark.xdist_group("e2e")
 
 
-@pytest.mark.xfail(strict=True, reason="what is told in the first of two runs is dropped")
 def test_another_namespace_is_overridden_with_a_warning(play):
     async def scenario(s):
         things = await Things.defined(s)

@@ -73,7 +73,6 @@ def test_what_somebody_took_over_is_theirs(play):
     play(scenario)
 
 
-@pytest.mark.xfail(strict=True, reason="an XR whose resources were refused is not tried again by itself")
 def test_of_two_xrs_that_desire_the_same_object_the_first_has_it(play):
     async def scenario(s):
         things = await Things.defined(s)

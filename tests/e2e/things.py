@@ -173,13 +173,16 @@ def failing(text: str) -> Callable[[Object], bool]:
     return lambda xr: FAILED(xr) and text in message_of(xr)
 
 
+def _separately(events: set[tuple[str, str, str]]) -> set[tuple[str, str, str]]:
+    return {
+        (type_, reason, part) for type_, reason, message in events for part in message.split("; ")
+    } | events
+
+
 async def until_told(s: Scenario, about: Object, type_: str, reason: str, message: str) -> None:
     """Wait until an event about an object was told, perhaps together with others of its kind."""
     end = time.monotonic() + PATIENCE
-    while not any(
-        (each[0], each[1]) == (type_, reason) and message in each[2].split("; ")
-        for each in (told := await s.events(about))
-    ):
+    while (type_, reason, message) not in (told := _separately(await s.events(about))):
         assert time.monotonic() < end, f"never told: {reason} {message!r}, only {sorted(told)}"
         await asyncio.sleep(0.05)
 

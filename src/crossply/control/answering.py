@@ -32,11 +32,11 @@ from crossply.kinds.composition import ObjectRef
 class ClusterAnswers:
     """Answers for one reconcile: within it, what is read twice is read once."""
 
-    def __init__(self, plane: Plane) -> None:
+    def __init__(self, plane: Plane, interests: set[Interest]) -> None:
         self._plane = plane
         self._selected: dict[str, list[Snapshot]] = {}
-        self.interests: set[Interest] = set()
-        """All that was read."""
+        self.interests = interests
+        """All that was read is added to it."""
         self.look_again_after = 0.0
         """The seconds until the first answer of a function is no longer good; 0 where all stay good."""
 

@@ -13,6 +13,7 @@ from crossply.compose.events import COMPOSE, WARNING, Event
 from crossply.compose.metadata import labels_of, name_of, namespace_of, uid_of
 from crossply.compose.naming import composed_manager
 from crossply.control.composed_store import ComposedStore
+from crossply.control.dependencies import Interest
 from crossply.control.memory import Applied
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
@@ -54,6 +55,12 @@ class ComposedWrites:
             elif isinstance(result, BaseException):
                 raise result
         return unsynced
+
+    async def place_of(self, resource: Composed) -> Interest:
+        """Where the resource is to be: whatever happens there may let it be applied."""
+        wish = resource.object
+        kind = await self._plane.discovery.kind_for(wish["apiVersion"], wish["kind"])
+        return Interest(kind, namespace_of(wish), name_of(wish))
 
     async def _collect(self, deletion: Deletion) -> None:
         """Detach, then delete in the foreground, so that nothing of it is left behind."""

@@ -145,30 +145,34 @@ class CompositeReconciler:
             self._plane.recorder.record(xr, Event(NORMAL, REQUEST_HANDLED, "Handling reconcile request"))
 
     async def _compose(self, xr: Object, told: Told) -> float:
-        run = await self._run(xr, told)
-        if run.made_something:
-            # What was made a moment ago may be all that was missing: look once more, and tell once.
-            told.forget()
-            run = await self._run(run.xr, told)
+        interests: set[Interest] = set()
+        try:
+            run = await self._run(xr, told, interests)
+            if run.made_something:
+                # What was made a moment ago may be all that was missing: look once more, and tell once.
+                await self._tell(run.xr, run.outcome.events)
+                told.forget()
+                run = await self._run(run.xr, told, interests)
+        finally:
+            # Also of a run that failed: what was missing may come.
+            place = (namespace_of(xr), name_of(xr))
+            self._plane.dependencies.follow((self._kind, *place), interests, lambda: self._wake(*place))
         await self._conclude(run)
         return run.look_again_after or polled_after(run.xr)
 
-    async def _run(self, xr: Object, told: Told) -> Run:
-        """Run the pipeline, and do what it decided."""
+    async def _run(self, xr: Object, told: Told, interests: set[Interest]) -> Run:
+        """Run the pipeline, and do what it decided; notes what the composite resource depends on."""
         choice = self._compositions.choose(xr, self._machinery, self._definition)
         check_compatible(xr, choice.recipe.composition)
         seen = self._configured(xr, choice)
         found = await self._composed.load(seen, self._machinery)
+        interests.update(self._composed.secrets_of(found))
         secret = await find_secret(self._plane, seen) if self._machinery.legacy else None
         details = decode_data(secret) if secret is not None else {}
-        job = Job(
-            Snapshot(seen),
-            choice.recipe,
-            observe(found, uid_of(xr)),
-            details,
-            required_before=self._required.get(uid_of(xr), {}) if self._plane.fetches_required else None,
-        )
-        answers = ClusterAnswers(self._plane)
+        required = self._required.get(uid_of(xr), {}) if self._plane.fetches_required else None
+        observed = observe(found, uid_of(xr))
+        job = Job(Snapshot(seen), choice.recipe, observed, details, required_before=required)
+        answers = ClusterAnswers(self._plane, interests)
         try:
             outcome = await answers.drive(compose(job, told))
         except ComposeError as problem:
@@ -177,18 +181,19 @@ class CompositeReconciler:
             raise problem.within("cannot compose resources") from None
         finally:
             self._required[uid_of(xr)] = told.requirements
-            self._depend(xr, (*answers.interests, *self._composed.secrets_of(found)))
         await self._writes.collect_all(outcome.deletions)
-        xr = await self._save_references(xr, seen, outcome)
-        for event in selections(choice):
-            self._plane.recorder.record(xr, event)
+        xr = await self._own.change(xr, self._machinery.with_field(seen, "resourceRefs", outcome.references))
+        await self._tell(xr, selections(choice))
         unsynced = await self._writes.apply_all(xr, outcome)
+        interests.update(
+            [await self._writes.place_of(each) for each in outcome.composed if each.name in unsynced]
+        )
         return Run(xr, outcome, unsynced, secret, answers.look_again_after)
 
-    def _depend(self, xr: Object, interests: Iterable[Interest]) -> None:
-        """Follow what the run read, also when it failed: what was missing may come."""
-        place = (namespace_of(xr), name_of(xr))
-        self._plane.dependencies.follow((self._kind, *place), interests, lambda: self._wake(*place))
+    async def _tell(self, xr: Object, events: Iterable[Event]) -> None:
+        for event in events:
+            self._plane.recorder.record(xr, event)
+        await tell_claim(self._plane, xr, events)
 
     def _configured(self, xr: Object, choice: Choice) -> Object:
         """The composite resource as it will be once it is written."""
@@ -204,12 +209,6 @@ class CompositeReconciler:
         if FINALIZER not in finalizers:
             xr = {**xr, "metadata": {**xr["metadata"], "finalizers": [*finalizers, FINALIZER]}}
         return xr
-
-    async def _save_references(self, xr: Object, seen: Object, outcome: Outcome) -> Object:
-        """One write for all that changes on the composite resource itself: none when nothing does."""
-        return await self._own.change(
-            xr, self._machinery.with_field(seen, "resourceRefs", outcome.references)
-        )
 
     async def _publish(self, xr: Object, outcome: Outcome, secret: Object | None) -> str:
         """Publish connection details, as legacy composite resources do; when, if anything changed."""
@@ -234,18 +233,14 @@ class CompositeReconciler:
         except KubeError as problem:
             told = f"cannot compose resources: cannot apply composite resource status: {problem}"
             raise ComposeError(told, hint=problem.hint) from problem
-        for event in (*outcome.events, *joined(verdict.events)):
-            self._plane.recorder.record(xr, event)
-        await tell_claim(self._plane, xr, outcome.events)
+        await self._tell(xr, (*outcome.events, *joined(verdict.events)))
 
     async def _tell_failure(self, xr: Object, told: Told, problem: CrossplyError) -> None:
         status = xr.get("status") or {}
         if self._machinery.legacy:
             status = {**status, **engine_status(status, told.conditions)}
         verdict = failure(problem, told.conditions, status)
-        for event in (*told.events, *verdict.events):
-            self._plane.recorder.record(xr, event)
-        await tell_claim(self._plane, xr, told.events)
+        await self._tell(xr, (*told.events, *verdict.events))
         try:
             await self._own.status(xr, status, verdict.conditions)
         except KubeError:
