@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 import pathlib
+import socket
 import time
 import urllib.request
 from typing import Any, NamedTuple
@@ -226,3 +227,15 @@ def test_no_secret_value_is_told_anywhere(observed):
                 assert canary.encode() not in text, text
 
     observed.play(scenario, "canary")
+
+
+def test_what_cannot_be_told_is_no_reason_not_to_start(tmp_path, monkeypatch):
+    """A port that is taken, and a protocol for traces that is not offered: both are logged, as logfmt."""
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with running(tmp_path, "up", "--in-memory", "--data", str(tmp_path), "--metrics-port", str(port)):
+            said = (tmp_path / "control-plane.err").read_text()
+    assert f'level=warning logger=crossply.control msg="metrics are not served on port {port}: ' in said
+    assert 'msg="traces are not sent: the protocol grpc is not offered: use http/protobuf"' in said
