@@ -40,9 +40,27 @@ class UsageRelease:
         wait = await self._using_that_is_left(usage)
         if wait is not None:
             return (wait,)
-        await self._free(usage)
-        await self._let_go(usage)
+        found = await self._find_used(usage)
+        if found is None:
+            await self._let_go(usage)
+            return ()
+        which = (usage.of.group, usage.of.kind, namespace_of(found[1]), usage.of.name)
+        if any(other.uid != usage.uid for other in self._usages.of(*which)):
+            await self._let_go(usage)
+            # The others may go at the same time, each leaving the mark to the rest. Whoever looks last sees
+            # that nobody is left.
+            if not await self._usages.of_now(*which):
+                await self._free(usage, *found)
+        else:
+            await self._free(usage, *found)
+            await self._let_go(usage)
         return ()
+
+    async def _find_used(self, usage: Usage) -> tuple[Kind, Object] | None:
+        try:
+            return await self._parties.find(usage.of) if usage.of.name else None
+        except PartyMissing:
+            return None
 
     async def _using_that_is_left(self, usage: Usage) -> Presence | None:
         """Composed together with what uses, a Usage is deleted together with it, and must outlast it."""
@@ -59,17 +77,8 @@ class UsageRelease:
         self._plane.recorder.record(usage.obj, Event(NORMAL, "WaitingUsingDeleted", told))
         return Presence(kind, namespace_of(using), name_of(using), present=False)
 
-    async def _free(self, usage: Usage) -> None:
-        """Let the used resource be deleted, unless another Usage protects it still."""
-        if not usage.of.name:
-            return
-        try:
-            kind, used = await self._parties.find(usage.of)
-        except PartyMissing:
-            return
-        users = self._usages.of(usage.of.group, usage.of.kind, namespace_of(used), name_of(used))
-        if any(other.uid != usage.uid for other in users):
-            return
+    async def _free(self, usage: Usage, kind: Kind, used: Object) -> None:
+        """Let the used resource be deleted; if somebody tried to, now."""
         if IN_USE in labels_of(used):
             await self._unmark(kind, used)
         policy = annotations_of(used).get(DELETION_ATTEMPT, "")

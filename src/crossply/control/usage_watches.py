@@ -28,7 +28,8 @@ from crossply.kube.selection import Selection
 from crossply.kube.watch import ADDED, DELETED, MODIFIED, RELIST, SYNCED, Change, changes
 from crossply.values import Object
 
-_SYNC_SECONDS = 10.0
+_SYNC_SECONDS = 1.0
+"""A kind that is gone never tells what there is of it; then the resource itself is asked for."""
 _log = logging.getLogger("crossply.usage")
 
 
