@@ -7,19 +7,19 @@ from crossply.functions.builtin.go_templating.sprig import runes
 
 def upper(text: str) -> str:
     """Every letter in upper case."""
-    return text.upper() if text.isascii() else "".join(map(runes.upper, runes.runes(text)))
+    return text.upper() if text.isascii() else "".join(map(runes.upper, runes.walkable(runes.runes(text))))
 
 
 def lower(text: str) -> str:
     """Every letter in lower case."""
-    return text.lower() if text.isascii() else "".join(map(runes.lower, runes.runes(text)))
+    return text.lower() if text.isascii() else "".join(map(runes.lower, runes.walkable(runes.runes(text))))
 
 
 def title(text: str) -> str:
     """Every word with a capital; other letters stay as they are."""
     shown = []
     before = " "
-    for char in runes.runes(text):
+    for char in runes.walkable(runes.runes(text)):
         shown.append(runes.title(char) if _separates(before) else char)
         before = char
     return "".join(shown)
@@ -37,7 +37,7 @@ def untitle(text: str) -> str:
     """Every word without its capital."""
     shown = []
     begins = True
-    for char in runes.runes(text):
+    for char in runes.walkable(runes.runes(text)):
         if runes.is_space(char):
             begins = True
         elif begins:
@@ -51,7 +51,7 @@ def swapcase(text: str) -> str:
     """Upper case becomes lower case and the other way; a word's first letter becomes title case."""
     shown = []
     begins = True
-    for char in runes.runes(text):
+    for char in runes.walkable(runes.runes(text)):
         swapped = char
         if runes.is_upper(char) or runes.is_title(char):
             swapped = runes.lower(char)
@@ -86,4 +86,5 @@ def nospace(text: str) -> str:
 
 
 def _bytes_as_characters(text: str) -> str:
+    runes.walkable(text)
     return text if text.isascii() else runes.to_bytes(text).decode("latin-1")

@@ -23,6 +23,7 @@ _ONE = rf"^\s*({_OPERATOR})\s*({_VERSION})\s*$"
 _RANGE = rf"\s*({_VERSION})\s+-\s+({_VERSION})\s*"
 _EACH = rf"(?:{_OPERATOR})\s*(?:{_VERSION})"
 _GROUP = rf"^(?:\s*(?:{_OPERATOR})\s*(?:{_VERSION})\s*)(?:(?:\s+|,\s*)(?:{_OPERATOR})\s*(?:{_VERSION})\s*)*$"
+_MAX_TEXT = 10_000
 _ANYTHING = ("x", "X", "*", "")
 
 
@@ -52,8 +53,10 @@ def _meets_all(group: tuple[_Constraint, ...], version: Version) -> bool:
     return all(_CHECKS[each.operator](version, each) for each in group)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _groups(text: str) -> tuple[tuple[_Constraint, ...], ...]:
+    if len(text) > _MAX_TEXT:
+        raise InvalidConstraint(f"improper constraint: longer than {_MAX_TEXT} characters")
     return tuple(_group(part) for part in _without_ranges(text).split("||"))
 
 

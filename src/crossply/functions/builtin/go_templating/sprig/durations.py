@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crossply.functions.builtin.go_templating.sprig.layout_reading import quoted
+from crossply.functions.builtin.go_templating.sprig.layouts import MAX_TEXT
 
 _UNITS = {
     "ns": 1,
@@ -25,6 +26,8 @@ def parse(text: str) -> int:
     """Read a duration as nanoseconds."""
     import re
 
+    if len(text) > MAX_TEXT:
+        raise InvalidDuration(f"time: duration is longer than {MAX_TEXT} characters")
     rest = text[1:] if text[:1] in ("+", "-") else text
     if rest == "0":
         return 0

@@ -7,6 +7,7 @@ values: a template can put a map into itself.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from crossply.functions.builtin.go_templating.limits import check_items
@@ -34,6 +35,16 @@ def fingerprint(value: Any) -> Fingerprint:
             tokens.append(_scalar_token(item))
         check_items(len(tokens) + len(pending))
     return tuple(tokens)
+
+
+def fingerprints(items: Iterable[Any]) -> Iterator[Fingerprint]:
+    """The fingerprints of many values, which may share parts: their sizes add up."""
+    tokens = 0
+    for item in items:
+        found = fingerprint(item)
+        tokens += len(found)
+        check_items(tokens // 2)
+        yield found
 
 
 def _scalar_token(value: Any) -> Any:

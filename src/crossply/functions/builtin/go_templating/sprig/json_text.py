@@ -125,16 +125,21 @@ def _line(depth: int) -> str:
 class _Conversion:
     """Makes a value of what JSON has; it counts the values, and knows which containers it is in."""
 
-    __slots__ = ("_left", "_open")
+    __slots__ = ("_left", "_length", "_open")
 
     def __init__(self) -> None:
         self._left = MAX_ITEMS
+        self._length = 0
         self._open: set[int] = set()
 
     def plain(self, value: Any) -> Any:
         self._left -= 1
         if self._left < 0:
             raise TooLarge(_TOO_LARGE)
+        if isinstance(value, str):
+            self._length += len(value)
+            check_size(self._length)
+            return value
         if isinstance(value, NilList | NilMap | NilStrings):
             return None
         if isinstance(value, dict | list):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from crossply.functions.builtin.go_templating.limits import check_size
 from crossply.functions.builtin.go_templating.signatures import FunctionFailed
-from crossply.functions.builtin.go_templating.sprig.runes import to_bytes, to_text
+from crossply.functions.builtin.go_templating.sprig.runes import to_bytes, to_text, walkable
 
 _ELLIPSIS = b"..."
 _BLANK = ord(" ")
@@ -78,7 +78,7 @@ _Break = tuple[int, int]
 def _wrapped(
     text: str, width: int, separator: str, without_blank: Callable[[bytes, int, int], _Break]
 ) -> str:
-    data = to_bytes(text)
+    data = to_bytes(walkable(text))
     width = max(width, 1)
     check_size(len(data) + len(separator) * (len(data) // width + data.count(b" ") + 1))
     lines: list[bytes] = []

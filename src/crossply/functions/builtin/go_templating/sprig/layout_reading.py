@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from crossply.functions.builtin.go_templating.sprig.layouts import (
     DAYS,
+    MAX_TEXT,
     MONTHS,
     Element,
     elements,
@@ -39,6 +40,8 @@ class _OutOfRange(Exception):
 
 def read(layout: str, value: str) -> Moment:
     """Read a moment; a text without a zone is in UTC."""
+    if len(value) > MAX_TEXT:
+        raise UnreadableMoment(f"parsing time: text is longer than {MAX_TEXT} characters")
     reading = _Reading(layout, value)
     reading.read_elements()
     return reading.moment()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from crossply.functions.builtin.go_templating.limits import TooLarge
 from crossply.functions.builtin.go_templating.sprig.moments import Civil, Moment, Offset, civil
 
 MONTHS = (
@@ -13,6 +14,8 @@ MONTHS = (
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
 DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+MAX_TEXT = 10_000
+"""How long a layout may be, and a text that is read by one."""
 _ELEMENTS = (
     r"January|Jan(?![a-z])|Monday|Mon(?![a-z])|MST|0[1-6]|002|15|1|2006|_2(?!006)|__2|2|3|4|5|PM|pm"
     r"|[-Z](?:070000|07:00:00|0700|07:00|07)|[.,](?:0+|9+)(?![0-9])"
@@ -26,11 +29,13 @@ class Element(NamedTuple):
     sign: str
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def elements(layout: str) -> tuple[Element, ...]:
     """Take a layout apart."""
     import re
 
+    if len(layout) > MAX_TEXT:
+        raise TooLarge(f"layout is longer than {MAX_TEXT} characters")
     found = []
     end = 0
     for match in re.finditer(_ELEMENTS, layout, re.ASCII):

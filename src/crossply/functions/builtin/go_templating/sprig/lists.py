@@ -9,7 +9,7 @@ from typing import Any
 from crossply.functions.builtin.go_templating.limits import check_items
 from crossply.functions.builtin.go_templating.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.sprig.casting import is_slice, to_int64, truncated
-from crossply.functions.builtin.go_templating.sprig.fingerprints import Fingerprint, fingerprint
+from crossply.functions.builtin.go_templating.sprig.fingerprints import Fingerprint, fingerprint, fingerprints
 from crossply.functions.builtin.go_templating.sprig.flow import empty
 from crossply.functions.builtin.go_templating.values import Lists, NilList, Uint8, go_kind
 
@@ -81,24 +81,23 @@ def uniq(value: Any) -> list[Any]:
     """Every item once."""
     items = _items(value, "Cannot find uniq on type {}")
     kept: dict[Fingerprint, Any] = {}
-    for item in items:
-        kept.setdefault(fingerprint(item), item)
+    for found, item in zip(fingerprints(items), items, strict=True):
+        kept.setdefault(found, item)
     return list(kept.values())
 
 
 def without(value: Any, *unwanted: Any) -> list[Any]:
     """The items that are not among the unwanted."""
     items = _items(value, "Cannot find without on type {}")
-    excluded = {fingerprint(item) for item in unwanted}
-    return [item for item in items if fingerprint(item) not in excluded]
+    excluded = set(fingerprints(unwanted))
+    return [item for found, item in zip(fingerprints(items), items, strict=True) if found not in excluded]
 
 
 def has(needle: Any, haystack: Any) -> bool:
     """Tell whether a list holds an item."""
     if haystack is None:
         return False
-    wanted = fingerprint(needle)
-    return any(fingerprint(item) == wanted for item in _items(haystack, "Cannot find has on type {}"))
+    return fingerprint(needle) in fingerprints(_items(haystack, "Cannot find has on type {}"))
 
 
 def slice_of(value: Any, *bounds: Any) -> Any:

@@ -13,6 +13,7 @@ from crossply.functions.builtin.go_templating.signatures import FunctionFailed
 
 SECOND = 1_000_000_000
 _DAY_SECONDS = 86_400
+_LONGEST_NAME = 100
 _CYCLE_SECONDS = 146_097 * _DAY_SECONDS
 """Four hundred years, after which dates fall on the same days of the week."""
 _DATETIME_SECONDS = (-62_135_596_800 + 2 * _DAY_SECONDS, 253_402_300_799 - 2 * _DAY_SECONDS)
@@ -114,7 +115,7 @@ def is_leap(year: int) -> bool:
 
 def zone_named(name: str) -> Zone:
     """The zone of a name as Go's LoadLocation knows it; UTC for what is none."""
-    if name in ("", "UTC", "Local") or ".." in name or name[0] in "/\\":
+    if name in ("", "UTC", "Local") or ".." in name or name[0] in "/\\" or len(name) > _LONGEST_NAME:
         return UTC
     return _place_named(name)
 

@@ -7,7 +7,7 @@ from string import ascii_letters, digits
 from crossply.functions.builtin.go_templating.limits import check_size
 from crossply.functions.builtin.go_templating.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.sprig import world
-from crossply.functions.builtin.go_templating.sprig.runes import runes
+from crossply.functions.builtin.go_templating.sprig.runes import runes, walkable
 
 _PRINTABLE = "".join(map(chr, range(32, 127)))
 
@@ -56,7 +56,7 @@ def rand_int(minimum: int, maximum: int) -> int:
 
 def shuffle(text: str) -> str:
     """The characters in random order."""
-    return "".join(world.shuffled(runes(text)))
+    return "".join(world.shuffled(walkable(runes(text))))
 
 
 def uuidv4() -> str:

@@ -6,6 +6,7 @@ A Go string is bytes. Here it is a Python str whose lone surrogates stand for by
 
 from __future__ import annotations
 
+from crossply.functions.builtin.go_templating.limits import TooLarge
 from crossply.values.goquote import REPLACEMENT, utf8
 
 SPACES = (
@@ -15,6 +16,9 @@ SPACES = (
 """What unicode.IsSpace accepts; Python's isspace takes four control characters more."""
 
 _SPACES = frozenset(SPACES)
+
+MAX_WALK = 1 << 20
+"""How long a text may be that is looked at character by character: about a second's work."""
 
 
 def to_bytes(text: str) -> bytes:
@@ -32,6 +36,13 @@ def runes(text: str) -> str:
     if text.isascii():
         return text
     return "".join(REPLACEMENT if "\ud800" <= char <= "\udfff" else char for char in text)
+
+
+def walkable(text: str) -> str:
+    """The text, unless looking at each of its characters would take too long."""
+    if len(text) > MAX_WALK:
+        raise TooLarge(f"text is longer than {MAX_WALK} characters")
+    return text
 
 
 def is_space(char: str) -> bool:

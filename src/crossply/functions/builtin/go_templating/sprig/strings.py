@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from crossply.functions.builtin.go_templating.limits import check_items, check_size
@@ -103,17 +104,29 @@ def _sliced(data: bytes, start: int, end: int, shown: str) -> str:
 
 def quote(*values: Any) -> str:
     """Write each value in double quotes; nil is left out."""
-    return " ".join(go_quote(string_value(value)) for value in values if value is not None)
+    return " ".join(_texts(values, lambda value: go_quote(string_value(value))))
 
 
 def single_quote(*values: Any) -> str:
     """Write each value in single quotes; nil is left out."""
-    return " ".join(f"'{sprint(value)}'" for value in values if value is not None)
+    return " ".join(_texts(values, lambda value: f"'{sprint(value)}'"))
 
 
 def cat(*values: Any) -> str:
     """Write the values with blanks between them; nil is left out."""
-    return " ".join(sprint(value) for value in values if value is not None)
+    return " ".join(_texts(values, sprint))
+
+
+def _texts(values: Iterable[Any], text_of: Callable[[Any], str]) -> list[str]:
+    """The texts of values that are not nil; values may share parts, so their texts may add up."""
+    texts: list[str] = []
+    length = 0
+    for value in values:
+        if value is not None:
+            texts.append(text_of(value))
+            length += len(texts[-1])
+            check_size(length)
+    return texts
 
 
 def to_strings(value: Any) -> Strings:
@@ -121,7 +134,7 @@ def to_strings(value: Any) -> Strings:
     if isinstance(value, Strings):
         return value
     if is_slice(value):
-        return Strings([string_value(item) for item in value if item is not None])
+        return Strings(_texts(value, string_value))
     return Strings() if value is None else Strings([string_value(value)])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.functions.builtin.go_templating.sprig.runes import to_bytes, to_text
+from crossply.functions.builtin.go_templating.sprig.runes import to_bytes, to_text, walkable
 from crossply.values.goquote import quote
 
 _UNRESERVED = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~"
@@ -35,7 +35,7 @@ class Url(NamedTuple):
 
 def parse(text: str) -> Url:
     """Take a URL apart."""
-    before, _, fragment = text.partition("#")
+    before, _, fragment = walkable(text).partition("#")
     try:
         url = _parse(before)
     except InvalidUrl as error:
@@ -161,7 +161,7 @@ def _unescaped(text: str) -> str:
 
 
 def _escaped(text: str, plain: frozenset[int]) -> str:
-    return "".join(chr(byte) if byte in plain else f"%{byte:02X}" for byte in to_bytes(text))
+    return "".join(chr(byte) if byte in plain else f"%{byte:02X}" for byte in to_bytes(walkable(text)))
 
 
 def escaped_host(host: str) -> str:

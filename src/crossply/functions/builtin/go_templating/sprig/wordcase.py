@@ -28,12 +28,12 @@ _END = _Word(_INVALID, "")
 
 def snakecase(text: str) -> str:
     """Words in lower case, joined by underscores."""
-    return _Joining(_words(text), "_").joined()
+    return _Joining(_words(runes.walkable(text)), "_").joined()
 
 
 def kebabcase(text: str) -> str:
     """Words in lower case, joined by hyphens."""
-    return _Joining(_words(text), "-").joined()
+    return _Joining(_words(runes.walkable(text)), "-").joined()
 
 
 class _Joining:
@@ -199,7 +199,7 @@ def _is_other(char: str) -> bool:
 
 def camelcase(text: str) -> str:
     """Words joined, each with a capital; leading connectors stay, and one of two that follow each other."""
-    text = runes.runes(text)
+    text = runes.walkable(runes.runes(text))
     leading = len(text) - len(text.lstrip("-_" + runes.SPACES))
     if leading == len(text):
         # Nothing but connectors: the library writes the last one twice.
