@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from crossply.cli.sources import SourceError, first_document, object_of, read_documents
-from crossply.compose.machinery import LEGACY, MODERN, Machinery
+from crossply.compose.machinery import MODERN, Machinery, machinery_at
 from crossply.compose.metadata import name_of, text_in
 from crossply.compose.selection import match_labels
 from crossply.errors import CrossplyError
@@ -264,4 +264,4 @@ def machinery_for(xr: Object, definition: Object | None) -> Machinery:
             f"Kind={text_in(xr, 'kind')}",
             hint="give --xrd the definition of the composite resource's own kind",
         )
-    return LEGACY if defined.is_legacy else Machinery(("spec", defined.machinery), legacy=False)
+    return machinery_at(defined.machinery)

@@ -84,6 +84,20 @@ class CollectionRefused(ComposeError):
     hint = "remove the owner reference of the other controller, or desire the resource again"
 
 
+class ContractBroken(ComposeError):
+    """A Composition provides a connection detail that its definition names not at all, or more than once."""
+
+    code = "CP-218"
+    hint = "list each key of the definition once among the connectionDetails of the Composition's resources"
+
+
+class OutOfBounds(ComposeError):
+    """A resource lies where this kind of composite resource may not compose anything."""
+
+    code = "CP-217"
+    hint = "an application composes within its namespace, infrastructure only what is cluster scoped"
+
+
 class RenderInputError(CrossplyError):
     """What was given to render could not exist together in a control plane."""
 

@@ -1,7 +1,8 @@
 """Where a composite resource keeps the fields that belong to the engine.
 
-Modern composite resources keep them under `spec.crossplane`, legacy ones directly under `spec`. Everything
-else asks here instead of knowing.
+Modern composite resources keep them under `spec.crossplane`, legacy ones directly under `spec`, and those of
+the first design under `spec.application` or `spec.infrastructure`. Everything else asks here instead of
+knowing.
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ from crossply.values import Object
 
 
 class Machinery(NamedTuple):
-    """One of the two places."""
+    """One of these places."""
 
     path: tuple[str, ...]
-    legacy: bool
+    publishes: bool
+    """Whether connection details go into a secret, and a claim may be told of it."""
+    references: str = "resourceRefs"
+    """The field that lists what was composed."""
 
     def read(self, xr: Object, field: str) -> Any:
         """The value of an engine field, or None."""
@@ -42,8 +46,17 @@ class Machinery(NamedTuple):
         return spec
 
 
-MODERN = Machinery(("spec", "crossplane"), legacy=False)
-LEGACY = Machinery(("spec",), legacy=True)
+MODERN = Machinery(("spec", "crossplane"), publishes=False)
+LEGACY = Machinery(("spec",), publishes=True)
+APPLICATION = Machinery(("spec", "application"), publishes=False, references="composedRefs")
+INFRASTRUCTURE = Machinery(("spec", "infrastructure"), publishes=True, references="composedRefs")
+
+_PLACES = {each.path[1:]: each for each in (MODERN, LEGACY, APPLICATION, INFRASTRUCTURE)}
+
+
+def machinery_at(field: str) -> Machinery:
+    """The machinery in a field of the spec; an empty one means the spec itself."""
+    return _PLACES[(field,) if field else ()]
 
 
 def _with(obj: Object, path: tuple[str, ...], value: Any) -> Object:

@@ -152,7 +152,7 @@ class Rendering:
             "apiVersion": text_in(xr, "apiVersion"),
             "kind": text_in(xr, "kind"),
             "metadata": metadata,
-            "spec": self._machinery.holding("resourceRefs", outcome.references),
+            "spec": self._machinery.holding(self._machinery.references, outcome.references),
             "status": {**status, "conditions": kept},
         }
 
@@ -183,7 +183,7 @@ class Rendering:
             if not namespace_of(xr):
                 reference["namespace"] = namespace_of(obj)
             references.append({key: value for key, value in reference.items() if value})
-        return self._machinery.with_field(xr, "resourceRefs", references)
+        return self._machinery.with_field(xr, self._machinery.references, references)
 
     def _select(self, xr: Object, recipe: Recipe) -> Object:
         name = recipe.composition.name

@@ -18,6 +18,7 @@ from crossply.compose.verdict import AVAILABLE, DELETING, SYNCED, failed
 from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
 from crossply.control.claim_sync import (
     FINALIZER,
+    Binding,
     claim_reference,
     claim_status,
     claim_wish,
@@ -25,8 +26,10 @@ from crossply.control.claim_sync import (
     conditions_for_claim,
     difference,
     is_ready,
+    is_retained,
     owner_elsewhere,
     referenced_name,
+    release_patch,
     spec_of,
 )
 from crossply.control.connection_secrets import propagate, published_at
@@ -44,6 +47,7 @@ MANAGER = "crossplane"
 CLAIM_MANAGER = "apiextensions.crossplane.io/claim"
 BIND = "BindCompositeResource"
 DELETE = "DeleteCompositeResource"
+RELEASE = "ReleaseCompositeResource"
 PROPAGATE = "PropagateConnectionSecret"
 
 WAITING = StatusCondition(
@@ -59,9 +63,17 @@ class ClaimReconciler:
     """Reconciles the claims of one definition."""
 
     def __init__(
-        self, plane: Plane, definition: Definition, kind: Kind, composite: Kind, claims: Cache, xrs: Cache
+        self,
+        plane: Plane,
+        definition: Definition,
+        binding: Binding,
+        kind: Kind,
+        composite: Kind,
+        claims: Cache,
+        xrs: Cache,
     ) -> None:
         self._plane = plane
+        self._binding = binding
         self._kind = kind
         self._composite = composite
         self._type = (composite.api_version, composite.kind)
@@ -77,10 +89,10 @@ class ClaimReconciler:
             await self._write_status(claim, claim.get("status") or {}, PAUSED_CONDITION)
             return
         xr = await self._bound(claim)
-        other = owner_elsewhere(claim, xr)
+        other = owner_elsewhere(claim, xr, self._binding)
         if other:
             # Nothing we do can change this; the watch wakes us when the other claim lets go.
-            await self._tell_failure(claim, BIND, _not_ours(referenced_name(claim), other))
+            await self._tell_failure(claim, BIND, _not_ours(self._referenced(claim), other))
         elif claim["metadata"].get("deletionTimestamp"):
             await self._let_go(claim, xr)
         else:
@@ -89,7 +101,7 @@ class ClaimReconciler:
 
     async def _bound(self, claim: Object) -> Object | None:
         """The composite resource that the claim refers to, if it exists."""
-        name = referenced_name(claim)
+        name = self._referenced(claim)
         if not name:
             return None
         data = self._xrs.get("", name)
@@ -104,13 +116,18 @@ class ClaimReconciler:
         except KubeError as problem:
             await self._fail(claim, BIND, f"cannot get bound composite resource: {problem}", problem)
 
+    def _referenced(self, claim: Object) -> str:
+        return referenced_name(claim, self._binding)
+
     async def _sync(self, claim: Object, xr: Object | None) -> tuple[Object, Object]:
-        name = referenced_name(claim) or self._new_name(name_of(claim))
-        was_bound = claim_reference(xr) is not None
+        name = self._referenced(claim) or self._new_name(name_of(claim))
+        was_bound = claim_reference(xr, self._binding) is not None
+        enforced, binding = self._enforced, self._binding
         try:
             xr = await self._own_fields(xr)
-            claim = await self._save(claim, claim_wish(claim, xr, self._type, name, enforced=self._enforced))
-            wish = composite_wish(claim, xr, self._type, name, enforced=self._enforced)
+            bound = claim_wish(claim, xr, self._type, name, enforced=enforced, binding=binding)
+            claim = await self._save(claim, bound)
+            wish = composite_wish(claim, xr, self._type, name, enforced=enforced, binding=binding)
             xr = await self._apply(xr, wish)
         except Conflict:
             raise
@@ -187,6 +204,9 @@ class ClaimReconciler:
         """Delete the composite resource, then the claim: at once, or when all of it is gone."""
         if FINALIZER not in (claim["metadata"].get("finalizers") or ()):
             return
+        if xr is not None and is_retained(xr, self._binding):
+            await self._release(claim, xr)
+            return
         foreground = spec_of(claim).get("compositeDeletePolicy") == "Foreground"
         if xr is not None and not (foreground and xr["metadata"].get("deletionTimestamp")):
             await self._delete(claim, xr, "Foreground" if foreground else "")
@@ -195,6 +215,17 @@ class ClaimReconciler:
             await self._write_status(claim, claim.get("status") or {}, DELETING)
             return
         self._tell(claim, NORMAL, DELETE, "Successfully deleted composite resource")
+        await self._remove_finalizer(claim)
+
+    async def _release(self, claim: Object, xr: Object) -> None:
+        """Let the claim go; its composite resource stays as it is, for another claim to bind."""
+        if claim_reference(xr, self._binding) is not None:
+            patch = release_patch(self._binding)
+            self._xrs.learn(await self._plane.client.patch_merge(self._composite, name_of(xr), patch))
+        self._tell(claim, NORMAL, RELEASE, "Successfully released composite resource, which is retained")
+        await self._remove_finalizer(claim)
+
+    async def _remove_finalizer(self, claim: Object) -> None:
         left = [each for each in claim["metadata"]["finalizers"] if each != FINALIZER]
         claim = await self._patch(claim, {"metadata": {"finalizers": left or None}})
         if left:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from crossply.compose.events import Event
-from crossply.control.claim_sync import claim_reference
+from crossply.control.claim_sync import CLAIM, REQUIREMENT, claim_reference
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.values import Object
@@ -24,7 +24,7 @@ async def tell_claim(plane: Plane, xr: Object, events: Iterable[Event]) -> None:
 
 
 async def _claim_of(plane: Plane, xr: Object) -> Object | None:
-    ref = claim_reference(xr)
+    ref = claim_reference(xr, CLAIM) or claim_reference(xr, REQUIREMENT)
     if ref is None:
         return None
     try:

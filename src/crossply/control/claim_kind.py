@@ -7,7 +7,7 @@ import asyncio
 import orjson
 
 from crossply.control.claim import ClaimReconciler
-from crossply.control.claim_sync import claim_reference
+from crossply.control.claim_sync import CLAIM, REQUIREMENT, Binding, claim_reference
 from crossply.control.composite_kind import kind_of
 from crossply.control.plane import Plane
 from crossply.control.trying import tried
@@ -34,7 +34,10 @@ class ClaimKind:
             everything=self._claims.keys,
             owned_as=lambda key: f"{self.kind.resource}/{'/'.join(key)}",
         )
-        self._reconciler = ClaimReconciler(plane, definition, self.kind, composite, self._claims, self._xrs)
+        self._binding = binding_of(definition)
+        self._reconciler = ClaimReconciler(
+            plane, definition, self._binding, self.kind, composite, self._claims, self._xrs
+        )
 
     async def start(self) -> None:
         """Watch claims and composite resources, and begin to reconcile once all of them are known."""
@@ -68,7 +71,7 @@ class ClaimKind:
     def _notice_composite(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
         """A composite resource concerns the claim it refers to, and the one it referred to before."""
         for data in (old, new):
-            ref = claim_reference(orjson.loads(data)) if data is not None else None
+            ref = claim_reference(orjson.loads(data), self._binding) if data is not None else None
             if ref is not None:
                 self._queue.add((str(ref.get("namespace", "")), str(ref.get("name", ""))))
 
@@ -83,3 +86,8 @@ def claim_kind_of(definition: Definition) -> Kind:
     names = definition.claim_names
     assert names is not None
     return Kind(definition.group, definition.referenceable_version, names.kind, names.plural, True)
+
+
+def binding_of(definition: Definition) -> Binding:
+    """Where claims of a definition keep what binds them."""
+    return REQUIREMENT if definition.machinery == "infrastructure" else CLAIM

@@ -1,5 +1,8 @@
 """What a claim and its composite resource tell each other, as pure rules.
 
+A requirement is a claim of the first design: it keeps the engine's fields in `spec.infrastructure`, as does
+the infrastructure that it binds to.
+
 The claim speaks first: its labels, annotations and spec become a server-side apply of the composite resource,
 so what a user removes from the claim is removed there too. What only the composite resource knows comes back:
 its name, the Composition and revision it got, its external name, its status.
@@ -8,7 +11,9 @@ its name, the Composition and revision it got, its external name, its status.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
+from crossply.compose.machinery import INFRASTRUCTURE, LEGACY, Machinery
 from crossply.compose.metadata import (
     CLAIM_NAME_LABEL,
     CLAIM_NAMESPACE_LABEL,
@@ -32,6 +37,25 @@ _KEPT_BACK = frozenset(
         "writeConnectionSecretToRef",
     }
 )
+
+
+class Binding(NamedTuple):
+    """Where a claim and its composite resource, each in its spec, keep what binds them."""
+
+    machinery: Machinery
+    claim_ref: str
+    """The field by which the composite resource refers to its claim."""
+    kept_back: frozenset[str]
+    """The engine's fields of a claim that are not handed down."""
+
+
+CLAIM = Binding(LEGACY, "claimRef", _KEPT_BACK)
+REQUIREMENT = Binding(
+    INFRASTRUCTURE,
+    "requirementRef",
+    frozenset({"compositionRevisionRef", "resourceRef", "writeConnectionSecretToRef"}),
+)
+
 _ENGINE_STATUS = frozenset({"conditions", "connectionDetails", "claimConditionTypes"})
 
 
@@ -41,11 +65,17 @@ def spec_of(obj: Object | None) -> Object:
     return spec if isinstance(spec, dict) else {}
 
 
-def referenced_name(claim: Object) -> str:
+def engine_fields(obj: Object | None, binding: Binding) -> Object:
+    """The engine's fields in the spec, among others where they lie in the spec itself."""
+    found: object = obj
+    for key in binding.machinery.path:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def referenced_name(claim: Object, binding: Binding = CLAIM) -> str:
     """The name of the composite resource that a claim refers to; empty when it refers to none."""
-    ref = spec_of(claim).get("resourceRef")
-    name = ref.get("name") if isinstance(ref, dict) else None
-    return name if isinstance(name, str) else ""
+    return binding.machinery.name_in(claim, "resourceRef")
 
 
 def reference_to_claim(claim: Object) -> Object:
@@ -58,22 +88,28 @@ def reference_to_claim(claim: Object) -> Object:
     }
 
 
-def claim_reference(xr: Object | None) -> Object | None:
+def claim_reference(xr: Object | None, binding: Binding = CLAIM) -> Object | None:
     """The reference to its claim that a composite resource has."""
-    ref = spec_of(xr).get("claimRef")
+    ref = engine_fields(xr, binding).get(binding.claim_ref)
     return ref if isinstance(ref, dict) else None
 
 
-def owner_elsewhere(claim: Object, xr: Object | None) -> str:
+def owner_elsewhere(claim: Object, xr: Object | None, binding: Binding = CLAIM) -> str:
     """The name of the other claim that the composite resource is bound to; empty when it is ours or free."""
-    ref = claim_reference(xr)
+    ref = claim_reference(xr, binding)
     if ref is None or all(ref.get(key) == value for key, value in reference_to_claim(claim).items()):
         return ""
     return str(ref.get("name", "")) or "<none>"
 
 
 def composite_wish(
-    claim: Object, xr: Object | None, type_: tuple[str, str], name: str, *, enforced: bool
+    claim: Object,
+    xr: Object | None,
+    type_: tuple[str, str],
+    name: str,
+    *,
+    enforced: bool,
+    binding: Binding = CLAIM,
 ) -> Object:
     """Everything the claim wants of its composite resource: the body of a server-side apply."""
     annotations = _without_reserved(annotations_of(claim))
@@ -86,27 +122,30 @@ def composite_wish(
     metadata: Object = {"name": name, "labels": labels}
     if annotations:
         metadata["annotations"] = annotations
-    spec = _handed_down(spec_of(claim), update_policy(xr), enforced)
+    handed_down = _handed_down(claim, xr, binding, enforced)
+    fields = {**handed_down, binding.claim_ref: reference_to_claim(claim)}
     return {
         "apiVersion": type_[0],
         "kind": type_[1],
         "metadata": metadata,
-        "spec": {**spec, "claimRef": reference_to_claim(claim)},
+        "spec": _spec_with(claim, binding, fields),
     }
 
 
-def update_policy(xr: Object | None) -> str:
-    """How the composite resource follows new revisions; empty where nothing is said."""
-    return str(spec_of(xr).get("compositionUpdatePolicy") or "")
+def _spec_with(obj: Object, binding: Binding, fields: Object) -> Object:
+    """An object's spec with other fields for the engine."""
+    if binding.machinery.path == ("spec",):
+        return fields
+    return {**spec_of(obj), binding.machinery.path[-1]: fields}
 
 
-def _handed_down(spec: Object, policy: str, enforced: bool) -> Object:
-    kept = set(_KEPT_BACK)
-    if policy == "Manual":
+def _handed_down(claim: Object, xr: Object | None, binding: Binding, enforced: bool) -> Object:
+    kept = set(binding.kept_back)
+    if engine_fields(xr, binding).get("compositionUpdatePolicy") == "Manual":
         kept.discard("compositionRevisionRef")
     if enforced:
         kept.add("compositionRef")
-    return {key: value for key, value in spec.items() if key not in kept}
+    return {key: value for key, value in engine_fields(claim, binding).items() if key not in kept}
 
 
 def _without_reserved(entries: Mapping[str, str]) -> dict[str, str]:
@@ -119,12 +158,18 @@ def _without_reserved(entries: Mapping[str, str]) -> dict[str, str]:
 
 
 def claim_wish(
-    claim: Object, xr: Object | None, type_: tuple[str, str], name: str, *, enforced: bool
+    claim: Object,
+    xr: Object | None,
+    type_: tuple[str, str],
+    name: str,
+    *,
+    enforced: bool,
+    binding: Binding = CLAIM,
 ) -> Object:
     """The claim with its finalizer, bound, and with what its composite resource was given since."""
-    spec = dict(spec_of(claim))
-    spec["resourceRef"] = {"apiVersion": type_[0], "kind": type_[1], "name": name}
-    spec.update(_handed_back(spec, spec_of(xr), enforced))
+    fields = dict(engine_fields(claim, binding))
+    fields["resourceRef"] = {"apiVersion": type_[0], "kind": type_[1], "name": name}
+    fields.update(_handed_back(fields, engine_fields(xr, binding), enforced))
     metadata = dict(claim["metadata"])
     finalizers = metadata.get("finalizers") or []
     if FINALIZER not in finalizers:
@@ -132,19 +177,30 @@ def claim_wish(
     external_name = annotations_of(xr or {}).get(EXTERNAL_NAME)
     if external_name:
         metadata["annotations"] = {**annotations_of(claim), EXTERNAL_NAME: external_name}
-    return {**claim, "metadata": metadata, "spec": spec}
+    return {**claim, "metadata": metadata, "spec": _spec_with(claim, binding, fields)}
 
 
-def _handed_back(spec: Object, xr_spec: Object, enforced: bool) -> Object:
-    """Fields of the composite resource's spec that the claim takes over."""
+def _handed_back(fields: Object, xr_fields: Object, enforced: bool) -> Object:
+    """Fields of the composite resource that the claim takes over."""
     wanted = []
-    if enforced or not spec.get("compositionRef"):
+    if enforced or not fields.get("compositionRef"):
         wanted.append("compositionRef")
-    if not spec.get("compositionRevisionSelector"):
+    if not fields.get("compositionRevisionSelector"):
         wanted.append("compositionRevisionSelector")
-    if xr_spec.get("compositionUpdatePolicy") == "Automatic":
+    if xr_fields.get("compositionUpdatePolicy") == "Automatic":
         wanted.append("compositionRevisionRef")
-    return {key: xr_spec[key] for key in wanted if xr_spec.get(key)}
+    return {key: xr_fields[key] for key in wanted if xr_fields.get(key)}
+
+
+def release_patch(binding: Binding) -> Object:
+    """The merge patch after which a composite resource is nobody's."""
+    labels = {CLAIM_NAME_LABEL: None, CLAIM_NAMESPACE_LABEL: None}
+    return {"metadata": {"labels": labels}, "spec": binding.machinery.holding(binding.claim_ref, None)}
+
+
+def is_retained(xr: Object, binding: Binding) -> bool:
+    """Whether a composite resource outlives its claim."""
+    return binding is REQUIREMENT and engine_fields(xr, binding).get("reclaimPolicy") == "Retain"
 
 
 def claim_status(claim: Object, xr: Object) -> Object:

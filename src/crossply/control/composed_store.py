@@ -46,7 +46,7 @@ class ComposedStore:
     async def load(self, xr: Object, machinery: Machinery) -> list[Observed]:
         """Everything the composite resource refers to that exists."""
         found = []
-        for reference in machinery.read(xr, "resourceRefs") or ():
+        for reference in machinery.read(xr, machinery.references) or ():
             name = reference.get("name")
             if not name:
                 continue
@@ -103,13 +103,24 @@ class ComposedStore:
                 self._wake_owner(orjson.loads(data))
 
     def _wake_owner(self, obj: Object) -> None:
+        owner = self._owner_of(obj)
+        if owner:
+            namespace = namespace_of(obj) if self._composite.namespaced else ""
+            self._enqueue(namespace, owner, f"{obj['kind']}/{name_of(obj)}")
+
+    def _owner_of(self, obj: Object) -> str:
+        """The name of the composite resource of our kind that controls an object; empty where none does."""
         owner = controller_of(obj)
         if owner is None or owner.get("kind") != self._composite.kind:
-            return
+            return ""
         if str(owner.get("apiVersion", "")).rpartition("/")[0] != self._composite.group:
-            return
-        namespace = namespace_of(obj) if self._composite.namespaced else ""
-        self._enqueue(namespace, str(owner.get("name", "")), f"{obj['kind']}/{name_of(obj)}")
+            return ""
+        return str(owner.get("name", ""))
+
+    def remaining(self) -> int:
+        """How many composed resources there still are, as far as we know."""
+        caches = self._caches.values()
+        return sum(bool(self._owner_of(orjson.loads(data))) for each in caches for data in each.objects())
 
     async def _connection_details(self, obj: Object) -> dict[str, bytes]:
         secret = await find_secret(self._plane, obj)

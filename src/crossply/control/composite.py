@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from crossply.compose.configuration import check_compatible, configure
+from crossply.compose.contract import check_contract
 from crossply.compose.engine import Job, Outcome, compose
 from crossply.compose.errors import ComposeError
 from crossply.compose.events import (
@@ -28,6 +29,7 @@ from crossply.compose.verdict import DELETING, SYNCED, conclude
 from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
 from crossply.compose.world import decode_data
 from crossply.control.answering import ClusterAnswers
+from crossply.control.bounds import check_bounds
 from crossply.control.circuit import Circuit
 from crossply.control.claim_events import tell_claim
 from crossply.control.composed_store import ComposedStore
@@ -164,10 +166,11 @@ class CompositeReconciler:
         """Run the pipeline, and do what it decided; notes what the composite resource depends on."""
         choice = self._compositions.choose(xr, self._machinery, self._definition)
         check_compatible(xr, choice.recipe.composition)
+        check_contract(self._definition, choice.recipe.composition)
         seen = self._configured(xr, choice)
         found = await self._composed.load(seen, self._machinery)
         interests.update(self._composed.secrets_of(found))
-        secret = await find_secret(self._plane, seen) if self._machinery.legacy else None
+        secret = await find_secret(self._plane, seen) if self._machinery.publishes else None
         details = decode_data(secret) if secret is not None else {}
         required = self._required.get(uid_of(xr), {}) if self._plane.fetches_required else None
         observed = observe(found, uid_of(xr))
@@ -181,8 +184,11 @@ class CompositeReconciler:
             raise problem.within("cannot compose resources") from None
         finally:
             self._required[uid_of(xr)] = told.requirements
+        await check_bounds(self._plane.discovery, self._definition, outcome.composed)
         await self._writes.collect_all(outcome.deletions)
-        xr = await self._own.change(xr, self._machinery.with_field(seen, "resourceRefs", outcome.references))
+        xr = await self._own.change(
+            xr, self._machinery.with_field(seen, self._machinery.references, outcome.references)
+        )
         await self._tell(xr, selections(choice))
         unsynced = await self._writes.apply_all(xr, outcome)
         interests.update(
@@ -212,7 +218,7 @@ class CompositeReconciler:
 
     async def _publish(self, xr: Object, outcome: Outcome, secret: Object | None) -> str:
         """Publish connection details, as legacy composite resources do; when, if anything changed."""
-        if not self._machinery.legacy:
+        if not self._machinery.publishes:
             return ""
         details = allowed(outcome.connection_details, self._definition.connection_secret_keys)
         return await publish(self._plane, xr, details, secret)
@@ -223,7 +229,7 @@ class CompositeReconciler:
         verdict = conclude(outcome.composed, run.unsynced, outcome.composite_ready)
         status = outcome.composite.get("status")
         status = status if isinstance(status, dict) else {}
-        if self._machinery.legacy:
+        if self._machinery.publishes:
             status = {**status, **engine_status(xr.get("status") or {}, outcome.conditions, published)}
         changes = (*outcome.conditions, *verdict.conditions)
         try:
@@ -237,7 +243,7 @@ class CompositeReconciler:
 
     async def _tell_failure(self, xr: Object, told: Told, problem: CrossplyError) -> None:
         status = xr.get("status") or {}
-        if self._machinery.legacy:
+        if self._machinery.publishes:
             status = {**status, **engine_status(status, told.conditions)}
         verdict = failure(problem, told.conditions, status)
         await self._tell(xr, (*told.events, *verdict.events))

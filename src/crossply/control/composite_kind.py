@@ -6,7 +6,7 @@ import asyncio
 
 import orjson
 
-from crossply.compose.machinery import LEGACY, Machinery
+from crossply.compose.machinery import Machinery, machinery_at
 from crossply.control.circuit import Circuit
 from crossply.control.composed_store import ComposedStore
 from crossply.control.composite import CompositeReconciler
@@ -92,6 +92,10 @@ class CompositeKind:
             self._circuit.note((namespace, name), source)
             self._queue.add((namespace, name))
 
+    def remaining(self) -> int:
+        """How many composed resources there still are, as far as we know."""
+        return self._composed.remaining()
+
     def _notice(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
         if new is None and old is not None:
             self._reconciler.forget(orjson.loads(old)["metadata"]["uid"], *key)
@@ -139,4 +143,4 @@ def kind_of(definition: Definition) -> Kind:
 
 def machinery_of(definition: Definition) -> Machinery:
     """Where the kind keeps the engine's fields."""
-    return LEGACY if definition.is_legacy else Machinery(("spec", definition.machinery), legacy=False)
+    return machinery_at(definition.machinery)

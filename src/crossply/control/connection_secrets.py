@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from crossply.compose.events import NORMAL, Event
+from crossply.compose.machinery import INFRASTRUCTURE, LEGACY
 from crossply.compose.metadata import controller_of, name_of, namespace_of, uid_of
 from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
@@ -21,6 +22,7 @@ from crossply.values import Object
 TYPE = "connection.crossplane.io/v1alpha1"
 MANAGER = "crossplane"
 PUBLISH = "PublishConnectionSecret"
+WANTED = "writeConnectionSecretToRef"
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -112,8 +114,7 @@ async def _source(plane: Plane, xr: Object) -> Object:
 
 def secret_place(owner: Object) -> tuple[str, str]:
     """The namespace and name of the secret that an object wants; no name when it wants none."""
-    spec = owner.get("spec")
-    ref = spec.get("writeConnectionSecretToRef") if isinstance(spec, dict) else None
+    ref = LEGACY.read(owner, WANTED) or INFRASTRUCTURE.read(owner, WANTED)
     if not isinstance(ref, dict) or not ref.get("name"):
         return "", ""
     return namespace_of(owner) or str(ref.get("namespace", "")), str(ref["name"])

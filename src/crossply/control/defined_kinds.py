@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, Protocol, TypeVar
 
 from crossply.compose.events import StatusCondition
+from crossply.compose.metadata import controller_of
 from crossply.control.conditions import with_conditions
 from crossply.control.kinds import CRD
 from crossply.control.memory import Applied
@@ -151,3 +152,9 @@ def is_established(crd: Object) -> bool:
     """Whether the API server serves what a CRD defines."""
     conditions = (crd.get("status") or {}).get("conditions") or ()
     return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
+
+
+def is_controlled_by(crd: Object, definition: Object) -> bool:
+    """Whether a CRD was made for a definition."""
+    owner = controller_of(crd)
+    return owner is not None and owner.get("uid") == definition["metadata"]["uid"]

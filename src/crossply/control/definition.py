@@ -93,6 +93,10 @@ class DefinitionController:
                 await self._plane.client.delete(kind.kind, name, namespace)
         if instances:
             raise Waiting(f"waiting for {len(instances)} composite resources of {definition.name} to be gone")
+        remaining = kind.remaining()
+        if remaining:
+            # The garbage collector follows an owner only while the owner's kind is served.
+            raise Waiting(f"waiting for {remaining} composed resources of {definition.name} to be gone")
 
 
 def granted_by(definition: Definition) -> Granted:

@@ -9,10 +9,15 @@ from __future__ import annotations
 import orjson
 
 from crossply.compose.events import NORMAL, WARNING, Event
-from crossply.compose.metadata import controller_of
 from crossply.control.claim_kind import ClaimKind, claim_kind_of
 from crossply.control.conditions import OFFERED, REDACTED
-from crossply.control.defined_kinds import CLAIM_TYPE, DefinedKinds, Waiting, is_established
+from crossply.control.defined_kinds import (
+    CLAIM_TYPE,
+    DefinedKinds,
+    Waiting,
+    is_controlled_by,
+    is_established,
+)
 from crossply.control.kinds import CRD, DEFINITION
 from crossply.control.plane import Plane
 from crossply.kinds.definition import Definition, parse_definition
@@ -110,9 +115,3 @@ class OfferController:
             if not metadata.get("deletionTimestamp"):
                 await self._plane.client.delete(kind, metadata["name"], metadata["namespace"])
         raise Waiting(f"waiting for {len(listed)} claims of {definition.name} to be gone")
-
-
-def is_controlled_by(crd: Object, definition: Object) -> bool:
-    """Whether a CRD was made for a definition."""
-    owner = controller_of(crd)
-    return owner is not None and owner.get("uid") == definition["metadata"]["uid"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.resources
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol, runtime_checkable
@@ -11,12 +10,25 @@ from typing import Protocol, runtime_checkable
 import orjson
 
 from crossply.control import standing_roles
+from crossply.control.core_crds import core_crds
 from crossply.control.definition import DefinitionController
 from crossply.control.kind_roles import KindRoles
-from crossply.control.kinds import CLUSTER_ROLE, COMPOSITION, CRD, DEFINITION, FUNCTION, NAMESPACE, REVISION
+from crossply.control.kinds import (
+    APPLICATION_DEFINITION,
+    CLUSTER_ROLE,
+    COMPOSITION,
+    CRD,
+    DEFINITION,
+    FUNCTION,
+    INFRASTRUCTURE_DEFINITION,
+    NAMESPACE,
+    PUBLICATION,
+    REVISION,
+)
 from crossply.control.offered import OfferController
 from crossply.control.options import Options
 from crossply.control.plane import plane_for
+from crossply.control.publication import PublicationController
 from crossply.control.revision import RevisionController
 from crossply.control.selecting import Compositions
 from crossply.control.trying import tried
@@ -89,9 +101,12 @@ class ControlPlane:
             plane.functions.put(orjson.loads(data))
         self._follow(RevisionController(plane), compositions)
         roles = KindRoles(plane, plane.caches.acquire(CLUSTER_ROLE))
-        definitions = DefinitionController(plane, Compositions(compositions, revisions), roles)
-        roles.wake(DEFINITION.kind, self._follow(definitions, plane.caches.acquire(DEFINITION)))
+        choices = Compositions(compositions, revisions)
+        for kind in (DEFINITION, INFRASTRUCTURE_DEFINITION, APPLICATION_DEFINITION):
+            definitions = DefinitionController(plane, choices, roles, kind)
+            roles.wake(kind.kind, self._follow(definitions, plane.caches.acquire(kind)))
         self._follow(OfferController(plane), plane.caches.acquire(DEFINITION))
+        self._follow_publications(roles)
         await self._protection.start()
         self._sharing = asyncio.create_task(self._shares.run())
 
@@ -121,14 +136,25 @@ class ControlPlane:
         await self._plane.caches.close()
         self._plane.functions.close()
 
+    def _follow_publications(self, roles: KindRoles) -> None:
+        publications = self._plane.caches.acquire(PUBLICATION)
+        controller = PublicationController(self._plane, roles, publications)
+        wake = self._follow(controller, publications)
+        roles.wake(PUBLICATION.kind, wake)
+
+        def notice(change: str, key: tuple[str, str], old: bytes | None, new: bytes | None) -> None:
+            for name in controller.of_definition(key[1]):
+                wake(name)
+
+        self._plane.caches.acquire(INFRASTRUCTURE_DEFINITION).subscribe(notice)
+
     async def _install(self) -> None:
         """Apply the CRDs of the kinds that make a control plane, and the namespace that they count on."""
-        data = importlib.resources.files(__package__).joinpath("core_crds.json").read_bytes()
         client = self._plane.client
         await asyncio.gather(
             client.apply(NAMESPACE, HOME, MANAGER),
             standing_roles.install(client, MANAGER),
-            *(client.apply(CRD, crd, MANAGER) for crd in orjson.loads(data)),
+            *(client.apply(CRD, crd, MANAGER) for crd in core_crds()),
         )
 
     def _follow(self, controller: Controller, cache: Cache) -> Callable[[str], None]:

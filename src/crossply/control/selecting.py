@@ -132,5 +132,6 @@ def _recipe_of(revision: CompositionRevision) -> Recipe:
             steps=pipeline.steps,
             connection_secrets_namespace=pipeline.connection_secrets_namespace,
             mode=pipeline.mode,
+            reclaim_policy=pipeline.reclaim_policy,
         )
     )

@@ -123,6 +123,8 @@ class Pipeline(NamedTuple):
     """As it was written; empty when it was absent."""
     steps: tuple[Step, ...]
     connection_secrets_namespace: str | None
+    reclaim_policy: str | None = None
+    """What becomes of infrastructure when nobody requires it any more: Delete or Retain."""
 
 
 class Composition(NamedTuple):
@@ -138,6 +140,7 @@ class Composition(NamedTuple):
     """As it was written; empty when it was absent."""
     api_version: str = ""
     uid: str = ""
+    reclaim_policy: str | None = None
 
 
 def parse_composition(obj: Object) -> Composition:
@@ -155,6 +158,7 @@ def parse_composition(obj: Object) -> Composition:
         mode=pipeline.mode,
         api_version=root.text("apiVersion"),
         uid=metadata.text("uid"),
+        reclaim_policy=pipeline.reclaim_policy,
     )
 
 
@@ -166,6 +170,7 @@ def parse_spec(spec: Fields) -> Pipeline:
         mode=spec.text("mode"),
         steps=(*_first_steps(spec), *_container_steps(spec)),
         connection_secrets_namespace=spec.optional_text("writeConnectionSecretsToNamespace"),
+        reclaim_policy=spec.optional_text("reclaimPolicy"),
     )
 
 

@@ -100,6 +100,7 @@ _SPEC = struct(
         "functions": Field(list_of(RAW)),
         "from": Field(_TYPE_REF, pointer=True),
         "to": Field(list_of(RAW)),
+        "reclaimPolicy": _OPTIONAL_STRING,
     },
 )
 _COMPOSITION = struct("Composition", {"spec": Field(_SPEC, optional=False)})

@@ -40,6 +40,23 @@ class Version(NamedTuple):
     referenceable: bool
 
 
+class ServiceAccount(NamedTuple):
+    """On whose behalf a kind is composed."""
+
+    namespace: str
+    name: str
+
+    @property
+    def user(self) -> str:
+        """What RBAC calls it."""
+        return f"system:serviceaccount:{self.namespace}:{self.name}"
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups that every service account of its namespace is in."""
+        return ("system:serviceaccounts", f"system:serviceaccounts:{self.namespace}", "system:authenticated")
+
+
 class Definition(NamedTuple):
     """A kind of composite resource."""
 
@@ -61,6 +78,8 @@ class Definition(NamedTuple):
     default_update_policy: str
     default_delete_policy: str
     connection_secret_keys: tuple[str, ...]
+    service_account: ServiceAccount | None = None
+    """Without one, the controllers compose as themselves."""
 
     @property
     def referenceable_version(self) -> str:
@@ -115,6 +134,7 @@ def parse_definition(obj: Object) -> Definition:
         default_update_policy=spec.text("defaultCompositionUpdatePolicy") or "Automatic",
         default_delete_policy=spec.text("defaultCompositeDeletePolicy") or "Background",
         connection_secret_keys=spec.texts("connectionSecretKeys"),
+        service_account=_service_account(spec),
     )
 
 
@@ -131,6 +151,15 @@ def _version(version: Fields) -> Version:
 def _revision_selector(spec: Fields) -> dict[str, str] | None:
     key = "defaultCompositionRevisionSelector"
     return spec.object(key).string_map("matchLabels") if spec.has(key) else None
+
+
+def _service_account(spec: Fields) -> ServiceAccount | None:
+    if not spec.has("serviceAccountRef"):
+        return None
+    ref = spec.object("serviceAccountRef")
+    if not ref.text("namespace") or not ref.text("name"):
+        raise ref.wrong("must have a namespace and a name")
+    return ServiceAccount(ref.text("namespace"), ref.text("name"))
 
 
 def _from_first_design(root: Fields) -> Definition:
@@ -153,4 +182,12 @@ def _from_first_design(root: Fields) -> Definition:
         default_update_policy="Automatic",
         default_delete_policy="Background",
         connection_secret_keys=spec.texts("connectionDetails"),
+        service_account=_service_account(spec),
     )
+
+
+def published(definition: Definition) -> Definition:
+    """Infrastructure that is published: its requirements are its claims."""
+    kind = f"{definition.names.kind}Requirement"
+    names = Names(f"{kind.lower()}s", kind, kind.lower(), f"{kind}List")
+    return definition._replace(claim_names=names)

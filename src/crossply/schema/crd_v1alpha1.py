@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.kinds.definition import parse_definition
+from crossply.kinds.definition import published as with_requirement
 from crossply.kinds.definition_types import DefinitionDecodeError
 from crossply.kinds.definition_v1alpha1 import (
     INFRASTRUCTURE,
@@ -21,16 +22,16 @@ from crossply.kinds.definition_v1alpha1 import (
 from crossply.kinds.fields import Fields
 from crossply.schema.crd_head import crd_head, empty_status
 from crossply.schema.crd_machinery import (
+    LEGACY,
     choice,
     claim_columns,
     composed_refs,
     composite_columns,
     composition_choice,
-    conditions,
-    connection_details,
     name_ref,
     texts,
 )
+from crossply.schema.crd_machinery import status as whole_status
 from crossply.schema.crd_version import CrdError, crd_version
 from crossply.values import Object
 
@@ -59,12 +60,13 @@ def requirement_crd(publication: Object, definition: Object) -> Object:
             f'"{published.definition}" is not the InfrastructureDefinition "{parsed.name}"'
         )
     template = parse_spec_template(Fields(definition, error=DefinitionDecodeError))
-    kind = f"{parsed.names.kind}Requirement"
+    claim = with_requirement(parsed).claim_names
+    assert claim is not None
     names = {
-        "kind": kind,
-        "listKind": f"{kind}List",
-        "plural": f"{kind.lower()}s",
-        "singular": kind.lower(),
+        "kind": claim.kind,
+        "listKind": claim.list_kind,
+        "plural": claim.plural,
+        "singular": claim.singular,
         "categories": ["claim"],
     }
     columns = claim_columns(".spec.infrastructure.writeConnectionSecretToRef.name")
@@ -113,7 +115,7 @@ def _version(template: SpecTemplate, name: str, fields: Object, columns: list[Ob
         "schema": {"openAPIV3Schema": _whole_schema(template.schema)},
         "additionalPrinterColumns": template.columns,
     }
-    status = {"conditions": conditions(), "connectionDetails": connection_details()}
+    status = whole_status(LEGACY)
     try:
         return crd_version(version, machinery, status, columns)
     except CrdError as problem:

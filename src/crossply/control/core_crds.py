@@ -1,0 +1,188 @@
+"""The CRDs of the kinds that make a control plane.
+
+Most are Crossplane's own (`core_crds.json`, derived from a release). Some of these get fields here that only
+we have, or that Crossplane once had; the definitions of the first design are here entirely.
+"""
+
+from __future__ import annotations
+
+import importlib.resources
+
+import orjson
+
+from crossply.control.kinds import (
+    APPLICATION_DEFINITION,
+    COMPOSITION,
+    DEFINITION,
+    INFRASTRUCTURE_DEFINITION,
+    PUBLICATION,
+    REVISION,
+)
+from crossply.kube.kind import Kind
+from crossply.schema.crd_machinery import age_column, choice, column, conditions, name_ref, text, texts
+from crossply.values import Object
+
+_ANYTHING: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+_ANY_OBJECTS: Object = {"type": "array", "items": _ANYTHING}
+_TYPE_REF = texts("apiVersion", "kind", required=("apiVersion", "kind"))
+_IMMUTABLE = {"rule": "self == oldSelf", "message": "Value is immutable"}
+_ACCOUNT_REF = texts("namespace", "name", required=("namespace", "name"))
+
+
+def core_crds() -> list[Object]:
+    """All of them."""
+    data = importlib.resources.files(__package__).joinpath("core_crds.json").read_bytes()
+    crds: list[Object] = orjson.loads(data)
+    by_name = {crd["metadata"]["name"]: crd for crd in crds}
+    for version in by_name[DEFINITION.resource]["spec"]["versions"]:
+        _spec_of(version)["properties"]["serviceAccountRef"] = _ACCOUNT_REF
+    _extend_composition(by_name[COMPOSITION.resource])
+    _extend_revision(by_name[REVISION.resource])
+    return [
+        *crds,
+        _definition(INFRASTRUCTURE_DEFINITION),
+        _definition(APPLICATION_DEFINITION),
+        _publication(),
+    ]
+
+
+def _spec_of(version: Object) -> Object:
+    spec: Object = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    return spec
+
+
+def _extend_composition(crd: Object) -> None:
+    """Let a Composition have templates instead of a pipeline, and be written as version v1alpha1, too."""
+    version = crd["spec"]["versions"][0]
+    spec = _spec_of(version)
+    _add_templates(spec)
+    spec["required"] = []
+    spec["x-kubernetes-validations"] = [
+        {
+            "rule": "has(self.compositeTypeRef) || has(self.from)",
+            "message": "a Composition says which composite resources it is for",
+            "reason": "FieldValueRequired",
+            "fieldPath": ".compositeTypeRef",
+        },
+        {
+            "rule": "self.mode != 'Pipeline' || has(self.pipeline)",
+            "message": "an array of pipeline steps is required in Pipeline mode",
+        },
+        {
+            "rule": "self.mode != 'Resources' || has(self.resources) || has(self.to) || has(self.functions)",
+            "message": "an array of resources is required in Resources mode",
+        },
+    ]
+    crd["spec"]["versions"].append(_first_version(version))
+
+
+def _first_version(version: Object) -> Object:
+    """The version in which templates were what a Composition has."""
+    first: Object = orjson.loads(orjson.dumps(version))
+    _spec_of(first)["properties"]["mode"]["default"] = "Resources"
+    columns = [
+        column("XR-KIND", ".spec.from.kind"),
+        column("XR-APIVERSION", ".spec.from.apiVersion"),
+        age_column(),
+    ]
+    return {**first, "name": "v1alpha1", "storage": False, "additionalPrinterColumns": columns}
+
+
+def _extend_revision(crd: Object) -> None:
+    for version in crd["spec"]["versions"]:
+        _add_templates(_spec_of(version))
+        _spec_of(version).pop("x-kubernetes-validations", None)
+
+
+def _add_templates(spec: Object) -> None:
+    spec["properties"]["mode"]["enum"] = ["Pipeline", "Resources"]
+    spec["properties"].update(
+        {
+            "resources": _ANY_OBJECTS,
+            "patchSets": _ANY_OBJECTS,
+            "environment": _ANYTHING,
+            "functions": _ANY_OBJECTS,
+            "from": {**_TYPE_REF, "x-kubernetes-validations": [_IMMUTABLE]},
+            "to": _ANY_OBJECTS,
+            "reclaimPolicy": choice("Delete", "Retain"),
+        }
+    )
+
+
+def _definition(kind: Kind) -> Object:
+    composition_ref = texts("apiVersion", "kind", "name", required=("name",))
+    properties: Object = {
+        "crdSpecTemplate": _spec_template(),
+        "serviceAccountRef": _ACCOUNT_REF,
+        "defaultComposition": composition_ref,
+        "forceComposition": composition_ref,
+    }
+    if kind is INFRASTRUCTURE_DEFINITION:
+        properties["connectionDetails"] = {"type": "array", "items": text(), "x-kubernetes-list-type": "set"}
+    name_rule = {
+        "rule": "self.metadata.name == "
+        "self.spec.crdSpecTemplate.names.plural + '.' + self.spec.crdSpecTemplate.group",
+        "message": "the name must be the plural and the group of the kind that is defined",
+    }
+    spec = {"type": "object", "required": ["crdSpecTemplate"], "properties": properties}
+    return _crd(kind, spec, "Established", [name_rule])
+
+
+def _spec_template() -> Object:
+    names = texts("plural", "singular", "kind", "listKind", required=("plural", "kind"))
+    for key in ("shortNames", "categories"):
+        names["properties"][key] = {"type": "array", "items": text()}
+    return {
+        "type": "object",
+        "required": ["group", "version", "names"],
+        "properties": {
+            "group": {**text(), "x-kubernetes-validations": [_IMMUTABLE]},
+            "version": text(),
+            "names": {**names, "x-kubernetes-validations": [_IMMUTABLE]},
+            "validation": {"type": "object", "properties": {"openAPIV3Schema": _ANYTHING}},
+            "additionalPrinterColumns": _ANY_OBJECTS,
+        },
+    }
+
+
+def _publication() -> Object:
+    properties = {"infrastructureDefinitionReference": name_ref(), "infrastructureDefinitionRef": name_ref()}
+    return _crd(PUBLICATION, {"type": "object", "properties": properties}, "Offered", [])
+
+
+def _crd(kind: Kind, spec: Object, condition: str, rules: list[Object]) -> Object:
+    type_ref = texts("apiVersion", "kind")
+    controllers = {"compositeResourceType": type_ref, "compositeResourceClaimType": type_ref}
+    status = {"conditions": conditions(), "controllers": {"type": "object", "properties": controllers}}
+    schema: Object = {
+        "type": "object",
+        "required": ["spec"],
+        "properties": {"spec": spec, "status": {"type": "object", "properties": status}},
+    }
+    if rules:
+        schema["x-kubernetes-validations"] = rules
+    columns = [
+        column(condition.upper(), f".status.conditions[?(@.type=='{condition}')].status"),
+        age_column(),
+    ]
+    version = {
+        "name": kind.version,
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": schema},
+        "additionalPrinterColumns": columns,
+        "subresources": {"status": {}},
+    }
+    names = {
+        "kind": kind.kind,
+        "listKind": f"{kind.kind}List",
+        "plural": kind.plural,
+        "singular": kind.kind.lower(),
+        "categories": ["crossplane"],
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": kind.resource},
+        "spec": {"group": kind.group, "scope": "Cluster", "names": names, "versions": [version]},
+    }
