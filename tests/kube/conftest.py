@@ -37,6 +37,14 @@ def real_cluster(directory: str):
     return contextlib.nullcontext(RealCluster.attach(given)) if given else RealCluster(directory)
 
 
+def own_cluster(directory: str):
+    """A real kube-apiserver for this module alone."""
+    sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cluster"))
+    from real_cluster import RealCluster
+
+    return RealCluster(directory)
+
+
 @dataclass(frozen=True)
 class Elsewhere:
     """A server that is not the product."""

@@ -69,8 +69,6 @@ class Heartbeat:
     async def run(self, changed: Callable[[], None]) -> None:
         """Beat until cancelled; `changed` is called whenever we may have become fresh or ceased to be."""
         while True:
-            # After a freeze it must be known that we were not fresh before we are again.
-            changed()
             sent = self._clock()
             alive = await self._beat(sent, changed)
             changed()
@@ -79,7 +77,8 @@ class Heartbeat:
 
     async def _beat(self, sent: float, changed: Callable[[], None]) -> bool:
         try:
-            async with asyncio.timeout(self._timing.renew):
+            # A slow server is waited for, as long as there is something to win.
+            async with asyncio.timeout(self._timing.fence - self._timing.renew):
                 await (self._renew() if self.member else self._join())
         except (CrossplyError, TimeoutError) as problem:
             if self.member and isinstance(problem, NotFound | Conflict):
@@ -92,6 +91,8 @@ class Heartbeat:
 
     def _prolong(self, sent: float, changed: Callable[[], None]) -> None:
         """Nobody evicts us for a while, which is counted from when we asked."""
+        # What was refused because we were not fresh is done only if that is told before we are again.
+        changed()
         self._renewed = sent
         age = self._clock() - sent
         if age < self._timing.fence:

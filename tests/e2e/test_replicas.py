@@ -1,0 +1,215 @@
+"""Replicas share the work by Leases: who is lost is replaced, who is slow does no harm, who leaves waits."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import signal
+import time
+
+import orjson
+import pytest
+
+from crossply.kube.client import Client
+from crossply.kube.config import load_config
+from crossply.kube.leases import LEASE
+from crossply.kube.shards import SHARDS
+from tests.api.servers import embedded
+from tests.e2e.pipelines import SIZE, entry, resources
+from tests.e2e.replicas import Replica, Replicas, replicas_of
+from tests.e2e.scenario import CONFIG_MAP, DEFINITION, PATIENCE, Scenario
+from tests.e2e.things import FAILED, READY, Things
+from tests.kube.conftest import own_cluster
+
+pytestmark = pytest.mark.xdist_group("replicas")
+
+COUNT = 40
+NAMES = [f"thing-{i}" for i in range(COUNT)]
+HOME = "crossplane-system"
+
+
+@pytest.fixture(scope="module")
+def server(request, tmp_path_factory):
+    """An API server that nobody else's controllers work for."""
+    directory = tmp_path_factory.mktemp("replicas")
+    if request.config.getoption("--server") == "real":
+        with own_cluster(str(directory)) as cluster:
+            yield load_config(cluster.kubeconfig)
+    else:
+        with embedded(directory) as running:
+            yield load_config(running.kubeconfig)
+
+
+@pytest.fixture
+def group(server, tmp_path):
+    """Play a scenario with replicas: `group(scenario)`, which gets a `Scenario` and `Replicas`."""
+
+    def run(scenario):
+        async def connected():
+            async with Client(server) as client, replicas_of(server, tmp_path) as replicas:
+                async with asyncio.timeout(3 * PATIENCE):
+                    await scenario(Scenario(client, f"t{secrets.token_hex(4)}"), replicas)
+
+        asyncio.run(connected())
+
+    return run
+
+
+async def until(holds, what: str = "") -> None:
+    end = time.monotonic() + PATIENCE
+    while not await holds():
+        assert time.monotonic() < end, f"never so: {what}"
+        await asyncio.sleep(0.05)
+
+
+async def shared(s: Scenario, *replicas: Replica) -> None:
+    """Wait until so many replicas have all shards between them."""
+
+    async def holds() -> bool:
+        listed = (await s.client.list(LEASE, HOME)).items
+        leases = [orjson.loads(data) for data in listed]
+        held = [
+            each["spec"].get("holderIdentity") for each in leases if "-shard-" in each["metadata"]["name"]
+        ]
+        return len(held) == SHARDS and None not in held and len(set(held)) == len(replicas)
+
+    await until(holds, f"{len(replicas)} replicas have all shards")
+
+
+async def many(s: Scenario) -> Things:
+    """A kind whose composite resources become a ConfigMap each."""
+    things = await Things.defined(await Scenario.begin(s.client, s.id))
+    await things.compose(resources(entry("settings", SIZE)))
+    return things
+
+
+async def sized(things: Things, size: str, names: list[str] = NAMES) -> None:
+    """Give all the same size, and wait until everything that is composed of them has it."""
+    await asyncio.gather(*(things.apply(name, {"size": size}) for name in names))
+
+    async def holds() -> bool:
+        listed = (await things.s.client.list(CONFIG_MAP, things.s.id)).items
+        objects = [orjson.loads(data) for data in listed]
+        owned = [each for each in objects if each["metadata"].get("ownerReferences")]
+        return len(owned) == len(names) and all(each["data"]["size"] == size for each in owned)
+
+    await until(holds, f"all are of size {size}, once each")
+    await asyncio.gather(*(things.until(name, READY, told_of_the_latest_edit) for name in names))
+
+
+def told_of_the_latest_edit(xr) -> bool:
+    return all(
+        each["observedGeneration"] == xr["metadata"]["generation"] for each in xr["status"]["conditions"]
+    )
+
+
+def parts(things: Things, replicas: list[Replica], since: list[int]) -> list[set[str]]:
+    """The composite resources that each replica wrote."""
+    return [
+        replica.witness.written(things.kind.plural, begin)
+        for replica, begin in zip(replicas, since, strict=True)
+    ]
+
+
+def marks(*replicas: Replica) -> list[int]:
+    return [len(replica.witness.writes) for replica in replicas]
+
+
+def test_each_composite_resource_is_written_by_one_replica_also_when_one_joins_or_leaves(group):
+    async def scenario(s: Scenario, replicas: Replicas) -> None:
+        first, second = await replicas.start("first"), await replicas.start("second")
+        await shared(s, first, second)
+        things = await many(s)
+        await sized(things, "1")
+        ours, theirs = parts(things, [first, second], [0, 0])
+        assert ours
+        assert theirs
+        assert not ours & theirs
+        assert ours | theirs == set(NAMES)
+
+        third = await replicas.start("third")
+        await shared(s, first, second, third)
+        everybody, since = [first, second, third], marks(first, second, third)
+        await sized(things, "2")
+        split = parts(things, everybody, since)
+        assert all(split)
+        assert sum(map(len, split)) == COUNT
+        assert split[0] <= ours, "who joins takes, and nobody else moves"
+        assert split[1] <= theirs, "who joins takes, and nobody else moves"
+
+        assert await third.end() == 0
+        since = marks(first, second)
+        await shared(s, first, second)
+        await sized(things, "3")
+        assert parts(things, [first, second], since) == [ours, theirs]
+
+    group(scenario)
+
+
+def test_what_a_killed_replica_looked_after_follows_edits_again(group):
+    async def scenario(s: Scenario, replicas: Replicas) -> None:
+        first, second = await replicas.start("first"), await replicas.start("second")
+        await shared(s, first, second)
+        things = await many(s)
+        await sized(things, "1")
+        await second.end(signal.SIGKILL)
+        await sized(things, "2")
+        assert first.witness.written(things.kind.plural) == set(NAMES)
+
+    group(scenario)
+
+
+def test_a_replica_that_was_frozen_past_its_lease_writes_nothing_more(group):
+    async def scenario(s: Scenario, replicas: Replicas) -> None:
+        first, second = await replicas.start("first"), await replicas.start("second")
+        await shared(s, first, second)
+        things = await many(s)
+        await sized(things, "1")
+        # It is stopped in the middle of its work.
+        [since] = marks(second)
+        edits = asyncio.gather(*(things.apply(name, {"size": "2"}) for name in NAMES))
+        await until(lambda: asyncio.sleep(0, len(second.witness.writes) > since), "it writes")
+        second.send(signal.SIGSTOP)
+        await edits
+        await shared(s, first)
+        [since] = marks(second)
+        await sized(things, "3")
+        second.send(signal.SIGCONT)
+        assert await asyncio.wait_for(second.process.wait(), 30) == -signal.SIGALRM
+        await sized(things, "4")
+        assert second.witness.writes[since:] == []
+
+    group(scenario)
+
+
+def test_a_definition_is_deleted_with_all_its_composite_resources_by_all_replicas(group):
+    async def scenario(s: Scenario, replicas: Replicas) -> None:
+        first, second = await replicas.start("first"), await replicas.start("second")
+        await shared(s, first, second)
+        things = await many(s)
+        await sized(things, "1", NAMES[:10])
+        await s.client.delete(DEFINITION, things.kind.resource)
+        for name in NAMES[:10]:
+            await s.client.delete(things.kind, name, s.id)
+        await s.until_gone(DEFINITION, things.kind.resource)
+
+    group(scenario)
+
+
+def test_a_replica_that_is_told_to_stop_leaves_no_trace_of_it_and_no_work_undone(group):
+    async def scenario(s: Scenario, replicas: Replicas) -> None:
+        first = await replicas.start("first")
+        await shared(s, first)
+        things = await many(s)
+        edits = asyncio.gather(*(things.apply(name, {"size": "1"}) for name in NAMES))
+        await until(lambda: asyncio.sleep(0, first.witness.written(things.kind.plural)), "it works")
+        stopping = asyncio.create_task(first.end())
+        await edits
+        assert await stopping == 0
+        left = [orjson.loads(data) for data in (await s.client.list(things.kind, s.id)).items]
+        assert [each["metadata"]["name"] for each in left if FAILED(each)] == []
+        second = await replicas.start("second")
+        await sized(things, "2")
+        assert second.witness.written(things.kind.plural) == set(NAMES)
+
+    group(scenario)
