@@ -5,6 +5,8 @@ The definition goes last: a finalizer keeps it until its composite resources and
 
 from __future__ import annotations
 
+from crossply.compose.events import NORMAL, WARNING, Event
+from crossply.compose.metadata import controller_of, uid_of
 from crossply.control.composite_kind import CompositeKind
 from crossply.control.conditions import ESTABLISHED, TERMINATING
 from crossply.control.defined_kinds import COMPOSITE_TYPE, DefinedKinds, Waiting, is_established
@@ -13,11 +15,14 @@ from crossply.control.kinds import CRD, DEFINITION
 from crossply.control.plane import Plane
 from crossply.control.selecting import Compositions
 from crossply.kinds.definition import Definition, parse_definition
+from crossply.kube.failures import Conflict, KubeError
 from crossply.kube.kind import Kind
-from crossply.schema.crd import composite_crd
+from crossply.schema.crd import CrdError, composite_crd
 from crossply.values import Object
 
 FINALIZER = "defined.apiextensions.crossplane.io"
+RENDER, ESTABLISH = "RenderCRD", "EstablishComposite"
+_THE_CRD = "composite resource CustomResourceDefinition"
 
 
 class DefinitionController:
@@ -46,11 +51,30 @@ class DefinitionController:
             return
         xrd = await self._kinds.hold(xrd)
         await self._roles.keep(xrd, granted_by(definition))
-        crd, _ = await self._kinds.apply_crd(composite_crd(xrd))
+        crd = await self._apply_crd(xrd)
         if not is_established(crd):
             raise Waiting(f"waiting for composite resource CustomResourceDefinition {name} to be established")
         await self._run(xrd, definition)
         await self._kinds.tell(xrd, ESTABLISHED, {COMPOSITE_TYPE: definition.composite})
+
+    async def _apply_crd(self, xrd: Object) -> Object:
+        """Apply the CRD, and tell how that went."""
+        try:
+            crd, changed = await self._kinds.apply_crd(composite_crd(xrd))
+        except Conflict:
+            raise
+        except CrdError as problem:
+            self._tell(xrd, WARNING, RENDER, f"cannot render {_THE_CRD}: {problem}")
+            raise
+        except KubeError as problem:
+            self._tell(xrd, WARNING, ESTABLISH, f"cannot apply rendered {_THE_CRD}: {problem}")
+            raise
+        if changed:
+            self._tell(xrd, NORMAL, ESTABLISH, f"Applied {_THE_CRD}: {crd['metadata']['name']}")
+        return crd
+
+    def _tell(self, xrd: Object, type_: str, reason: str, message: str) -> None:
+        self._plane.recorder.record(xrd, Event(type_, reason, message))
 
     async def attend(self, name: str) -> None:
         """Run what is defined while another replica serves it."""
@@ -71,6 +95,10 @@ class DefinitionController:
     async def _remove(self, xrd: Object, definition: Definition) -> None:
         xrd = await self._kinds.tell(xrd, TERMINATING)
         crd = await self._plane.client.get(CRD, definition.name)
+        owner = controller_of(crd) if crd is not None else None
+        if owner is None or owner.get("uid") != uid_of(xrd):
+            # Somebody else's kind, or none: there is nothing of ours to take away.
+            crd = None
         if crd is not None and not crd["metadata"].get("deletionTimestamp"):
             await self._empty(xrd, definition)
             await self._kinds.stop(definition.name)

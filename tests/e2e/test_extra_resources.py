@@ -1,0 +1,233 @@
+"""Extra resources (seeds/4, reference: reconcile §6): what functions ask for, get, and may not have."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.compose.messages import Requirements, ResourceSelector, Response
+from tests.e2e.pipelines import EXTRA_RESOURCES, builtin, calling, served
+from tests.e2e.scenario import CONFIG_MAP
+from tests.e2e.things import READY, SYNCED, Things, config_map, desiring, failing
+
+pytestmark = pytest.mark.xdist_group("e2e")
+
+FIELDS = ("resources", "extra_resources")
+
+
+def selector(namespace, **match):
+    """Some ConfigMaps of a namespace."""
+    return ResourceSelector("v1", "ConfigMap", namespace=namespace, **match)
+
+
+def requiring(answer, field, **selectors):
+    """An answer that asks for more."""
+    return answer._replace(requirements=Requirements(**{field: selectors}))
+
+
+def home_of(request):
+    """The XR's namespace."""
+    return request.observed.composite.object["metadata"]["namespace"]
+
+
+async def data(s, name, text, **labels):
+    """Something to ask for."""
+    metadata = {"name": name, "namespace": s.id, "labels": labels}
+    await s.client.create(CONFIG_MAP, {"metadata": metadata, "data": {"text": text}})
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_function_is_called_again_with_what_it_asked_for(play, field):
+    """By name or by labels, in the field that it used; what is not found is an empty list."""
+    calls = []
+
+    def function(request):
+        given = request.required_resources if field == "resources" else request.extra_resources
+        calls.append({name: [each.object["data"]["text"] for each in found] for name, found in given.items()})
+        home = home_of(request)
+        return requiring(
+            desiring(request, one=config_map(data={"found": str(sorted(calls[-1].items()))})),
+            field,
+            named=selector(home, match_name="a"),
+            labelled=selector(home, match_labels={"kind-of": "text"}),
+            missing=selector(home, match_name="none"),
+        )
+
+    async def scenario(s, address):
+        await data(s, "a", "A")
+        for name in ("c", "b"):
+            await data(s, name, name.upper(), **{"kind-of": "text"})
+        things = await Things.defined(s)
+        await things.compose(await calling(s, address))
+        await things.apply("mine")
+        xr = await things.until("mine", SYNCED, READY)
+        whole = [("labelled", ["B", "C"]), ("missing", []), ("named", ["A"])]
+        assert (await things.composed(xr))["one"]["data"] == {"found": str(whole)}
+        assert calls[0] == {}
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_what_was_required_last_time_is_there_from_the_start(play):
+    """So a settled XR needs one call of a function, not two."""
+    calls = []
+
+    def function(request):
+        calls.append(dict(request.required_resources))
+        answer = desiring(request, one=config_map(data={"size": str(len(request.required_resources))}))
+        return requiring(answer, "resources", named=selector(home_of(request), match_name="a"))
+
+    async def scenario(s, address):
+        await data(s, "a", "A")
+        things = await Things.defined(s)
+        await things.compose(await calling(s, address))
+        await things.apply("mine")
+        await things.until("mine", SYNCED, READY)
+        calls.clear()
+        await things.apply("mine", {"mode": "again"})
+        await s.eventually(lambda: _of(len(calls) >= 1))
+        assert all("named" in call for call in calls)
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+async def _of(value):
+    return value
+
+
+def test_a_function_may_ask_step_by_step(play):
+    """Each call has what was asked for in the one before; the same question twice ends it."""
+
+    def function(request):
+        home = home_of(request)
+        wanted = {"first": selector(home, match_name="a")}
+        first = request.required_resources.get("first", ())
+        if first:
+            wanted["second"] = selector(home, match_name=first[0].object["data"]["text"])
+        second = request.required_resources.get("second", ())
+        text = second[0].object["data"]["text"] if second else "nothing yet"
+        return requiring(desiring(request, one=config_map(data={"text": text})), "resources", **wanted)
+
+    async def scenario(s, address):
+        await data(s, "a", "b")
+        await data(s, "b", "end of the chain")
+        things = await Things.defined(s)
+        await things.compose(await calling(s, address))
+        await things.apply("mine")
+        xr = await things.until("mine", SYNCED, READY)
+        assert (await things.composed(xr))["one"]["data"] == {"text": "end of the chain"}
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_only_the_step_that_asked_sees_what_it_asked_for(play):
+    seen = {}
+
+    def function(request):
+        seen[request.input["step"]] = sorted(request.required_resources)
+        if request.input["step"] == "first":
+            return requiring(
+                Response(request.desired), "resources", a=selector(home_of(request), match_name="a")
+            )
+        return desiring(request, one=config_map())
+
+    async def scenario(s, address):
+        await data(s, "a", "A")
+        things = await Things.defined(s)
+        inputs = [{"apiVersion": "x/v1", "kind": "In", "step": step} for step in ("first", "second")]
+        first = await calling(s, address, "first", input=inputs[0])
+        await things.compose(first, await calling(s, address, "second", input=inputs[1]))
+        await things.apply("mine")
+        await things.until("mine", SYNCED, READY)
+        assert seen == {"first": ["a"], "second": []}
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_a_composition_says_how_often_a_function_may_ask(play):
+    calls = []
+
+    def function(request):
+        calls.append(1)
+        name = f"unlikely-{len(calls)}"
+        return requiring(
+            Response(request.desired), "resources", a=selector(home_of(request), match_name=name)
+        )
+
+    async def scenario(s, address):
+        things = await Things.defined(s)
+        await things.compose(await calling(s, address, maxIterations=2))
+        await things.apply("mine")
+        told = "requirements didn't stabilize after the maximum number of iterations (2)"
+        await things.until("mine", failing(told))
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_a_composition_says_what_a_function_may_ask_for(play):
+    def function(request):
+        name = request.observed.composite.object["spec"]["mode"]
+        found = request.required_resources.get("a", ())
+        text = found[0].object["data"]["text"] if found else ""
+        answer = desiring(request, one=config_map(data={"text": text}))
+        return requiring(answer, "resources", a=selector(home_of(request), match_name=name))
+
+    async def scenario(s, address):
+        await data(s, "public-a", "open")
+        await data(s, "private-a", "secret")
+        things = await Things.defined(s)
+        rule = {"apiVersion": "v1", "kind": "ConfigMap", "name": "public-.*"}
+        await things.compose(await calling(s, address, allowedExtraResources=[rule]))
+        await things.apply("good", {"mode": "public-a"})
+        xr = await things.until("good", SYNCED, READY)
+        assert (await things.composed(xr))["one"]["data"] == {"text": "open"}
+        await things.apply("bad", {"mode": "private-a"})
+        told = 'step "tell" does not allow its function to ask for ConfigMap (v1) as "a"'
+        xr = await things.until("bad", failing(told))
+        assert await things.composed(xr) == {}
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_the_built_in_function_puts_them_into_the_context(play):
+    """As in the design: function-extra-resources reads, the next step uses."""
+
+    async def scenario(s, address):
+        await data(s, "a", "A", **{"kind-of": "text"})
+        things = await Things.defined(s)
+        labels = [{"type": "Value", "key": "kind-of", "value": "text"}]
+        wanted = {
+            "apiVersion": "extra-resources.fn.crossplane.io/v1beta1",
+            "kind": "Input",
+            "spec": {
+                "extraResources": [
+                    {
+                        "kind": "ConfigMap",
+                        "apiVersion": "v1",
+                        "into": "texts",
+                        "type": "Selector",
+                        "selector": {"maxMatch": 5, "minMatch": 1, "matchLabels": labels},
+                        "namespace": s.id,
+                    }
+                ]
+            },
+        }
+        await things.compose(await builtin(s, EXTRA_RESOURCES, input=wanted), await calling(s, address))
+        await things.apply("mine")
+        xr = await things.until("mine", SYNCED, READY)
+        assert (await things.composed(xr))["one"]["data"] == {"text": "A"}
+        await s.client.patch_merge(CONFIG_MAP, "a", {"data": {"text": "B"}}, s.id)
+        name = things.references(xr)[0]["name"]
+        await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"text": "B"})
+
+    def function(request):
+        [found] = request.context["apiextensions.crossplane.io/extra-resources"]["texts"]
+        return desiring(request, one=config_map(data={"text": found["data"]["text"]}))
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
