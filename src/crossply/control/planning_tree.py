@@ -202,7 +202,7 @@ class Forest:
 
 def _references(governed: Governed, xr: Object | None) -> dict[tuple[str, ...], Object]:
     """What a composite resource refers to."""
-    found = governed.machinery.read(xr, "resourceRefs") if xr is not None else None
+    found = governed.machinery.read(xr, governed.machinery.references) if xr is not None else None
     references = [each for each in found or () if isinstance(each, dict) and each.get("name")]
     return {tuple(text_in(each, key) for key in _REFERENCE): each for each in references}
 
