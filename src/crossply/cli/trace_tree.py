@@ -57,6 +57,7 @@ def child_references(node: Node, secrets: bool) -> list[Reference]:
     spec = node.object.get("spec")
     if (node.group, reference.kind) in _CHILDLESS or not isinstance(spec, dict):
         return []
+    spec = {**spec, **_first_design(spec)}
     secret = _secret(spec) if secrets else []
     if isinstance(spec.get("resourceRef"), dict):
         # A claim: its secret is always in its own namespace, its XR in none.
@@ -67,6 +68,15 @@ def child_references(node: Node, secrets: bool) -> list[Reference]:
     found += _references(spec.get("resourceRefs")) + secret
     # What a namespaced XR composes is in its namespace, without its saying so.
     return [each if each.namespace else each._replace(namespace=reference.namespace) for each in found]
+
+
+def _first_design(spec: Object) -> Object:
+    """The engine's fields of infrastructure, its requirements, and applications, called as elsewhere."""
+    for key in ("infrastructure", "application"):
+        fields = spec.get(key)
+        if isinstance(fields, dict) and not fields.keys().isdisjoint(("composedRefs", "resourceRef")):
+            return {**fields, "resourceRefs": fields.get("composedRefs")}
+    return {}
 
 
 def _references(found: Any) -> list[Reference]:
