@@ -144,10 +144,12 @@ def _script_character(char: str) -> str:
     return f"\\u{ord(char):04X}"
 
 
-def call(name: str, function: Any, *values: Any) -> Any:
+def call(name: str | None, function: Any, *values: Any) -> Any:
     """Call a function value, which is told its name. No template can get hold of one: this can only fail."""
     if function is None or function is NO_VALUE:
         raise FunctionFailed("call of nil")
+    if name is None:
+        name = function if isinstance(function, str) else f"<{go_type(function)} Value>"
     raise FunctionFailed(f"non-function {name} of type {go_type(function)}")
 
 

@@ -59,7 +59,7 @@ def call(
         ]
     last = compiled[-1].last if compiled else site
     if name.name == "call":
-        function = function._replace(call=partial(function.call, str(args[0] if args else name)))
+        function = function._replace(call=partial(function.call, str(args[0]) if args else None))
     invoke = _invoker(name.name, function, scope.at(whole))
     evaluate = tuple(each.run for each in compiled)
     if name.name in ("and", "or"):

@@ -30,7 +30,7 @@ from crossply.functions.builtin.go_templating.values import NO_VALUE
 def pipeline(scope: Scope, pipe: Pipe) -> Compiled:
     """A pipeline; its result also goes into the variables it declares."""
     with scope.deeper():
-        first = _command(scope, pipe.commands[0])
+        first = _command(scope, pipe.commands[0], scope.at(pipe))
         last = first.last
         stages: list[Stage] = []
         for each in pipe.commands[1:]:
@@ -38,11 +38,12 @@ def pipeline(scope: Scope, pipe: Pipe) -> Compiled:
             stages.append(stage)
     run = _piped(first.run, tuple(stages)) if stages else first.run
     if pipe.declared:
-        run = _stored(run, _slots(scope, pipe))
+        run = _stored(run, slots(scope, pipe), last, pipe)
     return Compiled(run, last)
 
 
-def _slots(scope: Scope, pipe: Pipe) -> tuple[int, ...]:
+def slots(scope: Scope, pipe: Pipe) -> tuple[int | None, ...]:
+    """Where the variables of a pipeline live; None for one that is set but was never declared."""
     find = scope.slot if pipe.is_assignment else scope.declare
     return tuple(find(variable.names[0]) for variable in pipe.declared)
 
@@ -57,23 +58,25 @@ def _piped(first: Evaluate, stages: tuple[Stage, ...]) -> Evaluate:
     return run
 
 
-def _stored(run: Evaluate, slots: tuple[int, ...]) -> Evaluate:
+def _stored(run: Evaluate, places: tuple[int | None, ...], last: Site, pipe: Pipe) -> Evaluate:
     def store(frame: Frame, dot: Any) -> Any:
         value = run(frame, dot)
-        for slot in slots:
+        for slot in places:
+            if slot is None:
+                raise last.error(f"undefined variable: {pipe.declared[0]}")
             frame.variables[slot] = NO_VALUE if value is None else value
         return value
 
     return store
 
 
-def _command(scope: Scope, command: Command) -> Compiled:
+def _command(scope: Scope, command: Command, before: Site) -> Compiled:
     """The first command of a pipeline."""
     word = command.args[0]
     if isinstance(word, Identifier):
         return call(scope, word, command, command.args[1:], operand)
     if len(command.args) > 1:
-        given, last = _stage(scope, command, scope.at(word))
+        given, last = _stage(scope, command, before)
         return Compiled(lambda frame, dot: given(frame, dot, arguments.ABSENT), last, boxed=True)
     if isinstance(word, Nil):
         return _failing(scope.at(word), "nil is not a command")
@@ -134,8 +137,11 @@ def operand(scope: Scope, node: Operand) -> Compiled:
 
 def _variable(scope: Scope, node: Variable, site: Site) -> Compiled:
     slot = scope.slot(node.names[0])
+    if slot is None:
+        return _failing(site, f"undefined variable: {node.names[0]}")
     if len(node.names) > 1:
-        return Compiled(fields.of_variable(slot, node.names[1:], site), site, boxed=True)
+        boxed = scope.is_boxed(slot)
+        return Compiled(fields.of_variable(slot, node.names[1:], site, boxed), site, boxed=True)
     return Compiled(lambda frame, dot: frame.variables[slot], site, boxed=True)
 
 

@@ -26,13 +26,13 @@ def of_dot(names: tuple[str, ...], site: Site, boxed: bool) -> Evaluate:
             if value.__class__ is dict and name in value:
                 value = value[name]
             else:
-                value = field(frame, value, name, site, boxed or value is not dot)
+                value = field(frame, value, name, site, (boxed and not frame.typed) or value is not dot)
         return value
 
     return run
 
 
-def of_variable(slot: int, names: tuple[str, ...], site: Site) -> Evaluate:
+def of_variable(slot: int, names: tuple[str, ...], site: Site, boxed: bool) -> Evaluate:
     """A chain of fields of a variable."""
 
     def run(frame: Frame, dot: Any) -> Any:
@@ -41,7 +41,7 @@ def of_variable(slot: int, names: tuple[str, ...], site: Site) -> Evaluate:
             if value.__class__ is dict and name in value:
                 value = value[name]
             else:
-                value = field(frame, value, name, site, value is not start)
+                value = field(frame, value, name, site, (boxed and not frame.typed) or value is not start)
         return value
 
     return run

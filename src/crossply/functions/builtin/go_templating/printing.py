@@ -31,6 +31,8 @@ def plain(value: Any) -> str:
         return "true" if value else "false"
     if kind is Duration:
         return _duration(value)
+    if kind is complex:
+        return f"({plain(value.real)}{'' if value.imag < 0 else '+'}{plain(value.imag)}i)"
     if isinstance(value, int | Structure | Failure):
         return str(value)
     return print_value(printable(value), "v", PLAIN)
@@ -97,11 +99,25 @@ def with_verb(value: Any, shown: Any, verb: str, flags: Flags) -> str:
     """One value by one verb; `shown` is the value as `printable` gives it."""
     if verb == "T" and value is not None:
         return print_value(go_type(value), "s", flags)
+    if isinstance(value, list | dict) and verb not in "vTp":
+        return _container_with_verb(value, shown, verb, flags)
     if isinstance(value, bytes) and verb in "sqxX":
         return print_value(value.decode("utf-8", "surrogateescape"), verb, flags)
     if shown.__class__ is int and verb not in _INTEGER_VERBS:
         return f"%!{verb}({go_type(value)}={print_value(shown, 'v', flags)})"
     return print_value(shown, verb, flags)
+
+
+def _container_with_verb(value: Any, shown: Any, verb: str, flags: Flags) -> str:
+    """The items one by one, so that each one that does not fit the verb is named by its own type."""
+
+    def item(each: Any, shown_each: Any) -> str:
+        return "<nil>" if each is None else with_verb(each, shown_each, verb, flags)
+
+    if isinstance(value, list):
+        return f"[{' '.join(map(item, value, shown))}]"
+    entries = (f"{item(key, key)}:{item(value[key], shown[key])}" for key in sorted(value))
+    return f"map[{' '.join(entries)}]"
 
 
 def _extra(values: Sequence[Any], shown: Sequence[Any]) -> str:

@@ -23,15 +23,19 @@ _FRAMES_PER_THREAD = 400
 
 
 class Frame:
-    """One template while it runs: its variables, and where its text goes."""
+    """One template while it runs: its variables, and where its text goes.
 
-    __slots__ = ("missing", "render", "variables", "write")
+    `typed` says that the innermost range goes over items of a known type, which Go does not box.
+    """
+
+    __slots__ = ("missing", "render", "typed", "variables", "write")
 
     def __init__(self, render: Render, write: Callable[[str], None], variables: list[Any]) -> None:
         self.render = render
         self.write = write
         self.variables = variables
         self.missing = render.missing
+        self.typed = False
 
 
 Run = Callable[[Frame, Any], None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -30,13 +30,14 @@ class Compiled(NamedTuple):
 class Scope:
     """Compiles one template."""
 
-    __slots__ = ("_deepest", "_depth", "_slots", "_tree", "_variables", "dot_is_boxed", "functions")
+    __slots__ = ("_boxed", "_deepest", "_depth", "_slots", "_tree", "_variables", "dot_is_boxed", "functions")
 
     def __init__(self, tree: Tree, functions: Mapping[str, Function]) -> None:
         self._tree = tree
         self.functions = functions
         self._variables: list[tuple[str, int]] = [("$", 0)]
         self._slots = 0
+        self._boxed: set[int] = set()
         self._depth = self._deepest = 0
         self.dot_is_boxed = False
 
@@ -60,9 +61,17 @@ class Scope:
         self._variables.append((name, self._slots))
         return self._slots
 
-    def slot(self, name: str) -> int:
-        """The slot of the variable that a name means here. The parser has seen to it that there is one."""
-        return next(slot for known, slot in reversed(self._variables) if known == name)
+    def slot(self, name: str) -> int | None:
+        """The slot of the variable that a name means here; None when it was set without being declared."""
+        return next((slot for known, slot in reversed(self._variables) if known == name), None)
+
+    def box(self, slots: Iterable[int]) -> None:
+        """Remember that variables hold the items of something."""
+        self._boxed.update(slots)
+
+    def is_boxed(self, slot: int) -> bool:
+        """Whether a variable holds an item of something."""
+        return slot in self._boxed
 
     @contextmanager
     def block(self) -> Iterator[None]:

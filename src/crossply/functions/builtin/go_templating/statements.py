@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from crossply.functions.builtin.go_templating.expressions import pipeline
+from crossply.functions.builtin.go_templating.errors import ExecError
+from crossply.functions.builtin.go_templating.expressions import pipeline, slots
 from crossply.functions.builtin.go_templating.limits import MAX_TEMPLATE_DEPTH, TooLarge
 from crossply.functions.builtin.go_templating.nodes import Action, Body, Branch, Call, Jump, Statement, Text
 from crossply.functions.builtin.go_templating.printing import plain, text_of
@@ -14,6 +15,10 @@ from crossply.functions.builtin.go_templating.scope import Compiled, Scope
 from crossply.functions.builtin.go_templating.sites import Site
 from crossply.functions.builtin.go_templating.values import NO_VALUE, Uint8
 from crossply.values.goquote import quote
+
+
+_BOXING = frozenset((list, dict))
+"""What holds items of any type."""
 
 
 class _BreakLoop(Exception):
@@ -154,6 +159,7 @@ def _range(scope: Scope, branch: Branch) -> Run:
         items = _items(value, count, site)
         look = frame.render.budget.look
         empty = True
+        outside, frame.typed = frame.typed, value.__class__ not in _BOXING
         try:
             for index, item in items:
                 empty = False
@@ -167,6 +173,8 @@ def _range(scope: Scope, branch: Branch) -> Run:
             return
         except TooLarge as problem:
             raise site.error(str(problem)) from None
+        finally:
+            frame.typed = outside
         if empty and otherwise is not None:
             otherwise(frame, dot)
 
@@ -180,20 +188,29 @@ def _range_pipe(scope: Scope, branch: Branch) -> tuple[Compiled, SetVariables]:
     """What is ranged over, and what gives each item to the variables: one takes the item, two both."""
     pipe = branch.pipe
     over = pipeline(scope, pipe._replace(declared=()))
-    find = scope.slot if pipe.is_assignment else scope.declare
-    slots = [find(variable.names[0]) for variable in pipe.declared]
+    places = [slot for slot in slots(scope, pipe) if slot is not None]
+    scope.box(places)
+    if len(places) < len(pipe.declared):
+        return over, _undeclared(over.last.error(f"undefined variable: {pipe.declared[0]}"))
 
     def none(frame: Frame, index: Any, item: Any) -> None:
         pass
 
     def one(frame: Frame, index: Any, item: Any) -> None:
-        frame.variables[slots[0]] = item
+        frame.variables[places[0]] = item
 
     def two(frame: Frame, index: Any, item: Any) -> None:
-        frame.variables[slots[0]] = index
-        frame.variables[slots[1]] = item
+        frame.variables[places[0]] = index
+        frame.variables[places[1]] = item
 
-    return over, (none, one, two)[len(slots)]
+    return over, (none, one, two)[len(places)]
+
+
+def _undeclared(problem: ExecError) -> SetVariables:
+    def fail(frame: Frame, index: Any, item: Any) -> None:
+        raise problem
+
+    return fail
 
 
 def _items(value: Any, variables: int, site: Site) -> Iterator[tuple[Any, Any]]:
