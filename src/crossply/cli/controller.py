@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from crossply.cli.observing import LOG_FORMAT, debug_flag, metrics_port, observed
+from crossply.cli.observing import (
+    IN_A_CLUSTER,
+    LOG_FORMAT,
+    debug_flag,
+    metrics_port,
+    observed,
+    reachable_host,
+)
 from crossply.cli.replica_flags import REPLICA_FLAGS, shares_of, timing_of
 from crossply.cli.serving import HEALTH_PROBE_PORT, probes_served, run_plane, stop_requested
 from crossply.cli.spec import Command, Flag, Invocation
@@ -31,7 +38,7 @@ async def _run(invocation: Invocation) -> None:
         invocation.stdout.write(f"control plane ready\nworking for {config.server}\n")
         invocation.stdout.flush()
 
-    async with observed(invocation), Client(config, timing.transit) as client:
+    async with observed(invocation, reachable_host()), Client(config, timing.transit) as client:
         shares = shares_of(invocation, client)
         plane = ControlPlane(client, shares, webhook_settings(invocation), options_of(invocation))
         async with probes_served(invocation["health-probe-port"], lambda: plane.is_ready):
@@ -61,7 +68,7 @@ COMMAND = Command(
         *WORK_FLAGS,
         *WEBHOOK_FLAGS,
         HEALTH_PROBE_PORT,
-        metrics_port(8080),
+        metrics_port(8080, IN_A_CLUSTER),
         LOG_FORMAT,
         debug_flag("d"),
     ),

@@ -8,6 +8,10 @@ from contextlib import asynccontextmanager
 
 from crossply.cli.spec import Flag, Invocation
 
+LOOPBACK = "127.0.0.1"
+IN_A_CLUSTER = "in a cluster at every address, elsewhere at this machine's own"
+HERE_ONLY = "at this machine's own address"
+
 LOG_FORMAT = Flag(
     "log-format",
     "How lines of the log are written.",
@@ -23,12 +27,11 @@ def debug_flag(short: str = "") -> Flag:
     return Flag("debug", "Log every reconcile, not only what goes wrong.", short=short)
 
 
-def metrics_port(default: int) -> Flag:
+def metrics_port(default: int, where: str) -> Flag:
     """The flag for the port of the metrics."""
     return Flag(
         "metrics-port",
-        "The port that serves /metrics for Prometheus: in a cluster at every address, elsewhere at this "
-        "machine's own. 0 serves none.",
+        f"The port that serves /metrics for Prometheus: {where}. 0 serves none.",
         kind="int",
         default=default,
         placeholder=str(default),
@@ -41,8 +44,13 @@ def words_of(invocation: Invocation) -> list[str]:
     return [*words, "--debug"] if invocation["debug"] else words
 
 
+def reachable_host() -> str | None:
+    """Where others are to reach us: at every address (None) of a pod, elsewhere only from this machine."""
+    return None if os.environ.get("KUBERNETES_SERVICE_HOST") else LOOPBACK
+
+
 @asynccontextmanager
-async def observed(invocation: Invocation) -> AsyncIterator[None]:
+async def observed(invocation: Invocation, host: str | None) -> AsyncIterator[None]:
     """Log, serve metrics and send traces while a control plane runs."""
     import asyncio
 
@@ -51,20 +59,19 @@ async def observed(invocation: Invocation) -> AsyncIterator[None]:
     begin_logging(invocation.stderr, invocation["log-format"], invocation["debug"])
     stop_tracing = _begin_tracing()
     try:
-        async with _metrics(invocation["metrics-port"]):
+        async with _metrics(host, invocation["metrics-port"]):
             yield
     finally:
         await asyncio.to_thread(stop_tracing)
 
 
 @asynccontextmanager
-async def _metrics(port: int) -> AsyncIterator[None]:
+async def _metrics(host: str | None, port: int) -> AsyncIterator[None]:
     """Composite resources matter more than figures about them: a port that is taken is no reason to stop."""
     from contextlib import AsyncExitStack
 
     from crossply.record.page import metrics_served
 
-    host = None if "KUBERNETES_SERVICE_HOST" in os.environ else "127.0.0.1"
     async with AsyncExitStack() as stack:
         if port:
             try:

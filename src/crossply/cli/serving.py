@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from crossply.cli.observing import reachable_host
 from crossply.cli.spec import Flag
 
 TYPE_CHECKING = False
@@ -69,12 +70,11 @@ async def run_plane(
 async def probes_served(port: int, is_ready: Callable[[], bool]) -> AsyncIterator[None]:
     """Answer whoever asks whether we live and whether we work; a port that is taken is only told of."""
     import logging
-    import os
     from contextlib import AsyncExitStack
 
     from crossply.record.probes import probes
 
-    host = None if "KUBERNETES_SERVICE_HOST" in os.environ else "127.0.0.1"
+    host = reachable_host()
     async with AsyncExitStack() as stack:
         if port:
             try:

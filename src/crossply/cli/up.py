@@ -9,7 +9,15 @@ from __future__ import annotations
 import os
 import sys
 
-from crossply.cli.observing import LOG_FORMAT, debug_flag, metrics_port, observed, words_of
+from crossply.cli.observing import (
+    HERE_ONLY,
+    LOG_FORMAT,
+    LOOPBACK,
+    debug_flag,
+    metrics_port,
+    observed,
+    words_of,
+)
 from crossply.cli.serving import run_plane, stop_requested
 from crossply.cli.spec import Command, Flag, Invocation
 from crossply.errors import CrossplyError
@@ -109,7 +117,7 @@ async def _serve(invocation: Invocation) -> None:
         file.write(str(os.getpid()))
     try:
         config = load_config(os.path.join(data, "kubeconfig"))
-        async with observed(invocation), Client(config) as client:
+        async with observed(invocation, LOOPBACK), Client(config) as client:
             await run_plane(ControlPlane(client), stopped, tell, server.wait())
             if not stopped.is_set():
                 raise StartFailed(f"the API server ended with code {server.returncode}")
@@ -178,7 +186,7 @@ COMMAND = Command(
             default="127.0.0.1:0",
             placeholder="127.0.0.1:0",
         ),
-        metrics_port(0),
+        metrics_port(0, HERE_ONLY),
         LOG_FORMAT,
         debug_flag(),
     ),

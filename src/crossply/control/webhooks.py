@@ -52,7 +52,7 @@ class Webhooks:
         self._usages = usages
         self._settings = settings
         self._server = WebhookServer(UsageReview(plane, usages).review)
-        self._queue: Queue[str] = Queue()
+        self._queue: Queue[str] = Queue("webhooks")
         self._task: asyncio.Task[None] | None = None
         self._shown: ServingCertificate | None = None
         self._port = 0
