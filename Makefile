@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help bytecode run stop test lint format bench fuzz docs lock proto test-cluster test-e2e clean
+.PHONY: help bytecode run stop test lint format bench soak fuzz docs lock proto test-cluster test-e2e clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -31,6 +31,9 @@ format: $(STAMP) ## Rewrite the code in the house style
 
 bench: bytecode ## Measure the hot paths beside a yardstick of this machine
 	@$(BIN)/python bench/run.py
+
+soak: bytecode ## Thirty minutes of a busy control plane, then check every object
+	@cd bench && ../$(BIN)/python soak.py
 
 fuzz: $(STAMP) ## Feed random input to every parser (SECONDS=600)
 	@$(BIN)/python tools/fuzz.py $(or $(SECONDS),600)
