@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 
 from aiohttp import web
 
 from crossply.record.metrics import ALL
 from crossply.record.process import process_families
+from crossply.record.serving import served
 from crossply.record.text import CONTENT_TYPE, family_text
 
 
@@ -19,19 +19,10 @@ def metrics_text() -> str:
     return "".join(texts)
 
 
-@asynccontextmanager
-async def metrics_served(host: str | None, port: int) -> AsyncIterator[int]:
-    """Serve the page, at every address if no host is given; yields the port, chosen here if it was 0."""
-    application = web.Application()
-    application.router.add_get("/metrics", _show)
-    runner = web.AppRunner(application, access_log=None, handle_signals=False, shutdown_timeout=1.0)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, host, port).start()
-        yield int(runner.addresses[0][1])
-    finally:
-        await runner.cleanup()
+def metrics_served(host: str | None, port: int) -> AbstractAsyncContextManager[int]:
+    """Serve the page, at every address if no host is given; gives the port, chosen here if it was 0."""
+    return served(host, port, {"/metrics": _page})
 
 
-async def _show(request: web.Request) -> web.Response:
+def _page() -> web.Response:
     return web.Response(body=metrics_text().encode(), headers={"Content-Type": CONTENT_TYPE})

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 
 from aiohttp import web
 
+from crossply.record.serving import served
 
-@asynccontextmanager
-async def probes(host: str | None, port: int, is_ready: Callable[[], bool]) -> AsyncIterator[int]:
-    """Serve both, at every address if no host is given; yields the port, chosen here if it was 0."""
 
-    async def healthz(_: web.Request) -> web.Response:
+def probes(host: str | None, port: int, is_ready: Callable[[], bool]) -> AbstractAsyncContextManager[int]:
+    """Serve both, at every address if no host is given; gives the port, chosen here if it was 0."""
+
+    def healthz() -> web.Response:
         # That there is an answer is the answer.
         return web.Response(text="ok")
 
-    async def readyz(_: web.Request) -> web.Response:
+    def readyz() -> web.Response:
         return web.Response(text="ok") if is_ready() else web.Response(status=503, text="starting")
 
-    application = web.Application()
-    application.router.add_get("/healthz", healthz)
-    application.router.add_get("/readyz", readyz)
-    runner = web.AppRunner(application, access_log=None, handle_signals=False, shutdown_timeout=1.0)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, host, port).start()
-        yield int(runner.addresses[0][1])
-    finally:
-        await runner.cleanup()
+    return served(host, port, {"/healthz": healthz, "/readyz": readyz})

@@ -1,0 +1,57 @@
+"""How often something may be told: a burst, and then now and then.
+
+Each sort has an allowance of its own, so that one that is told too often does not silence the others. Those
+that were not needed for longest are forgotten first, which gives them their burst back.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+
+_REMEMBERED = 10_000
+
+
+class _Allowance:
+    """What one sort has left."""
+
+    __slots__ = ("held_back", "left", "since")
+
+    def __init__(self, left: float, now: float) -> None:
+        self.left = left
+        self.since = now
+        self.held_back = 0
+
+
+class Allowances:
+    """Lets a burst of each sort pass, then one whenever a pause is over."""
+
+    def __init__(self, burst: int, pause: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._burst = float(burst)
+        self._pause = pause
+        self._clock = clock
+        self._known: OrderedDict[Hashable, _Allowance] = OrderedDict()
+
+    def take(self, sort: Hashable) -> int | None:
+        """None where it must be held back; else how many were held back since the last that was not."""
+        now = self._clock()
+        allowance = self._allowance(sort, now)
+        allowance.left = min(self._burst, allowance.left + (now - allowance.since) / self._pause)
+        allowance.since = now
+        if allowance.left < 1.0:
+            allowance.held_back += 1
+            return None
+        allowance.left -= 1.0
+        held_back, allowance.held_back = allowance.held_back, 0
+        return held_back
+
+    def _allowance(self, sort: Hashable, now: float) -> _Allowance:
+        found = self._known.get(sort)
+        if found is None:
+            found = self._known[sort] = _Allowance(self._burst, now)
+            if len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+        else:
+            self._known.move_to_end(sort)
+        return found
