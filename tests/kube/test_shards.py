@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crossply.kube.client import Client
-from crossply.kube.guarded import guarded_by
+from crossply.kube.guarded import NotOwner, guarded_by
 from crossply.kube.kind import Kind
 from crossply.kube.leases import LEASE, holder_of, shard_name
 from crossply.kube.sharding import member_of, shard_of
-from crossply.kube.shards import NotOwner, Shards
+from crossply.kube.shards import Shards
 from crossply.kube.watch import SYNCED, Change, follow
 from tests.kube.embedded import CONFIG_MAP, config_map
 from tests.kube.replica import COUNT, QUICK

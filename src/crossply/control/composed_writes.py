@@ -17,7 +17,7 @@ from crossply.control.dependencies import Interest
 from crossply.control.memory import Applied
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
-from crossply.kube.failures import Invalid, KubeError
+from crossply.kube.failures import Conflict, Invalid, KubeError
 from crossply.values import Object
 
 _DETACHED = ("crossplane.io/composite", "crossplane.io/claim-name", "crossplane.io/claim-namespace")
@@ -43,6 +43,8 @@ class ComposedWrites:
         )
         unsynced = set()
         for resource, result in zip(outcome.composed, results, strict=True):
+            if isinstance(result, Conflict):
+                raise result
             if isinstance(result, Invalid):
                 unsynced.add(resource.name)
                 told = f'cannot apply composed resource "{resource.name}": {result}'
@@ -85,6 +87,14 @@ class ComposedWrites:
         if self._applied.holds(live, wish) or (live is not None and self._applied.refresh(live, wish)):
             return
         kind = await self._plane.discovery.kind_for(wish.get("apiVersion", ""), wish.get("kind", ""))
-        result = await self._plane.client.apply(kind, wish, manager)
+        result = await self._plane.client.apply(kind, _based_on(live, wish), manager)
         self._applied.remember(result, wish)
         await self._store.learn(kind, result)
+
+
+def _based_on(live: Object | None, wish: Object) -> Object:
+    """The wish for the very object that it was decided about: a late one is refused by a changed object."""
+    if live is None:
+        return wish
+    known = {key: live["metadata"][key] for key in ("uid", "resourceVersion")}
+    return {**wish, "metadata": {**wish["metadata"], **known}}

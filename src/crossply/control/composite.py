@@ -119,6 +119,9 @@ class CompositeReconciler:
         told = Told()
         try:
             return await self._compose(xr, told)
+        except Conflict:
+            # Somebody wrote in between: what they wrote is looked at next, so there is nothing to tell.
+            raise
         except CrossplyError as problem:
             await self._tell_failure(self._own.latest(xr), told, problem)
             raise
@@ -128,9 +131,10 @@ class CompositeReconciler:
         finalizers = xr["metadata"].get("finalizers") or []
         if FINALIZER not in finalizers:
             return
-        await self._own.status(xr, xr.get("status") or {}, (DELETING, SYNCED))
+        xr = await self._own.status(xr, xr.get("status") or {}, (DELETING, SYNCED))
         left = [each for each in finalizers if each != FINALIZER]
-        body = {"metadata": {"finalizers": left or None}}
+        version = xr["metadata"]["resourceVersion"]
+        body = {"metadata": {"finalizers": left or None, "resourceVersion": version}}
         await self._plane.client.patch_merge(self._kind, name_of(xr), body, namespace_of(xr))
 
     def forget(self, uid: str, namespace: str, name: str) -> None:

@@ -14,6 +14,8 @@ from crossply.kube.cache import Cache
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
+_IDENTITY = ("name", "namespace", "uid", "resourceVersion")
+
 
 class CompositeWrites:
     """Writes composite resources of one kind, and lets the cache know at once.
@@ -40,8 +42,8 @@ class CompositeWrites:
         client = self._plane.client
         return self._learnt(await client.patch_merge(self._kind, name_of(xr), change, namespace_of(xr)))
 
-    async def status(self, xr: Object, status: Object, changes: tuple[StatusCondition, ...]) -> None:
-        """Apply the status, if it would change."""
+    async def status(self, xr: Object, status: Object, changes: tuple[StatusCondition, ...]) -> Object:
+        """Apply the status, if it would change; the composite resource as it is then."""
         live = xr.get("status") or {}
         kept = put_conditions(read_conditions(status), read_conditions(live))
         generation = xr["metadata"].get("generation", 0)
@@ -49,11 +51,12 @@ class CompositeWrites:
         conditions = set_conditions(kept, (responsive, *changes), self._plane.now(), generation)
         wish = {**status, "conditions": conditions}
         if wish == live:
-            return
-        identity = {key: xr["metadata"][key] for key in ("name", "namespace") if key in xr["metadata"]}
+            return xr
+        # With its version: what was decided about an older state is not written over a newer one.
+        identity = {key: xr["metadata"][key] for key in _IDENTITY if key in xr["metadata"]}
         body = {"apiVersion": xr["apiVersion"], "kind": xr["kind"], "metadata": identity, "status": wish}
         written = await self._plane.client.apply(self._kind, body, COMPOSITE_MANAGER, subresource="status")
-        self._learnt(written)
+        return self._learnt(written)
 
     def latest(self, xr: Object) -> Object:
         """The composite resource as it was last written."""

@@ -12,6 +12,7 @@ from crossply.compose.events import Event
 from crossply.control.kinds import EVENT
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
+from crossply.kube.guarded import NotOwner
 from crossply.values import Object
 
 _REMEMBERED = 20_000
@@ -48,7 +49,7 @@ class Recorder:
     async def _write(self, body: Object) -> None:
         try:
             await self._client.create(EVENT, body)
-        except CrossplyError:
+        except (CrossplyError, NotOwner):
             # An event is a courtesy: the condition says the same, and nobody waits for this write.
             return
 

@@ -10,10 +10,11 @@ from crossply.control.defined_kinds import Waiting
 from crossply.control.observing import observed, tell_failure
 from crossply.errors import CrossplyError
 from crossply.kube.failures import Conflict
+from crossply.kube.guarded import NotOwner
 from crossply.kube.queue import Queue
-from crossply.kube.shards import NotOwner
 
 AT_ONCE, SOON = 0.05, 0.2
+LONGEST = 5.0
 
 K = TypeVar("K", bound=Hashable)
 Work = Callable[[K], Awaitable[None]]
@@ -22,13 +23,17 @@ _log = logging.getLogger("crossply.control")
 
 def tried(queue: Queue[K], kind: str, work: Work[K]) -> Work[K]:
     """The same work under observation, which is tried again until it succeeds."""
+    conflicts: dict[K, int] = {}
 
     async def attempt(key: K) -> None:
+        lost = conflicts.pop(key, 0)
         try:
             await work(key)
         except Conflict:
-            # Somebody wrote in between; the watch will bring what they wrote.
-            queue.add_after(key, AT_ONCE)
+            # Somebody wrote in between; the watch will bring what they wrote. Whoever does so again and again
+            # is not to be outrun.
+            conflicts[key] = lost + 1
+            queue.add_after(key, min(AT_ONCE * 2.0 ** min(lost, 10), LONGEST))
         except Waiting as problem:
             _log.debug("%s", problem)
             queue.add_after(key, SOON)

@@ -14,14 +14,20 @@ from typing import Any, NamedTuple
 
 import aiohttp
 
-from crossply.errors import CrossplyError
+
+class NotOwner(Exception):
+    """Somebody else may be at this work by now, so it must end here.
+
+    It is no CrossplyError, so that nobody tells users of it or tries again: only whoever began the work
+    handles it.
+    """
 
 
 class Guard(NamedTuple):
     """Under which conditions a piece of work may write."""
 
     check: Callable[[], None]
-    """Raises to prevent a write."""
+    """Raises NotOwner to prevent a write."""
     seconds: float
     """The API server may take so long for each."""
     unsettled: Callable[[], None]
@@ -54,7 +60,7 @@ class GuardedRequest(aiohttp.ClientRequest):
         """Send head and body together, unless the guard raises: then the caller gets to know, who waits."""
         try:
             self._ask()
-        except CrossplyError as problem:
+        except NotOwner as problem:
             conn.protocol.set_exception(problem)
             return
         await super().write_bytes(writer, conn, content_length)

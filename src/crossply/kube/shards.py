@@ -24,7 +24,7 @@ from crossply.kube.caches import Caches
 from crossply.kube.client import Client
 from crossply.kube.deadman import Deadman, no_alarm
 from crossply.kube.failures import AlreadyExists, Conflict
-from crossply.kube.guarded import Guard
+from crossply.kube.guarded import Guard, NotOwner
 from crossply.kube.heartbeat import Heartbeat, steady_clock
 from crossply.kube.leases import (
     LEASE,
@@ -48,12 +48,6 @@ TICK_SECONDS = 0.5
 SHARDS = 16
 
 _log = logging.getLogger("crossply.kube")
-
-
-class NotOwner(CrossplyError):
-    """This replica no longer has the shard of an object and must not write; another one takes over."""
-
-    code = "CP-712"
 
 
 class Shards:

@@ -11,9 +11,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 
-from crossply.kube.guarded import guarded_by
+from crossply.kube.guarded import NotOwner, guarded_by
 from crossply.kube.queue import K, Queue
-from crossply.kube.shards import NotOwner
 from crossply.kube.shares import Shardset, Shares
 
 Work = Callable[[K], Awaitable[None]]
