@@ -1,0 +1,131 @@
+"""What work costs, in requests that the API server counts: little to create and change, nothing at rest."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+import pytest
+
+from tests.e2e.pipelines import SIZE, calling, entry, patch, resources, served
+from tests.e2e.things import READY, SYNCED, Things, config_map, custom_kind, desiring
+from tests.e2e.traffic import READS, traffic, writes
+
+pytestmark = pytest.mark.xdist_group("e2e")
+
+REST_SECONDS = float(os.environ.get("CROSSPLY_REST_SECONDS", "10"))
+"""How long the plane is watched doing nothing; the issue asks for three minutes."""
+AT_REST = int(os.environ.get("CROSSPLY_REST_XRS", "200"))
+
+
+def bucket(s, name, *patches):
+    """A resource whose requests can be told from all others."""
+    return entry(name, *patches, base={"apiVersion": f"{s.group}/v1", "kind": "Bucket", "spec": {}})
+
+
+async def since(s, before):
+    """What was asked of this scenario's kinds since then, and what events were written."""
+    found = await traffic(s.client) - before
+    ours = {key: number for key, number in found.items() if key[1] == s.group or key[2] == "events"}
+    return type(found)(ours)
+
+
+async def quiet(s):
+    """The count of requests, once nothing has been asked of our kinds for a moment."""
+    while True:
+        before = await traffic(s.client)
+        await asyncio.sleep(0.7)
+        if not await since(s, before):
+            return before
+
+
+@pytest.mark.parametrize("number", [1, 3, 10])
+def test_creating_an_xr_with_n_resources_costs_n_and_four_writes(play, number):
+    async def scenario(s):
+        await custom_kind(s)
+        things = await Things.defined(s)
+        size = patch("spec.size", "spec.size")
+        await things.compose(resources(*(bucket(s, f"bucket-{n}", size) for n in range(number))))
+        before = await quiet(s)
+        await things.apply("mine", {"size": "1"})
+        await things.until("mine", SYNCED, READY)
+        await quiet(s)
+        counted = await since(s, before)
+        # One of them is the user's own.
+        assert writes(counted) - 1 <= number + 4, counted
+
+    play(scenario)
+
+
+def test_changing_one_field_costs_one_apply_and_two_writes_of_the_xr(play):
+    async def scenario(s):
+        await custom_kind(s)
+        things = await Things.defined(s)
+        tell = patch("spec.size", "status.size", "ToCompositeFieldPath")
+        changing = bucket(s, "changing", patch("spec.size", "spec.size"), tell)
+        await things.compose(resources(changing, bucket(s, "same"), bucket(s, "other")))
+        await things.apply("mine", {"size": "1"})
+        await things.until("mine", SYNCED, READY, lambda xr: xr["status"].get("size") == "1")
+        before = await quiet(s)
+        await things.change("mine", {"spec": {"size": "2"}})
+        await things.until("mine", lambda xr: xr["status"].get("size") == "2")
+        await quiet(s)
+        counted = await since(s, before)
+        applied = sum(n for key, n in counted.items() if key[2] == "buckets" and key[0] not in READS)
+        assert applied == 1, counted
+        own = sum(n for key, n in counted.items() if key[2].startswith("things") and key[0] not in READS)
+        assert own - 1 <= 2, counted
+
+    play(scenario)
+
+
+def test_a_change_that_concerns_nobody_costs_nothing(play):
+    """The user's own write, and no other: neither of the XR nor of what it is made of."""
+
+    async def scenario(s):
+        await custom_kind(s)
+        things = await Things.defined(s)
+        await things.compose(resources(bucket(s, "one", patch("spec.size", "spec.size"))))
+        await things.apply("mine", {"size": "1"})
+        await things.until("mine", SYNCED, READY)
+        before = await quiet(s)
+        await things.change("mine", {"metadata": {"annotations": {"example.org/note": "hello"}}})
+        await quiet(s)
+        assert writes(await since(s, before)) == 1
+
+    play(scenario)
+
+
+def test_a_settled_control_plane_does_nothing(play):
+    """No write, no read and no call of a function, however many XRs there are; Leases and watches aside."""
+    calls = []
+
+    def function(request):
+        calls.append(request)
+        return desiring(request, two=config_map())
+
+    async def scenario(s, address):
+        things = await Things.defined(s)
+        await things.compose(resources(entry("one", SIZE)), await calling(s, address))
+        names = [f"mine-{number}" for number in range(AT_REST)]
+        await asyncio.gather(*(things.apply(name, {"size": "1"}) for name in names))
+        for name in names:
+            await things.until(name, SYNCED, READY)
+        before, called = await quiet(s), len(calls)
+        await asyncio.sleep(REST_SECONDS)
+        after = await traffic(s.client)
+        assert len(calls) == called
+        assert settled(after - before, s) == {}
+
+    def settled(counted, s):
+        """What our controllers may have asked for; a real cluster has others, for kinds of its own."""
+        groups = {"", s.group, "apiextensions.crossplane.io", "pkg.crossplane.io", "protection.crossplane.io"}
+        kinds = {"configmaps", "secrets", "events"}
+        return {
+            key: number
+            for key, number in counted.items()
+            if key[1] in groups and (key[1] or key[2].partition("/")[0] in kinds)
+        }
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
