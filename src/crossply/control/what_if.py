@@ -24,11 +24,11 @@ from crossply.compose.metadata import name_of
 from crossply.control.kinds import EVENT
 from crossply.control.what_if_addresses import Address, Key, address_of
 from crossply.control.what_if_local import written
-from crossply.control.what_if_objects import Imagined, at_version
+from crossply.control.what_if_objects import Imagined, as_version_of, rebased
 from crossply.control.what_if_world import World, at
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
-from crossply.kube.failures import AlreadyExists, Conflict, Invalid, NotFound, NotServed
+from crossply.kube.failures import AlreadyExists, Invalid, NotFound, NotServed
 from crossply.kube.requests import APPLY_PATCH, JSON, MERGE_PATCH, Reply, Request
 from crossply.kube.transport import Transport
 from crossply.values import Object
@@ -117,6 +117,8 @@ class WhatIf(Transport):
         body = orjson.loads(request.body or b"{}")
         address = address if address.name else address._replace(name=name_of(body))
         known = await self._knowing(address)
+        if request.method != "POST":
+            known.check_expected(body)
         if known.now is None and (address.subresource or request.content_type == MERGE_PATCH):
             raise _not_found(address)
         result = written(known, request, body, address.subresource)
@@ -152,27 +154,23 @@ class WhatIf(Transport):
         return self.world.keep(address, await self._knowing(address), answer)
 
     async def _apply(self, address: Address, request: Request, known: Imagined) -> Object:
+        wish = orjson.loads(request.body or b"{}")
+        known.check_expected(wish)
         manager = f"{request.query.get('fieldManager', '')} {address.subresource}"
+        tried = orjson.dumps(rebased(wish, known.before))
         if not address.subresource:
-            answer = await self._try(request)
-            return self.world.keep(address, known, known.after_apply(manager, answer))
+            answer = await self._try(request, body=tried)
+            return self.world.keep(address, known, known.after_apply(manager, wish, answer))
         if known.now is None:
             raise _not_found(address)
-        wish = orjson.loads(request.body or b"{}")
-        answer = wish if known.before is None else await self._try(request)
-        base = known.applied.get(manager) or known.before or {}
-        known.applied[manager] = answer
-        held = known.now.get("status") or {}
-        status = carried(base.get("status") or {}, answer.get("status") or {}, held)
-        return self.world.keep(address, known, known.with_status(status))
+        answer = wish if known.before is None else await self._try(request, body=tried)
+        return self.world.keep(address, known, known.after_status_apply(manager, answer))
 
     async def _replace(self, address: Address, request: Request, known: Imagined) -> Object:
         """An update, or a merge patch, which is an update on top of what is imagined."""
         assert known.now is not None
         body = orjson.loads(request.body or b"{}")
-        expected = (body.get("metadata") or {}).get("resourceVersion")
-        if expected and expected != known.now["metadata"]["resourceVersion"]:
-            raise Conflict(f'"{address.name}" has been modified', status=409, reason="Conflict")
+        known.check_expected(body)
         whole = body if request.method == "PUT" else merge_patched(known.now, body)
         if address.subresource:
             return await self._replace_status(address, request, known, whole)
@@ -191,7 +189,7 @@ class WhatIf(Transport):
         return self.world.keep(address, known, known.with_status(whole.get("status")))
 
     async def _try_whole(self, address: Address, request: Request, known: Imagined, whole: Object) -> Object:
-        data = at_version(whole, known.before)
+        data = as_version_of(whole, known.before)
         if known.before is not None:
             return await self._try(_as_update(request, data))
         collection = request.path.rpartition("/")[0]
@@ -201,9 +199,7 @@ class WhatIf(Transport):
         if known.now is None:
             raise _not_found(address)
         options: Object = orjson.loads(request.body) if request.body else {}
-        uid = (options.get("preconditions") or {}).get("uid")
-        if uid and uid != known.now["metadata"].get("uid"):
-            raise Conflict(f'"{address.name}" is another one by now', status=409, reason="Conflict")
+        known.check_expected({"metadata": options.pop("preconditions", None) or {}})
         if known.before is not None:
             kind = {"kind": "DeleteOptions", "apiVersion": "v1"}
             await self._try(request, body=orjson.dumps({**kind, **options, "dryRun": ["All"]}))

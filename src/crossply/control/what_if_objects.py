@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from crossply.kube.failures import Conflict
 from crossply.values import Object
 from crossply.values.differences import carried
 
@@ -13,7 +14,7 @@ _IDENTITY = ("uid", "creationTimestamp")
 class Imagined:
     """One object. None stands for an object that does not exist."""
 
-    __slots__ = ("applied", "before", "now")
+    __slots__ = ("applied", "before", "now", "wished")
 
     def __init__(self, before: Object | None) -> None:
         self.before = before
@@ -22,19 +23,38 @@ class Imagined:
         """What it would have."""
         self.applied: dict[str, Object] = {}
         """What the server answered to each manager's last apply."""
+        self.wished: dict[str, Object] = {}
+        """What each manager applied last."""
 
     @property
     def is_untouched(self) -> bool:
         """Whether nothing was imagined of it yet, so that the server's answer is the whole truth."""
         return self.now is self.before
 
-    def after_apply(self, manager: str, answer: Object) -> Object:
+    def check_expected(self, body: Any) -> None:
+        """Refuse a write that was meant for another object, or another version of it."""
+        metadata = (body.get("metadata") if isinstance(body, dict) else None) or {}
+        held = self.now["metadata"] if self.now is not None else {}
+        for field in ("uid", "resourceVersion"):
+            if metadata.get(field) and metadata[field] != held.get(field):
+                raise Conflict("the object has been modified", status=409, reason="Conflict")
+
+    def after_apply(self, manager: str, wish: Object, answer: Object) -> Object:
         """What it is after an apply, which the server tried on the object that it really has."""
-        base = self.applied.get(manager) or self.before or {}
-        self.applied[manager] = answer
+        base, last = self.applied.get(manager) or self.before or {}, self.wished.get(manager)
+        self.applied[manager], self.wished[manager] = answer, wish
         if self.is_untouched or self.now is None:
             return answer
-        return carried(base, answer, self.now)
+        result = carried(base, answer, self.now)
+        return _without(result, last, wish, self.before) if last and self.before else result
+
+    def after_status_apply(self, manager: str, answer: Object) -> Object:
+        """What it is after an apply of its status."""
+        assert self.now is not None
+        base = self.applied.get(manager) or self.before or {}
+        self.applied[manager] = answer
+        statuses = (each.get("status") or {} for each in (base, answer, self.now))
+        return self.with_status(carried(*statuses))
 
     def with_status(self, status: Any) -> Object:
         """What it is with another status."""
@@ -55,7 +75,33 @@ def identified(result: Object, known: Object | None, version: int) -> Object:
     return {**result, "metadata": metadata}
 
 
-def at_version(obj: Object, live: Object | None) -> Object:
+def _without(result: Object, last: Object, wish: Object, live: Object) -> Object:
+    """The result without what a manager applied last and no more.
+
+    The server tried the apply on an object that does not have what was applied last. Where that is what the
+    object really has, somebody else has a share in it, and it stays.
+    """
+    kept = dict(result)
+    for key, value in last.items():
+        if isinstance(value, dict) and isinstance(kept.get(key), dict):
+            others = [each.get(key) for each in (wish, live)]
+            inner = [each if isinstance(each, dict) else {} for each in others]
+            kept[key] = _without(kept[key], value, *inner)
+        elif key not in wish and live.get(key) != value:
+            kept.pop(key, None)
+    return kept
+
+
+def rebased(body: Object, live: Object | None) -> Object:
+    """A body that expects what the server has, where it expects anything."""
+    metadata = dict(body.get("metadata") or {})
+    for field in ("uid", "resourceVersion"):
+        if metadata.pop(field, None) and live is not None:
+            metadata[field] = live["metadata"][field]
+    return {**body, "metadata": metadata}
+
+
+def as_version_of(obj: Object, live: Object | None) -> Object:
     """The object as an update of the one that the server has, or as a new one."""
     metadata = {**obj["metadata"]}
     if live is None:

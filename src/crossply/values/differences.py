@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from crossply.values import Object
+from crossply.values.deepcopy import equal
 
 
 class Missing:
@@ -53,13 +54,13 @@ def differences(before: Any, after: Any) -> list[Difference]:
     pending: list[tuple[Path, Any, Any]] = [((), before, after)]
     while pending:
         path, one, other = pending.pop()
-        if one.__class__ is other.__class__ and one == other:
+        if one is other:
             continue
         inner = _inner(one, other)
-        if inner is None:
-            found.append(Difference(path, one, other))
-        else:
+        if inner is not None:
             pending += [((*path, key), a, b) for key, a, b in inner]
+        elif not equal(one, other):
+            found.append(Difference(path, one, other))
     found.sort(key=lambda each: [str(segment) for segment in each.path])
     return found
 

@@ -1,0 +1,51 @@
+"""`crossply plan` where it cannot even begin: what it says, and what to try."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from crossply.cli.main import main
+
+XR = "apiVersion: example.org/v1\nkind: Thing\nmetadata: {name: it}\n"
+
+
+@pytest.fixture
+def unreachable(tmp_path):
+    """A kubeconfig of a server that is not there."""
+    path = tmp_path / "kubeconfig"
+    cluster = {"name": "it", "cluster": {"server": "https://127.0.0.1:1"}}
+    context = {"name": "it", "context": {"cluster": "it", "user": "me"}}
+    user = {"name": "me", "user": {"token": "x"}}
+    document = {"clusters": [cluster], "contexts": [context], "users": [user], "current-context": "it"}
+    path.write_text(json.dumps(document))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "flags", "said", "hint"),
+    [
+        (XR, (), "Connect call failed", "check that the API server runs"),
+        (XR, ("--context", "other"), 'no context named "other"', "kubeconfig"),
+        ("kind: [", (), "error converting YAML to JSON", ""),
+        ("just: data", (), "Object 'Kind' is missing", "every object needs kind"),
+        ("# nothing", (), "the files have no objects", "XRs, Compositions or XRDs"),
+    ],
+)
+def test_a_plan_that_cannot_begin_says_why_and_what_to_try(
+    tmp_path, unreachable, capsys, content, flags, said, hint
+):
+    (tmp_path / "it.yaml").write_text(content)
+    code = main(["plan", "-f", str(tmp_path / "it.yaml"), "--kubeconfig", unreachable, *flags])
+    told = capsys.readouterr()
+    assert code == 1
+    assert told.out == ""
+    assert said in told.err
+    assert hint in told.err
+    assert "Traceback" not in told.err
+
+
+def test_a_file_is_asked_for(capsys):
+    assert main(["plan"]) == 80
+    assert "--filename" in capsys.readouterr().err

@@ -1,0 +1,61 @@
+"""What a plan tells of an object, and what it does not."""
+
+from __future__ import annotations
+
+from crossply.control.planning_fields import Unknown, fields_between
+
+
+def paths(before, after):
+    return [field.path for field in fields_between(before, after)]
+
+
+def config_map(**fields):
+    metadata = {"name": "it", "namespace": "here", "uid": "1", "resourceVersion": "5"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, **fields}
+
+
+def test_what_the_server_keeps_for_itself_is_not_told():
+    after = config_map(data={"a": "b"})
+    after["metadata"] = {**after["metadata"], "resourceVersion": "6", "generation": 2, "managedFields": [{}]}
+    assert paths(config_map(), after) == ["data.a"]
+
+
+def test_of_a_new_object_its_identity_is_not_told_again():
+    assert paths(None, config_map(data={"a": "b"})) == ["data.a"]
+
+
+def test_a_condition_is_told_by_what_it_says_and_not_by_its_time():
+    def status(value, time):
+        return {"status": {"conditions": [{"type": "Ready", "status": value, "lastTransitionTime": time}]}}
+
+    assert paths(config_map(**status("True", "1")), config_map(**status("True", "2"))) == []
+    changed = paths(config_map(**status("False", "1")), config_map(**status("True", "2")))
+    assert changed == ["status.conditions[Ready].status"]
+
+
+def test_the_data_of_a_secret_is_never_told():
+    def secret(**data):
+        return {**config_map(), "kind": "Secret", "data": data}
+
+    told = fields_between(secret(word="b2xk", gone="eA=="), secret(word="bmV3", new="eQ=="))
+    assert {field.path for field in told} == {"data.word", "data.gone", "data.new"}
+    assert all(field.secret for field in told)
+    assert not any(text in repr(told) for text in ("b2xk", "bmV3", "eA==", "eQ=="))
+
+
+def test_an_object_that_goes_is_told_as_a_whole():
+    assert fields_between(config_map(data={"a": "b"}), None) == ()
+
+
+def test_names_and_uids_that_are_not_known_yet_get_words():
+    unknown = Unknown()
+    xr = {"metadata": {"name": "mine-x7f2k", "uid": "0b5e"}}
+    child = {"metadata": {"name": "mine-x7f2k-3fd1", "generateName": "mine-x7f2k-"}}
+    unknown.note(xr)
+    unknown.note_name(xr, "mine-")
+    unknown.note_generated(child)
+    assert unknown.text("mine-x7f2k-3fd1") == "mine-(generated)-(generated)"
+    assert unknown.value({"a": ["0b5e", "mine-x7f2k"], "n": 1}) == {
+        "a": ["(known after apply)", "mine-(generated)"],
+        "n": 1,
+    }

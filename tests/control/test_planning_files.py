@@ -1,0 +1,41 @@
+"""Applying as kubectl does: what was applied last and is no longer wished for goes."""
+
+from __future__ import annotations
+
+import json
+
+from crossply.control.planning_files import LAST_APPLIED, three_way
+from crossply.values.differences import merge_patched
+
+
+def thing(**spec):
+    return {"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "it"}, "spec": spec}
+
+
+def test_what_was_applied_and_is_no_longer_wished_for_is_removed_and_the_rest_stays():
+    live = thing(kept="by others", old=1, size=1, inner={"a": 1, "b": 2})
+    patch = three_way(thing(old=1, size=1, inner={"a": 1, "b": 2}), thing(size=2, inner={"a": 1}))
+    assert merge_patched(live, patch)["spec"] == {"kept": "by others", "size": 2, "inner": {"a": 1}}
+
+
+def test_what_was_never_applied_stays():
+    assert merge_patched(thing(kept=1), three_way({}, thing(size=2)))["spec"] == {"kept": 1, "size": 2}
+
+
+def test_the_note_of_what_was_applied_is_written_as_kubectl_writes_it():
+    wish = thing(text="<a>")
+    note = three_way({}, wish)["metadata"]["annotations"][LAST_APPLIED]
+    assert note == (
+        '{"apiVersion":"v1","kind":"Thing","metadata":{"annotations":{},"name":"it"},'
+        '"spec":{"text":"\\u003ca\\u003e"}}\n'
+    )
+
+
+def test_a_note_never_holds_a_note():
+    wish = {**thing(), "metadata": {"name": "it", "annotations": {LAST_APPLIED: "{}", "a": "b"}}}
+    note = three_way({}, wish)["metadata"]["annotations"][LAST_APPLIED]
+    assert json.loads(note)["metadata"]["annotations"] == {"a": "b"}
+
+
+def test_status_is_not_applied():
+    assert "status" not in three_way({}, {**thing(), "status": {"a": 1}})
