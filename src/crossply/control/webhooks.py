@@ -56,8 +56,8 @@ class Webhooks:
         self._task: asyncio.Task[None] | None = None
         self._shown: ServingCertificate | None = None
         self._port = 0
-        self._written = ""
-        """The version of the configuration that we wrote last."""
+        self._written: tuple[str, list[Object]] = ("", [])
+        """What we wrote last, and the version that became of it; a server may have its own way to put it."""
         self._introduced = False
         """Whether API servers have been told of us."""
 
@@ -128,11 +128,12 @@ class Webhooks:
             await self._renew()
             if self._is_right(live):
                 return
-        body = configuration_of(live, self._webhooks())
+        wish = self._webhooks()
+        body = configuration_of(live, wish)
         client = self._plane.client
         write = client.create if live is None else client.update
         written = await write(CONFIGURATIONS, body, MANAGER)
-        self._written = written["metadata"]["resourceVersion"]
+        self._written = (written["metadata"]["resourceVersion"], wish)
         self._configurations.learn(written)
 
     def _live(self) -> Object | None:
@@ -145,9 +146,10 @@ class Webhooks:
         return webhooks_for(self._address.client_config(PATH, self._port, bundle))
 
     def _is_right(self, live: Object) -> bool:
-        if live["metadata"]["resourceVersion"] == self._written:
+        wish = self._webhooks()
+        if (live["metadata"]["resourceVersion"], wish) == self._written:
             return True
-        return bool(live.get("webhooks") == self._webhooks()) and LEFT not in annotations_of(live)
+        return bool(live.get("webhooks") == wish) and LEFT not in annotations_of(live)
 
     def _is_anothers(self, live: Object) -> bool:
         """Whether a replica that started after us is asked instead."""

@@ -1,0 +1,299 @@
+"""Protection as a part that starts and stops: costs, replicas, certificates, and what is left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from datetime import UTC, datetime, timedelta
+
+import orjson
+import pytest
+
+from crossply.control.kinds import SECRET
+from crossply.control.running import ControlPlane
+from crossply.control.usage_view import USAGE
+from crossply.control.webhook_address import WebhookSettings
+from crossply.control.webhook_certificates import LIFE, new_certificate
+from crossply.control.webhook_configuration import CONFIGURATIONS, LEFT, url_in
+from crossply.control.webhook_configuration import NAME as CONFIGURATION
+from crossply.control.webhook_secret import NAME as TLS
+from crossply.control.webhook_secret import NAMESPACE as HOME
+from crossply.control.webhook_secret import SELECTION, SharedCertificate, read_certificate, secret_of
+from crossply.kube.caches import Caches
+from crossply.kube.client import Client
+from crossply.kube.failures import AlreadyExists, KubeError
+from tests.kube.embedded import CONFIG_MAP, NAMESPACE, config_map
+
+pytestmark = pytest.mark.embedded_only("the control plane of a real cluster is that of the end-to-end tests")
+
+
+@contextlib.asynccontextmanager
+async def control_plane(client, settings=WebhookSettings()):  # noqa: B008
+    """A control plane, and the client that it alone uses."""
+    async with Client(client.config) as own:
+        plane = ControlPlane(own, webhooks=settings)
+        await plane.start()
+        try:
+            yield own
+        finally:
+            await plane.stop()
+
+
+async def until(look, seconds=20.0):
+    """What a look finds, once it finds something."""
+    async with asyncio.timeout(seconds):
+        while not (found := await look()):
+            await asyncio.sleep(0.02)
+        return found
+
+
+async def use(client, ns, name="u", of="used", **spec):
+    party = {"apiVersion": "v1", "kind": "ConfigMap", "resourceRef": {"name": of}}
+    body = {"apiVersion": USAGE.api_version, "kind": "Usage", "metadata": {"name": name, "namespace": ns}}
+    await client.create(USAGE, {**body, "spec": {"of": party, "reason": "test", **spec}})
+
+
+async def is_ready(client, ns, name="u"):
+    obj = await client.get(USAGE, name, ns)
+    return obj if obj and (obj.get("status") or {}).get("conditions") else None
+
+
+async def delete_usages(client, ns):
+    """End all protection while a control plane runs."""
+    for data in (await client.list(USAGE, ns)).items:
+        await client.delete(USAGE, orjson.loads(data)["metadata"]["name"], ns)
+
+    async def none_left():
+        return not (await client.list(USAGE, ns)).items
+
+    await until(none_left)
+
+
+def configuration(client):
+    return client.get(CONFIGURATIONS, CONFIGURATION)
+
+
+def test_settled_usages_cost_nothing_and_a_restart_little(connect, ns):
+    count = 20
+
+    async def case(client):
+        for number in range(count):
+            for role in ("used", "using"):
+                await client.create(CONFIG_MAP, config_map(f"{role}-{number}", ns))
+        async with control_plane(client) as own:
+            for number in range(count):
+                by = {"apiVersion": "v1", "kind": "ConfigMap", "resourceRef": {"name": f"using-{number}"}}
+                await use(client, ns, f"u-{number}", f"used-{number}", by=by)
+            for number in range(count):
+                await until(lambda number=number: is_ready(client, ns, f"u-{number}"))
+            await asyncio.sleep(0.5)
+            writes = {key: n for key, n in own.counts.items() if key[1].startswith(("usages", "configmaps"))}
+            assert writes["patch", USAGE.resource] == count, "finalizer, details and owner in one"
+            assert writes["patch", f"{USAGE.resource}/status"] == count
+            assert writes["patch", "configmaps"] == count
+            before = dict(own.counts)
+            await asyncio.sleep(1)
+            assert dict(own.counts) == before, "0 requests at rest"
+        async with control_plane(client) as own:
+            await asyncio.sleep(1)
+            mine = {key for key in own.counts if key[1].startswith((USAGE.resource, "configmaps"))}
+            assert mine == {("watch", USAGE.resource), ("watch", "configmaps")}
+            await delete_usages(client, ns)
+
+    connect(case)
+
+
+def test_a_stop_takes_the_configuration_away_unless_something_is_in_use(connect, ns):
+    async def case(client):
+        async with control_plane(client):
+            assert await configuration(client)
+        assert await configuration(client) is None
+        await client.create(CONFIG_MAP, config_map("used", ns))
+        async with control_plane(client):
+            await use(client, ns)
+            await until(lambda: is_ready(client, ns))
+        left = await configuration(client)
+        assert left["metadata"]["annotations"][LEFT]
+        with pytest.raises(KubeError, match="failed calling webhook"):
+            await client.delete(CONFIG_MAP, "used", ns)
+        async with control_plane(client):
+            assert LEFT not in ((await configuration(client))["metadata"].get("annotations") or {})
+            with pytest.raises(KubeError, match="in-use by 1 usage"):
+                await client.delete(CONFIG_MAP, "used", ns)
+            await delete_usages(client, ns)
+        assert await client.delete(CONFIG_MAP, "used", ns)
+
+    connect(case)
+
+
+def test_the_configuration_can_always_be_deleted_by_hand(connect, ns):
+    async def case(client):
+        await client.create(CONFIG_MAP, config_map("used", ns))
+        async with control_plane(client):
+            await use(client, ns)
+            await until(lambda: is_ready(client, ns))
+        await client.delete(CONFIGURATIONS, CONFIGURATION)
+        assert await client.delete(CONFIG_MAP, "used", ns)
+        async with control_plane(client):
+            await delete_usages(client, ns)
+
+    connect(case)
+
+
+@pytest.mark.parametrize("in_use", [False, True], ids=["nothing is in use", "something is in use"])
+def test_another_replica_takes_over_when_the_one_that_is_asked_stops(connect, ns, in_use):
+    async def case(client):
+        await client.create(CONFIG_MAP, config_map("used", ns))
+        async with control_plane(client):
+            first = url_in(await configuration(client))
+            async with control_plane(client):
+                assert url_in(await configuration(client)) != first
+                if in_use:
+                    await use(client, ns)
+                    await until(lambda: is_ready(client, ns))
+
+            async def is_back():
+                found = await configuration(client)
+                return found and url_in(found) == first
+
+            await until(is_back)
+            if in_use:
+                with pytest.raises(KubeError, match="in-use by 1 usage"):
+                    await client.delete(CONFIG_MAP, "used", ns)
+                await delete_usages(client, ns)
+
+    connect(case)
+
+
+def test_behind_a_service_a_stop_changes_nothing(connect):
+    async def case(client):
+        settings = WebhookSettings(service_name="hooks")
+        async with control_plane(client, settings):
+            before = await configuration(client)
+            async with control_plane(client, settings):
+                pass
+        assert await configuration(client) == before
+        [webhook] = before["webhooks"]
+        assert webhook["clientConfig"]["service"]["name"] == "hooks"
+        await client.delete(CONFIGURATIONS, CONFIGURATION)
+
+    connect(case)
+
+
+def test_a_configuration_of_crossplane_is_taken_over(connect):
+    async def case(client):
+        async with control_plane(client):
+            theirs = await configuration(client)
+        service = {
+            "name": "crossplane-webhooks",
+            "namespace": HOME,
+            "path": "/validate-no-usages",
+            "port": 9443,
+        }
+        theirs["webhooks"][0]["clientConfig"] = {"service": service}
+        theirs["metadata"] = {"name": CONFIGURATION}
+        await client.create(CONFIGURATIONS, theirs, "crossplane")
+        async with control_plane(client):
+            assert url_in(await configuration(client)).startswith("https://127.0.0.1:")
+
+    connect(case)
+
+
+def test_without_webhooks_usages_only_say_what_is_in_use(connect, ns):
+    async def case(client):
+        await client.create(CONFIG_MAP, config_map("used", ns))
+        async with control_plane(client, None):
+            await use(client, ns)
+            await until(lambda: is_ready(client, ns))
+            assert await configuration(client) is None
+            assert await client.delete(CONFIG_MAP, "used", ns)
+            await delete_usages(client, ns)
+
+    connect(case)
+
+
+def test_a_mark_without_a_usage_blocks_nothing(connect, ns):
+    async def case(client):
+        body = config_map("used", ns)
+        body["metadata"]["labels"]["crossplane.io/in-use"] = "true"
+        async with control_plane(client):
+            await client.create(CONFIG_MAP, body)
+            assert await client.delete(CONFIG_MAP, "used", ns)
+
+    connect(case)
+
+
+@contextlib.asynccontextmanager
+async def sharing(client, *clocks):
+    """Replicas that share a certificate, each with its own clock."""
+    with contextlib.suppress(AlreadyExists):
+        await client.create(NAMESPACE, {"metadata": {"name": HOME}})
+    async with contextlib.AsyncExitStack() as stack:
+        made = []
+        for clock in clocks:
+            caches = await stack.enter_async_context(Caches(client))
+            cache = caches.acquire(SECRET, SELECTION)
+            await cache.synced.wait()
+            made.append(SharedCertificate(client, cache, ("127.0.0.1",), clock))
+        yield made
+
+
+def test_replicas_that_start_at_once_agree_on_one_certificate(connect):
+    async def case(client):
+        now = datetime.now(UTC)
+        await client.delete(SECRET, TLS, HOME)
+        async with sharing(client, *[lambda: now] * 4) as replicas:
+            found = await asyncio.gather(*(replica.ensure() for replica in replicas))
+        assert len(set(found)) == 1
+        assert read_certificate(await client.get(SECRET, TLS, HOME)) == found[0]
+
+    connect(case)
+
+
+def test_a_certificate_is_renewed_before_it_ends_and_the_old_one_stays_trusted(connect):
+    async def case(client):
+        now = datetime.now(UTC)
+        async with sharing(client, lambda: now, lambda: now + LIFE * 0.7) as [early, late]:
+            before = await early.ensure()
+            after = await late.ensure()
+        assert after.renewal - before.renewal > timedelta(days=200)
+        assert before.authorities.split(b"-----END")[0] in after.authorities
+
+    connect(case)
+
+
+def test_a_damaged_secret_is_replaced_while_the_control_plane_runs(connect):
+    async def case(client):
+        async with control_plane(client):
+            before = (await configuration(client))["webhooks"][0]["clientConfig"]["caBundle"]
+            await client.patch_merge(SECRET, TLS, {"data": {"tls.crt": "eA=="}}, HOME)
+
+            async def is_whole():
+                found = await configuration(client)
+                return found and found["webhooks"][0]["clientConfig"]["caBundle"] != before
+
+            await until(is_whole)
+
+    connect(case)
+
+
+def test_a_certificate_of_another_replica_is_shown_as_soon_as_it_is_there(connect, ns):
+    async def case(client):
+        await client.create(CONFIG_MAP, config_map("used", ns))
+        async with control_plane(client):
+            await use(client, ns)
+            await until(lambda: is_ready(client, ns))
+            secret = await client.get(SECRET, TLS, HOME)
+            renewed = new_certificate(("127.0.0.1",), datetime.now(UTC), read_certificate(secret))
+            await client.update(SECRET, {**secret, "data": secret_of(renewed)["data"]})
+
+            async def is_told():
+                bundle = secret_of(renewed)["data"]["ca.crt"]
+                return (await configuration(client))["webhooks"][0]["clientConfig"]["caBundle"] == bundle
+
+            await until(is_told)
+            with pytest.raises(KubeError, match="in-use by 1 usage"):
+                await client.delete(CONFIG_MAP, "used", ns)
+            await delete_usages(client, ns)
+
+    connect(case)

@@ -1,0 +1,101 @@
+"""What is read out of a Usage, and the sentences that are made of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.control.usage_index import protects
+from crossply.control.usage_view import (
+    CLUSTER_USAGE,
+    FINALIZER,
+    LEGACY_USAGE,
+    USAGE,
+    Usage,
+    details_of,
+    read_usage,
+)
+from crossply.control.webhook_review import in_use_message, next_step
+
+OF = {"apiVersion": "example.org/v1", "kind": "Bucket", "resourceRef": {"name": "logs"}}
+ELSEWHERE = {**OF, "resourceRef": {"name": "logs", "namespace": "other"}}
+BY = {"apiVersion": "v1", "kind": "Pod", "resourceRef": {"name": "app"}}
+
+
+def usage(kind=USAGE, metadata=None, **spec) -> Usage:
+    placed = {"namespace": "here"} if kind.namespaced else {}
+    return read_usage(
+        kind, {"metadata": {"name": "u", **placed, **(metadata or {})}, "spec": {"of": OF, **spec}}
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "details", "why"),
+    [
+        ({"reason": "data", "by": BY}, "data", "a reason says more than names"),
+        ({"by": BY}, "Pod/app uses Bucket/logs", "both are named"),
+        ({"by": BY, "of": ELSEWHERE}, "Pod/app uses Bucket/logs in namespace other", "it is somewhere else"),
+        ({}, "undefined", "the API would not take such a Usage, but it may be there"),
+        ({"reason": ""}, "undefined", "an empty reason is none"),
+    ],
+)
+def test_details_say_who_uses_what_or_why(spec, details, why):
+    assert details_of(usage(**spec)) == details, why
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "told"),
+    [
+        (USAGE, {"by": BY}, '*v1beta1.Usage "u" (in namespace "here") by resource Pod/app.'),
+        (CLUSTER_USAGE, {"reason": 'a "b"'}, r'*v1beta1.ClusterUsage "u" with reason: "a \"b\"".'),
+        (LEGACY_USAGE, {}, '*v1beta1.Usage "u".'),
+        (USAGE, {"by": BY, "reason": "r"}, '*v1beta1.Usage "u" (in namespace "here") by resource Pod/app.'),
+    ],
+)
+def test_a_refusal_begins_with_the_sentence_of_crossplane(kind, spec, told):
+    found = usage(kind, **spec)
+    assert in_use_message([found] * 3) == f"This resource is in-use by 3 usage(s), including the {told}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "told"),
+    [
+        (USAGE, {"reason": "r"}, "kubectl delete usages.protection.crossplane.io u -n here"),
+        (CLUSTER_USAGE, {"reason": "r"}, "kubectl delete clusterusages.protection.crossplane.io u"),
+        (LEGACY_USAGE, {"by": BY}, "kubectl delete usages.apiextensions.crossplane.io u"),
+    ],
+)
+def test_a_refusal_ends_with_a_command_to_copy(kind, spec, told):
+    assert next_step(usage(kind, **spec)).endswith(f": {told}")
+
+
+def test_a_refusal_names_the_reason_where_the_sentence_does_not():
+    assert 'because: "r". Delete Pod/app first' in next_step(usage(by=BY, reason="r"))
+
+
+@pytest.mark.parametrize(
+    ("found", "namespace", "answer", "why"),
+    [
+        (usage(), "here", True, "a Usage is about its own namespace"),
+        (usage(), "other", False, "another namespace is another resource"),
+        (usage(of=ELSEWHERE), "other", True, "it says so"),
+        (usage(of=ELSEWHERE), "here", False, "the same name at home is not meant"),
+        (usage(), "", True, "a cluster scoped resource has one name for all"),
+        (usage(CLUSTER_USAGE), "", True, "both are cluster scoped"),
+        (usage(CLUSTER_USAGE), "here", False, "it has no namespace to mean"),
+        (usage(metadata={"deletionTimestamp": "t"}), "here", False, "it was let go"),
+        (usage(metadata={"deletionTimestamp": "t", "finalizers": [FINALIZER]}), "here", True, "not yet"),
+    ],
+)
+def test_a_usage_protects_what_it_is_about_until_it_is_let_go(found, namespace, answer, why):
+    assert protects(found, namespace) is answer, why
+
+
+def test_an_unresolved_selector_names_nothing():
+    selector = {"matchControllerRef": True, "matchLabels": {"a": "b"}, "namespace": "there"}
+    party = usage(of={"apiVersion": "v1", "kind": "ConfigMap", "resourceSelector": selector}).of
+    assert (party.name, party.namespace, party.same_controller, dict(party.labels)) == (
+        "",
+        "there",
+        True,
+        {"a": "b"},
+    )
