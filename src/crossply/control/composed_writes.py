@@ -71,9 +71,15 @@ class ComposedWrites:
         name, namespace = name_of(obj), namespace_of(obj)
         try:
             labels = {key: None for key in _DETACHED if key in labels_of(obj)}
+            version = obj["metadata"]["resourceVersion"]
             if labels:
-                await self._plane.client.patch_merge(kind, name, {"metadata": {"labels": labels}}, namespace)
-            await self._plane.client.delete(kind, name, namespace, "Foreground", uid_of(obj))
+                change = {"metadata": {"labels": labels, "resourceVersion": version}}
+                detached = await self._plane.client.patch_merge(kind, name, change, namespace)
+                version = detached["metadata"]["resourceVersion"]
+            await self._plane.client.delete(kind, name, namespace, "Foreground", uid_of(obj), version)
+        except Conflict:
+            # It is not what it was when it was decided to go.
+            raise
         except KubeError as problem:
             if problem.status != 404:
                 raise ComposeError(
