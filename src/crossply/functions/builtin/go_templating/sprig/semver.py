@@ -52,16 +52,20 @@ def _value(version: Version, go_type: str) -> Structure:
         "Patch": Function(lambda: Uint64(patch)),
         "Prerelease": Function(lambda: version.prerelease),
         "Metadata": Function(lambda: version.metadata),
-        "Original": Function(lambda: version.original),
         "String": Function(lambda: str(version)),
+        "IncMajor": following(major + 1, 0, 0),
+        "IncMinor": following(major, minor + 1, 0),
+        "IncPatch": following(major, minor, patch if version.prerelease else patch + 1),
+    }
+    of_pointer = {
+        "Original": Function(lambda: version.original),
         "Compare": Function(lambda other: compare(version, other.value), (_POINTER,)),
         "Equal": compared(lambda order: order == 0),
         "LessThan": compared(lambda order: order < 0),
         "LessThanEqual": compared(lambda order: order <= 0),
         "GreaterThan": compared(lambda order: order > 0),
         "GreaterThanEqual": compared(lambda order: order >= 0),
-        "IncMajor": following(major + 1, 0, 0),
-        "IncMinor": following(major, minor + 1, 0),
-        "IncPatch": following(major, minor, patch if version.prerelease else patch + 1),
     }
+    if go_type == _POINTER:
+        methods |= of_pointer
     return Structure(go_type, {}, methods, lambda: str(version), version)
