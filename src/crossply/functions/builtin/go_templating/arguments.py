@@ -6,6 +6,7 @@ take: they alone can tell a nil from no value at all.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from crossply.functions.builtin.go_templating.errors import ExecError
@@ -61,7 +62,7 @@ def checked(inner: Compiled, go_name: str) -> Evaluate:
         return run
     if go_name == ANY:
         return _without_no_value(run)
-    expected = _CLASSES.get(go_name)
+    expected = _CLASSES.get(go_name, Ellipsis)
 
     def typed(frame: Frame, dot: Any) -> Any:
         value = run(frame, dot)
@@ -78,6 +79,14 @@ def _without_no_value(run: Evaluate) -> Evaluate:
         return None if value is NO_VALUE else value
 
     return untyped
+
+
+def fitting(go_name: str, site: Site) -> Callable[[Any], Any]:
+    """`fit` for the result of the command before, which is never boxed."""
+    if go_name == ANY:
+        return lambda value: None if value is NO_VALUE else value
+    expected = _CLASSES.get(go_name, Ellipsis)
+    return lambda value: value if value.__class__ is expected else fit(value, go_name, site, boxed=False)
 
 
 def fit(value: Any, go_name: str, site: Site, boxed: bool) -> Any:

@@ -32,6 +32,9 @@ from crossply.functions.builtin.go_templating.values import NO_VALUE, Structure,
 Stage = Callable[[Frame, Any, Any], Any]
 """A compiled command that is given the result of the one before it, or ABSENT."""
 
+Invoke = Callable[[Frame, tuple[Any, ...]], Any]
+"""Runs a function with arguments that fit."""
+
 CompileOperand = Callable[[Scope, Operand], Compiled]
 
 _PER_CONTAINER, _PER_ITEM = 64, 8
@@ -66,21 +69,31 @@ def call(
         return Compiled(_short_circuit(evaluate, name.name == "or"), last, boxed=True)
     if not piped:
         return Compiled(_plain_call(evaluate, invoke), last, boxed=True)
-    wanted = _type_of(function, len(args))
-
-    def stage(frame: Frame, dot: Any, final: Any) -> Any:
-        values = [each(frame, dot) for each in evaluate]
-        values.append(arguments.fit(final, wanted, last, boxed=False))
-        return invoke(frame, values)
-
-    return Compiled(stage, last, boxed=True)  # type: ignore[arg-type]
+    fit = arguments.fitting(_type_of(function, len(args)), last)
+    stage: Any = _piped_call(evaluate, fit, invoke)
+    return Compiled(stage, last, boxed=True)
 
 
-def _plain_call(evaluate: tuple[Evaluate, ...], invoke: Callable[[Frame, list[Any]], Any]) -> Evaluate:
-    def run(frame: Frame, dot: Any) -> Any:
-        return invoke(frame, [each(frame, dot) for each in evaluate])
+# A call is most of what a render does: what is usual, few arguments, is spelt out.
 
-    return run
+
+def _plain_call(evaluate: tuple[Evaluate, ...], invoke: Invoke) -> Evaluate:
+    if len(evaluate) == 1:
+        only = evaluate[0]
+        return lambda frame, dot: invoke(frame, (only(frame, dot),))
+    if len(evaluate) == 2:
+        first, second = evaluate
+        return lambda frame, dot: invoke(frame, (first(frame, dot), second(frame, dot)))
+    return lambda frame, dot: invoke(frame, tuple([each(frame, dot) for each in evaluate]))
+
+
+def _piped_call(evaluate: tuple[Evaluate, ...], fit: Callable[[Any], Any], invoke: Invoke) -> Stage:
+    if not evaluate:
+        return lambda frame, dot, final: invoke(frame, (fit(final),))
+    if len(evaluate) == 1:
+        only = evaluate[0]
+        return lambda frame, dot, final: invoke(frame, (only(frame, dot), fit(final)))
+    return lambda frame, dot, final: invoke(frame, (*[each(frame, dot) for each in evaluate], fit(final)))
 
 
 def _short_circuit(evaluate: tuple[Evaluate, ...], stop_at: bool) -> Any:
@@ -134,35 +147,37 @@ def _argument(scope: Scope, node: Operand, go_name: str, compile_operand: Compil
     return Compiled(arguments.checked(inner, go_name), inner.last)
 
 
-def _invoker(name: str, function: Function, site: Site) -> Callable[[Frame, list[Any]], Any]:
+def _invoker(name: str, function: Function, site: Site) -> Invoke:
     """Run the function; its failure is told with the place of the whole command."""
     call_it = function.call
 
-    def invoke(frame: Frame, values: list[Any]) -> Any:
-        budget = frame.render.budget
+    def invoke(frame: Frame, values: tuple[Any, ...]) -> Any:
+        budget = frame.budget
         try:
             result = call_it(*values)
-            budget.look()
             if result.__class__ is str:
-                budget.make(len(result))
+                budget.made += len(result)
             elif isinstance(result, list):
-                budget.make(_PER_CONTAINER + _PER_ITEM * len(result))
+                budget.made += _PER_CONTAINER + _PER_ITEM * len(result)
             elif isinstance(result, dict):
-                budget.make(_PER_CONTAINER)  # most functions that return a map return one that they changed
+                budget.made += _PER_CONTAINER  # most functions that return a map return one that they changed
+            budget.check()
         except (FunctionFailed, TooLarge, CrossplyError) as problem:
             raise site.error(f"error calling {name}: {problem}") from None
         except (RecursionError, MemoryError, OverflowError):
             raise site.error(f"error calling {name}: a value is too large or nests too deep") from None
         return result
 
-    if name != "include":
-        return invoke
+    return _includer(site) if name == "include" else invoke
 
-    def include(frame: Frame, values: list[Any]) -> Any:
+
+def _includer(site: Site) -> Invoke:
+    def include(frame: Frame, values: tuple[Any, ...]) -> Any:
         try:
+            frame.budget.check()
             return frame.render.include(*values)
         except (FunctionFailed, TooLarge) as problem:
-            raise site.error(f"error calling {name}: {problem}") from None
+            raise site.error(f"error calling include: {problem}") from None
 
     return include
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from crossply.functions.builtin.go_templating.values import Int64, Structure
@@ -12,52 +13,51 @@ _TEXTS = ("type", "status", "reason", "message")
 
 def resource_condition(kind: str, resource: dict[str, Any]) -> Structure:
     """The condition of a type; an unknown one when the resource has none, or is none."""
-    inner = resource.get("resource")
-    for holder in (inner, resource):
+    for holder in (resource.get("resource"), resource):
         status = holder.get("status") if isinstance(holder, dict) else None
-        found = _conditions(status) if isinstance(status, dict) else None
-        if found is not None:
-            return next((each for each in found if each.fields["Type"] == kind), _condition({"type": kind}))
-    return _condition({"type": kind})
+        if isinstance(status, dict) and _are_conditions(status.get("conditions") or []):
+            found = (each for each in status.get("conditions") or [] if (each.get("type") or "") == kind)
+            return _condition(next(found, {"type": kind, "status": "Unknown"}))
+    return _condition({"type": kind, "status": "Unknown"})
 
 
-def _conditions(status: dict[str, Any]) -> list[Structure] | None:
-    """The conditions of a status; None when they are not what conditions must be."""
-    given = status.get("conditions") or []
-    if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
-        return None
-    try:
-        return [_condition(each) for each in given]
-    except ValueError:
-        return None
+def _are_conditions(given: Any) -> bool:
+    """Whether all of a list are what conditions must be: Go reads all of them, or none."""
+    return isinstance(given, list) and all(isinstance(each, dict) and _is_condition(each) for each in given)
+
+
+def _is_condition(given: dict[str, Any]) -> bool:
+    for key in _TEXTS:
+        if not isinstance(given.get(key) or "", str):
+            return False
+    moment = given.get("lastTransitionTime")
+    if moment is not None and (not isinstance(moment, str) or _moment(moment) is None):
+        return False
+    return isinstance(given.get("observedGeneration") or 0, int)
 
 
 def _condition(given: dict[str, Any]) -> Structure:
-    texts = {key: given.get(key) or "" for key in _TEXTS}
-    generation = given.get("observedGeneration") or 0
-    if not all(isinstance(each, str) for each in texts.values()) or not isinstance(generation, int):
-        raise ValueError("a field has the wrong type")
     return Structure(
         "v1.Condition",
         {
-            "Type": texts["type"],
-            "Status": texts["status"] or ("Unknown" if len(given) == 1 else ""),
-            "LastTransitionTime": _moment(given.get("lastTransitionTime")),
-            "Reason": texts["reason"],
-            "Message": texts["message"],
-            "ObservedGeneration": Int64(generation),
+            "Type": given.get("type") or "",
+            "Status": given.get("status") or "",
+            "LastTransitionTime": _moment(given.get("lastTransitionTime") or ""),
+            "Reason": given.get("reason") or "",
+            "Message": given.get("message") or "",
+            "ObservedGeneration": Int64(given.get("observedGeneration") or 0),
         },
     )
 
 
-def _moment(text: Any) -> Structure:
+@lru_cache(maxsize=1024)
+def _moment(text: str) -> Structure | None:
+    """The moment of a text, or None; no text is the beginning of time. Conditions seldom change theirs."""
     from crossply.functions.builtin.go_templating.sprig.layout_reading import UnreadableMoment, read
     from crossply.functions.builtin.go_templating.sprig.moments import ZERO
     from crossply.functions.builtin.go_templating.sprig.times import time_value
 
-    if text is None:
-        return time_value(ZERO)
     try:
-        return time_value(read(_RFC3339, text))
-    except (UnreadableMoment, TypeError, AttributeError):
-        raise ValueError("not a moment") from None
+        return time_value(read(_RFC3339, text) if text else ZERO)
+    except UnreadableMoment:
+        return None

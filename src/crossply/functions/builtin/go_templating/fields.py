@@ -97,7 +97,7 @@ def call_method(frame: Frame, method: Function, name: str, args: list[Any], site
     if len(args) < wanted or (len(args) > wanted and not method.variadic):
         least = "at least " if method.variadic else ""
         raise site.error(f"wrong number of args for {name}: want {least}{wanted} got {len(args)}")
-    frame.render.budget.look()
+    frame.budget.check()
     try:
         return method.call(*args)
     except (FunctionFailed, TooLarge) as problem:

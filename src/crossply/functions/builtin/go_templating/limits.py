@@ -44,29 +44,26 @@ def check_items(items: int) -> None:
 
 
 class Budget:
-    """What is left for one render."""
+    """What one render has used. The engine counts what is `made` itself, and then calls `check`."""
 
-    __slots__ = ("_deadline", "_made", "_output", "_seconds")
+    __slots__ = ("_deadline", "_seconds", "_written", "made")
 
     def __init__(self, seconds: float = MAX_SECONDS) -> None:
         self._seconds = seconds
         self._deadline = monotonic() + seconds
-        self._made = MAX_MADE
-        self._output = MAX_OUTPUT
-
-    def look(self) -> None:
-        """Look at the clock. It takes less than counting steps, and no step is too long for it."""
-        if monotonic() > self._deadline:
-            raise TooLarge(f"rendering takes longer than {self._seconds:g} seconds")
-
-    def make(self, size: int) -> None:
-        """Charge what a function has made, in bytes."""
-        self._made -= size
-        if self._made < 0:
-            raise TooLarge(f"functions make more than {MAX_MADE >> 20} MiB of values")
+        self.made = 0
+        """About how many bytes functions have made."""
+        self._written = 0
 
     def write(self, characters: int) -> None:
-        """Charge what is added to a rendered text."""
-        self._output -= characters
-        if self._output < 0:
+        """Count rendered text; TooLarge when there is too much of it."""
+        self._written += characters
+        if self._written > MAX_OUTPUT:
             raise TooLarge(f"rendered text is longer than {MAX_OUTPUT} characters")
+
+    def check(self) -> None:
+        """Raise TooLarge once the time is up, or too much was made."""
+        if self.made > MAX_MADE:
+            raise TooLarge(f"functions make more than {MAX_MADE >> 20} MiB of values")
+        if monotonic() > self._deadline:
+            raise TooLarge(f"rendering takes longer than {self._seconds:g} seconds")

@@ -28,12 +28,13 @@ class Frame:
     `typed` says that the innermost range goes over items of a known type, which Go does not box.
     """
 
-    __slots__ = ("missing", "render", "typed", "variables", "write")
+    __slots__ = ("budget", "keep", "missing", "render", "typed", "variables")
 
-    def __init__(self, render: Render, write: Callable[[str], None], variables: list[Any]) -> None:
+    def __init__(self, render: Render, keep: Callable[[str], None], variables: list[Any]) -> None:
         self.render = render
-        self.write = write
+        self.keep = keep
         self.variables = variables
+        self.budget = render.budget
         self.missing = render.missing
         self.typed = False
 
@@ -102,21 +103,14 @@ class Render:
 
     def _text(self, template: Template, data: Any) -> str:
         parts: list[str] = []
-        charge = self.budget.write
-        keep = parts.append
-
-        def write(text: str) -> None:
-            charge(len(text))
-            keep(text)
-
-        self.run(template, write, data)
+        self.run(template, parts.append, data)
         return "".join(parts)
 
-    def run(self, template: Template, write: Callable[[str], None], dot: Any) -> None:
-        """Render a template to where its caller writes; it sees nothing of the caller's variables."""
+    def run(self, template: Template, keep: Callable[[str], None], dot: Any) -> None:
+        """Render a template to where its caller's text goes; it sees nothing of the caller's variables."""
         # A nil that is handed over counts as nothing at all.
         dot = NO_VALUE if dot is None else dot
-        frame = Frame(self, write, [dot, *[NO_VALUE] * template.variables])
+        frame = Frame(self, keep, [dot, *[NO_VALUE] * template.variables])
         before = self._height
         self._depth += 1
         try:

@@ -8,14 +8,13 @@ from typing import Any
 from crossply.functions.builtin.go_templating.errors import ExecError
 from crossply.functions.builtin.go_templating.expressions import pipeline, slots
 from crossply.functions.builtin.go_templating.limits import MAX_TEMPLATE_DEPTH, TooLarge
-from crossply.functions.builtin.go_templating.nodes import Action, Body, Branch, Call, Jump, Statement, Text
+from crossply.functions.builtin.go_templating.nodes import Action, Body, Branch, Call, Jump, Text
 from crossply.functions.builtin.go_templating.printing import plain, text_of
 from crossply.functions.builtin.go_templating.rendering import Evaluate, Frame, Run
 from crossply.functions.builtin.go_templating.scope import Compiled, Scope
 from crossply.functions.builtin.go_templating.sites import Site
 from crossply.functions.builtin.go_templating.values import NO_VALUE, Uint8
 from crossply.values.goquote import quote
-
 
 _BOXING = frozenset((list, dict))
 """What holds items of any type."""
@@ -31,20 +30,22 @@ class _ContinueLoop(Exception):
 
 def body(scope: Scope, statements: Body) -> Run:
     """Statements one after the other."""
-    steps = tuple(_statement(scope, each) for each in statements)
-    if len(steps) == 1:
-        return steps[0]
+    steps = tuple(each.text if isinstance(each, Text) else _statement(scope, each) for each in statements)
+    size = sum(len(step) for step in steps if isinstance(step, str))
 
     def run(frame: Frame, dot: Any) -> None:
+        frame.budget.write(size)  # all the text at once
+        keep = frame.keep
         for step in steps:
-            step(frame, dot)
+            if step.__class__ is str:
+                keep(step)
+            else:
+                step(frame, dot)  # type: ignore[operator]
 
     return run
 
 
-def _statement(scope: Scope, statement: Statement) -> Run:
-    if isinstance(statement, Text):
-        return _text(statement.text)
+def _statement(scope: Scope, statement: Action | Branch | Jump | Call) -> Run:
     if isinstance(statement, Action):
         return _action(scope, statement)
     if isinstance(statement, Call):
@@ -52,13 +53,6 @@ def _statement(scope: Scope, statement: Statement) -> Run:
     if isinstance(statement, Jump):
         return _jump(statement)
     return _range(scope, statement) if statement.kind == "range" else _branch(scope, statement)
-
-
-def _text(text: str) -> Run:
-    def run(frame: Frame, dot: Any) -> None:
-        frame.write(text)
-
-    return run
 
 
 def _action(scope: Scope, action: Action) -> Run:
@@ -69,9 +63,11 @@ def _action(scope: Scope, action: Action) -> Run:
     def run(frame: Frame, dot: Any) -> None:
         value = evaluate(frame, dot)
         try:
-            frame.write(value if value.__class__ is str else text_of(value))
+            text = value if value.__class__ is str else text_of(value)
+            frame.budget.write(len(text))
         except TooLarge as problem:
             raise last.error(str(problem)) from None
+        frame.keep(text)
 
     return run
 
@@ -138,8 +134,8 @@ def _call(scope: Scope, node: Call) -> Run:
             raise site.error(f"exceeded maximum template depth ({MAX_TEMPLATE_DEPTH})")
         value = NO_VALUE if given is None else given(frame, dot)
         try:
-            render.budget.look()
-            render.run(template, frame.write, value)
+            frame.budget.check()
+            render.run(template, frame.keep, value)
         except TooLarge as problem:
             raise site.error(str(problem)) from None
 
@@ -157,13 +153,13 @@ def _range(scope: Scope, branch: Branch) -> Run:
     def run(frame: Frame, dot: Any) -> None:
         value = over.run(frame, dot)
         items = _items(value, count, site)
-        look = frame.render.budget.look
+        check = frame.budget.check
         empty = True
         outside, frame.typed = frame.typed, value.__class__ not in _BOXING
         try:
             for index, item in items:
                 empty = False
-                look()
+                check()
                 set_variables(frame, index, item)
                 try:  # a context manager would cost a call for each item
                     repeat(frame, item)
