@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import OrderedDict
+from collections.abc import Callable
 from datetime import UTC, datetime
 from hashlib import sha256
 from secrets import token_hex
@@ -13,8 +15,12 @@ from crossply.control.kinds import EVENT
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.guarded import NotOwner
+from crossply.record.allowances import Allowances
 from crossply.values import Object
 
+BURST = 25
+PAUSE = 300.0
+"""Seconds between two events about an object that had a burst of them, as in Kubernetes' own controllers."""
 _REMEMBERED = 20_000
 _LONGEST = 230
 
@@ -22,8 +28,9 @@ _LONGEST = 230
 class Recorder:
     """Writes events beside the reconcile, and never the same one twice in a row about the same object."""
 
-    def __init__(self, client: Client, component: str) -> None:
+    def __init__(self, client: Client, component: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = client
+        self._allowances = Allowances(BURST, PAUSE, clock)
         self._component = component
         self._told: OrderedDict[tuple[str, str, str], str] = OrderedDict()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -34,6 +41,9 @@ class Recorder:
         key = (uid, event.type, f"{event.reason}/{sha256(event.message.encode()).hexdigest()[:16]}")
         if key in self._told:
             self._told.move_to_end(key)
+            return
+        if self._allowances.take(uid) is None:
+            # Its failure has new words each time; the condition has the latest.
             return
         self._told[key] = event.message
         if len(self._told) > _REMEMBERED:
