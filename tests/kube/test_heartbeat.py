@@ -1,0 +1,210 @@
+"""A sign of life lasts for the time of a clock that nobody sets, and what follows from that."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+import time
+from datetime import datetime, timedelta
+
+import pytest
+from aiohttp import web
+
+from crossply.kube.client import Client
+from crossply.kube.config import ClusterConfig
+from crossply.kube.guarded import Guard, guarded_by
+from crossply.kube.heartbeat import Heartbeat
+from crossply.kube.leases import LEASE, Timing, member_name
+from crossply.kube.shards import Shards
+from tests.kube.embedded import CONFIG_MAP, config_map
+from tests.kube.replica import COUNT, QUICK
+
+
+def test_what_a_lost_member_had_on_its_way_ends_before_its_lease() -> None:
+    for timing in (Timing(), Timing.lasting(2.0), Timing.lasting(60.0)):
+        assert timing.renew * 2 < timing.fence < timing.dead
+        assert timing.dead + timing.transit + timing.landing <= timing.lease + 1e-9
+
+
+class Life:
+    """A heartbeat whose clock a test moves, and what it told."""
+
+    def __init__(self, client: Client, ns: str) -> None:
+        self.now = 0.0
+        self.fresh: list[bool] = []
+        self.alarms: list[float] = []
+        self.heart = Heartbeat(
+            client,
+            namespace=ns,
+            group="crossply",
+            replica="One Of_Many",
+            timing=Timing(),
+            deadman=self.alarms.append,
+            clock=lambda: self.now,
+        )
+
+    def note(self) -> None:
+        self.fresh.append(self.heart.fresh())
+
+
+def test_it_is_told_that_it_was_not_fresh_before_it_is_again(connect, ns) -> None:
+    async def case(client: Client) -> None:
+        life = Life(client, ns)
+        await life.heart._beat(life.now, life.note)
+        assert life.heart.member.startswith("one-of-many-"), "a Lease can be called so"
+        life.now += Timing().fence + 1
+        await life.heart._beat(life.now, life.note)
+        assert life.fresh == [False, False]
+        life.note()
+        assert life.fresh[-1] is True
+        assert life.alarms == [Timing().dead, Timing().dead]
+        await life.heart.leave()
+        assert life.alarms[-1] == 0.0
+
+    connect(case)
+
+
+def test_a_renewal_counts_from_when_it_was_sent(connect, ns) -> None:
+    async def case(client: Client) -> None:
+        life = Life(client, ns)
+        sent, life.now = life.now, Timing().fence + 1
+        await life.heart._beat(sent, life.note)
+        assert not life.heart.fresh()
+        assert life.alarms == []
+        await life.heart.leave()
+
+    connect(case)
+
+
+@pytest.mark.parametrize("jump", [-3600, 3600])
+def test_a_wall_clock_that_jumps_evicts_nobody(connect, ns, monkeypatch, jump) -> None:
+    class Jumping(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return super().now(tz) + timedelta(seconds=jump)
+
+    async def case(client: Client) -> None:
+        shards = Shards(client, namespace=ns, count=COUNT, replica="right", timing=QUICK)
+        being = asyncio.create_task(shards.run())
+        life = Life(client, ns)
+        await life.heart._beat(life.now, life.note)
+        async with asyncio.timeout(20):
+            while not shards.owned:
+                await asyncio.sleep(0.02)
+        monkeypatch.setattr("crossply.kube.leases.datetime", Jumping)
+        for _ in range(4):
+            await asyncio.sleep(QUICK.lease / 3)
+            await life.heart._renew()
+        assert await client.get(LEASE, member_name("crossply", life.heart.member), ns) is not None
+        await life.heart.leave()
+        being.cancel()
+        await asyncio.gather(being, return_exceptions=True)
+
+    connect(case)
+
+
+def test_a_replica_whose_machine_slept_gives_up_what_it_had_and_begins_anew(connect, ns) -> None:
+    slept = 0.0
+
+    async def case(client: Client) -> None:
+        nonlocal slept
+        loop = asyncio.get_running_loop()
+        shards = Shards(
+            client,
+            namespace=ns,
+            count=COUNT,
+            replica="tired",
+            timing=QUICK,
+            clock=lambda: loop.time() + slept,
+        )
+        told = Gains()
+        shards.attach(told)
+        being = asyncio.create_task(shards.run())
+        async with asyncio.timeout(20):
+            while len(shards.owned) < COUNT:
+                await asyncio.sleep(0.02)
+            before = len(told.gains)
+            slept = 3600.0
+            assert shards.owned == frozenset()
+            while len(shards.owned) < COUNT:
+                await asyncio.sleep(0.02)
+        assert frozenset().union(*told.gains[before:]) == frozenset(range(COUNT)), "all is looked at again"
+        being.cancel()
+        await asyncio.gather(being, return_exceptions=True)
+
+    connect(case)
+
+
+class Gains:
+    def __init__(self) -> None:
+        self.gains: list[frozenset[int]] = []
+
+    def gained(self, shards: frozenset[int]) -> None:
+        self.gains.append(shards)
+
+    async def drain(self, shards: frozenset[int]) -> None: ...
+
+    def abandon(self) -> None: ...
+
+
+def test_the_first_replica_decides_how_many_shards_there_are(connect, ns) -> None:
+    async def case(client: Client) -> None:
+        first = Shards(client, namespace=ns, count=5, replica="first", timing=QUICK)
+        second = Shards(client, namespace=ns, count=7, replica="second", timing=QUICK)
+        beings = [asyncio.create_task(first.run())]
+        async with asyncio.timeout(20):
+            while len(first.owned) < 5:
+                await asyncio.sleep(0.02)
+            beings.append(asyncio.create_task(second.run()))
+            while not second.owned:
+                await asyncio.sleep(0.02)
+        assert {second.shard_of(f"key-{i}") for i in range(100)} == set(range(5))
+        for being in beings:
+            being.cancel()
+        await asyncio.gather(*beings, return_exceptions=True)
+
+    connect(case)
+
+
+def test_the_server_is_told_how_long_it_may_work_on_a_guarded_write() -> None:
+    asked: list[str] = []
+
+    async def handle(request: web.BaseRequest) -> web.Response:
+        asked.append(request.query.get("timeout", ""))
+        return web.json_response({})
+
+    async def case() -> None:
+        runner = web.ServerRunner(web.Server(handle))
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        config = ClusterConfig(server=f"http://127.0.0.1:{runner.addresses[0][1]}")
+        async with Client(config, transit=2.0) as client:
+            with guarded_by(Guard(lambda: None, 1.5, lambda: None)):
+                await client.create(CONFIG_MAP, config_map("one"))
+                await client.get(CONFIG_MAP, "one", "ns")
+            await client.create(CONFIG_MAP, config_map("one"))
+        await runner.cleanup()
+
+    asyncio.run(case())
+    assert asked == ["1.500s", "", ""]
+
+
+def test_a_frozen_process_ends_before_it_does_anything_more() -> None:
+    script = (
+        "import os, signal\n"
+        "from crossply.kube.deadman import kernel_alarm\n"
+        "kernel_alarm(0.2)\n"
+        "os.write(1, b'frozen ')\n"
+        "os.kill(os.getpid(), signal.SIGSTOP)\n"
+        "os.write(1, b'and on')\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.read(7) == b"frozen "
+    time.sleep(0.4)
+    process.send_signal(signal.SIGCONT)
+    assert process.wait(10) == -signal.SIGALRM
+    assert process.stdout.read() == b""
+    process.stdout.close()

@@ -1,0 +1,189 @@
+"""A replica works off its own keys, hands them over when nothing is under way, and drops what it lost."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from crossply.kube.guarded import GUARD, Guard, NotOwner
+from crossply.kube.shared_queue import SharedQueue
+from crossply.kube.shares import Alone, Worker
+
+KEYS = ["a", "b", "c", "d"]
+
+
+class Given:
+    """Shares that a test decides: every key is a shard of its own."""
+
+    def __init__(self, *mine: str) -> None:
+        self.mine = set(mine)
+        self.workers: list[Worker] = []
+
+    def shard_of(self, key: str) -> int:
+        return ord(key)
+
+    def owns(self, key: str) -> bool:
+        return key in self.mine
+
+    def guard(self, key: str) -> Guard:
+        def check() -> None:
+            if key not in self.mine:
+                raise NotOwner(key)
+
+        return Guard(check, 5.0, lambda: None)
+
+    def attach(self, worker: Worker):
+        self.workers.append(worker)
+        return lambda: self.workers.remove(worker)
+
+    async def run(self) -> None: ...
+
+    def gain(self, *keys: str) -> None:
+        self.mine |= set(keys)
+        for worker in self.workers:
+            worker.gained(frozenset(map(ord, keys)))
+
+
+class Bench:
+    """A queue that runs, and what was done by it."""
+
+    def __init__(self, shares, elsewhere: bool = False) -> None:
+        self.done: list[str] = []
+        self.seen: list[str] = []
+        self.gate = asyncio.Event()
+        self.gate.set()
+        self.queue: SharedQueue[str] = SharedQueue(
+            "test", shares, everything=lambda: KEYS, owned_as=lambda key: key
+        )
+        if elsewhere:
+            self.queue.elsewhere = self.see
+
+    async def work(self, key: str) -> None:
+        await self.gate.wait()
+        guard = GUARD.get()
+        if guard is not None:
+            guard.check()
+        self.done.append(key)
+
+    async def see(self, key: str) -> None:
+        self.seen.append(key)
+
+    async def __aenter__(self):
+        self.task = asyncio.create_task(self.queue.run(self.work, 8))
+        await settled()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.task.cancel()
+        await asyncio.gather(self.task, return_exceptions=True)
+
+
+async def settled() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+def test_only_what_is_owned_is_worked_on_and_what_is_gained_is_taken_in_whole() -> None:
+    async def case() -> None:
+        shares = Given("a", "b")
+        async with Bench(shares) as bench:
+            assert sorted(bench.done) == ["a", "b"]
+            bench.queue.add("c")
+            await settled()
+            assert "c" not in bench.done
+            shares.gain("c")
+            await settled()
+            assert bench.done.count("c") == 1
+
+    asyncio.run(case())
+
+
+def test_what_is_lost_while_it_waits_is_passed_over() -> None:
+    async def case() -> None:
+        shares = Given("a")
+        async with Bench(shares) as bench:
+            bench.queue.add_after("a", 0.01)
+            shares.mine.clear()
+            await asyncio.sleep(0.05)
+            assert bench.done == ["a"], "only the first time"
+
+    asyncio.run(case())
+
+
+def test_what_is_lost_while_it_is_worked_on_cannot_write_and_is_not_tried_again() -> None:
+    async def case() -> None:
+        shares = Given("a")
+        bench = Bench(shares)
+        bench.gate.clear()
+        async with bench:
+            shares.mine.clear()
+            bench.gate.set()
+            await asyncio.sleep(0.01)
+            assert bench.done == []
+            assert len(bench.queue) == 0
+
+    asyncio.run(case())
+
+
+def test_draining_waits_for_the_keys_of_these_shards_and_for_no_others() -> None:
+    async def case() -> None:
+        shares = Given(*KEYS)
+        bench = Bench(shares)
+        bench.gate.clear()
+        async with bench:
+            await bench.queue.drain(frozenset({ord("z")}))
+            draining = asyncio.create_task(bench.queue.drain(frozenset({ord("a")})))
+            await settled()
+            assert not draining.done()
+            bench.gate.set()
+            await asyncio.wait_for(draining, 5)
+            assert "a" in bench.done
+
+    asyncio.run(case())
+
+
+def test_what_others_own_may_be_followed_without_writing() -> None:
+    async def case() -> None:
+        shares = Given("a")
+        async with Bench(shares, elsewhere=True) as bench:
+            assert bench.done == ["a"]
+            assert sorted(bench.seen) == ["b", "c", "d"]
+
+    asyncio.run(case())
+
+
+def test_who_is_alone_owns_everything_until_it_leaves_and_waits_for_what_is_under_way() -> None:
+    async def case() -> None:
+        alone = Alone()
+        being = asyncio.create_task(alone.run())
+        bench = Bench(alone)
+        bench.gate.clear()
+        async with bench:
+            being.cancel()
+            await settled()
+            assert not alone.owns("a")
+            assert not being.done()
+            bench.gate.set()
+            with pytest.raises(asyncio.CancelledError):
+                await asyncio.wait_for(being, 5)
+            assert sorted(bench.done) == KEYS
+
+    asyncio.run(case())
+
+
+def test_work_that_does_not_end_is_abandoned_when_a_replica_leaves(monkeypatch) -> None:
+    monkeypatch.setattr("crossply.kube.shares.GOODBYE_SECONDS", 0.05)
+
+    async def case() -> None:
+        alone = Alone()
+        being = asyncio.create_task(alone.run())
+        bench = Bench(alone)
+        bench.gate.clear()
+        async with bench:
+            being.cancel()
+            await asyncio.wait({being}, timeout=5)
+            assert being.done()
+            assert bench.done == []
+
+    asyncio.run(case())
