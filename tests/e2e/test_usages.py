@@ -10,7 +10,7 @@ import pytest
 from crossply.kube.failures import Invalid, KubeError
 from tests.e2e.pipelines import entry, resources
 from tests.e2e.scenario import CONFIG_MAP, CRD, NAMESPACE
-from tests.e2e.things import Things, custom_kind, until_told
+from tests.e2e.things import SYNCED, Things, custom_kind, failing, until_told
 from tests.e2e.usages import (
     ATTEMPT,
     CLUSTER_ROLE,
@@ -367,6 +367,45 @@ def test_a_composed_usage_that_is_deleted_waits_for_what_uses(play):
         await s.client.delete(things.kind, "mine", s.id)
         for kind, each in ((CONFIG_MAP, using), (USAGE, name), (CONFIG_MAP, used), (things.kind, "mine")):
             await s.until_gone(kind, each)
+
+    play(scenario)
+
+
+def test_a_composed_resource_in_use_stays_and_its_composite_resource_says_why(play):
+    async def scenario(s):
+        bucket = await custom_kind(s)
+        base = {"apiVersion": bucket.api_version, "kind": "Bucket"}
+        things = await Things.defined(s)
+        await things.compose(resources(entry("used", base=base), entry("rest")))
+        await things.apply()
+        xr = await things.until("mine", READY)
+        [used] = (await things.composed(xr, bucket)).values()
+        name = used["metadata"]["name"]
+        await use(s, "u", named(bucket, name), reason="not yet")
+        await s.until(USAGE, "u", READY)
+        await things.compose(resources(entry("rest")))
+        await things.until(
+            "mine", failing('This resource is in-use by 1 usage(s), including the *v1beta1.Usage "u"')
+        )
+        tried = await s.writes("buckets")
+        await asyncio.sleep(2)
+        assert await s.writes("buckets") <= tried + 3, "it is tried again later each time"
+        assert not (await s.client.get(bucket, name, s.id))["metadata"].get("deletionTimestamp")
+        await s.client.delete(USAGE, "u", s.id)
+        await s.until_gone(bucket, name)
+        await things.until("mine", SYNCED)
+
+    play(scenario)
+
+
+def test_a_namespace_can_be_deleted_with_all_its_usages(play):
+    async def scenario(s):
+        for name in ("used", "using"):
+            await config_map(s, name)
+        await use(s, "u", named(CONFIG_MAP, "used"), by=named(CONFIG_MAP, "using"))
+        await s.until(USAGE, "u", READY)
+        await s.client.delete(NAMESPACE, s.id)
+        await s.until_gone(NAMESPACE, s.id)
 
     play(scenario)
 

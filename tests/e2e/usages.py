@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.kube.failures import KubeError
+from crossply.kube.failures import Denied
 from crossply.kube.kind import Kind
 from crossply.values import Object
 from tests.e2e.scenario import CONFIG_MAP, Scenario, condition
@@ -74,11 +74,9 @@ def is_free(obj: Object) -> bool:
     return not is_in_use(obj)
 
 
-async def refused(
-    s: Scenario, kind: Kind, name: str, namespace: str = "", propagation: str = ""
-) -> KubeError:
+async def refused(s: Scenario, kind: Kind, name: str, namespace: str = "", propagation: str = "") -> Denied:
     """Try to delete a resource that is in use; what the API server says to that."""
-    with pytest.raises(KubeError) as caught:
+    with pytest.raises(Denied) as caught:
         await s.client.delete(kind, name, namespace or s.id, propagation)
     assert caught.value.status == 409
     return caught.value

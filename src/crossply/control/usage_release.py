@@ -16,7 +16,7 @@ from crossply.control.usage_index import Usages
 from crossply.control.usage_parties import Parties, PartyMissing
 from crossply.control.usage_view import DELETION_ATTEMPT, FINALIZER, IN_USE, Usage
 from crossply.control.usage_watches import Presence, Wait
-from crossply.kube.failures import Conflict, Forbidden, Invalid, NotFound
+from crossply.kube.failures import Conflict, Denied, Forbidden, Invalid, NotFound
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
@@ -95,7 +95,7 @@ class UsageRelease:
         _log.info("deleting %s %s, as was tried while it was in use", kind.kind, name_of(used))
         try:
             await self._plane.client.delete(kind, name_of(used), namespace_of(used), policy, uid=uid_of(used))
-        except (Conflict, Forbidden, Invalid) as problem:
+        except (Conflict, Denied, Forbidden, Invalid) as problem:
             # Somebody else objects, or it is another object by now; the Usage has no say in that.
             told = f"cannot delete used resource again: {problem}"
             self._plane.recorder.record(usage.obj, Event(WARNING, "ReplayDeletion", told))

@@ -83,6 +83,13 @@ class AlreadyExists(Conflict):
     code = "CP-705"
 
 
+class Denied(KubeError):
+    """An admission rule stands in the way, as long as something else is as it is."""
+
+    code = "CP-712"
+    hint = "the message says what stands in the way; what is in use can be deleted after its Usage"
+
+
 class Invalid(KubeError):
     """The API server does not accept the object; the causes name the fields."""
 
@@ -157,6 +164,10 @@ def refusal(told: Object, status: int = 0, retry_after: str = "") -> KubeError:
 def _class_of(status: int, reason: str, details: Object) -> type[KubeError]:
     if reason == "AlreadyExists":
         return AlreadyExists
+    # Webhooks may refuse with this status and a sentence as the reason. Nobody wrote in between, so to look
+    # again and try at once would go on for ever.
+    if status == 409 and reason not in ("Conflict", ""):
+        return Denied
     # A missing object is named in the details; where the whole kind is missing, nothing is.
     if status == 404 and not details.get("name"):
         return NotServed
