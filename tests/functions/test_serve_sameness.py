@@ -35,6 +35,21 @@ selector = st.fixed_dictionaries(
     {"into": st.sampled_from(["a", "b"]), "apiVersion": st.just("v1"), "kind": st.just("ConfigMap")},
     optional={"ref": st.just({"name": "n"}), "type": st.sampled_from(["Reference", "Selector"])},
 )
+MANIFEST = (
+    "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  annotations: {{{{ {} }}}}\ndata: {{{{ toJson {} }}}}\n"
+)
+NAMED = """`{"gotemplating.fn.crossplane.io/composition-resource-name": "a"}`"""
+templates = st.sampled_from(
+    [
+        MANIFEST.format(NAMED, ".observed"),
+        MANIFEST.format(NAMED, ".desired"),
+        MANIFEST.format("`{}`", "."),
+        "{{ toYaml .context }}",
+        "{{ range $n, $_ := .observed.resources }}\n---\nkind: X\nmetadata: {name: {{ $n }}}\n{{ end }}",
+        "{{ .observed.composite.resource.spec.a.b",
+        "{{ fail .observed }}",
+    ]
+)
 INPUTS = {
     "patch-and-transform": st.fixed_dictionaries(
         {"resources": st.lists(resources(bases), max_size=2, unique_by=lambda r: r["name"])}
@@ -42,6 +57,13 @@ INPUTS = {
     "auto-ready": st.fixed_dictionaries({}, optional={"ttl": st.sampled_from(["1m", "5s", "soon"])}),
     "environment-configs": st.fixed_dictionaries(
         {"spec": st.fixed_dictionaries({}, optional={"defaultData": objects, "environmentConfigs": values})}
+    ),
+    "go-templating": st.fixed_dictionaries(
+        {
+            "source": st.sampled_from(["Inline", "Elsewhere"]),
+            "inline": st.fixed_dictionaries({"template": templates}),
+        },
+        optional={"options": st.just(["missingkey=error"]), "ttl": st.sampled_from(["1m", "soon"])},
     ),
     "extra-resources": st.fixed_dictionaries(
         {"spec": st.fixed_dictionaries({}, optional={"extraResources": st.lists(selector, max_size=2)})}
