@@ -29,7 +29,7 @@ async def _claim_of(plane: Plane, xr: Object) -> Object | None:
         return None
     try:
         kind = await plane.discovery.kind_for(ref["apiVersion"], ref["kind"])
-        return await plane.client.get(kind, ref["name"], ref.get("namespace", ""))
+        return await plane.own.get(kind, ref["name"], ref.get("namespace", ""))
     except CrossplyError:
         # The composite resource has the same event; a claim that cannot be read now is not told.
         return None

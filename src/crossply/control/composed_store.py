@@ -23,11 +23,15 @@ from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
 from crossply.kube.cache import Cache
 from crossply.kube.discovery import UnknownKind
+from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind
 from crossply.kube.selection import Selection
 from crossply.values import Object
 
 LABEL = "crossplane.io/composite"
+CANNOT_GET = "cannot compose resources: cannot get existing composed resources: cannot get composed resource"
+CANNOT_GET = "cannot compose resources: cannot get existing composed resources: cannot get composed resource"
+CANNOT_GET = "cannot compose resources: cannot get existing composed resources: cannot get composed resource"
 
 Enqueue = Callable[[str, str, str], None]
 """Wakes a composite resource, and says what did."""
@@ -63,15 +67,17 @@ class ComposedStore:
             return None
         if kind.namespaced and not namespace:
             raise ComposeError(
-                "cannot compose resources: cannot get existing composed resources: cannot get composed "
-                "resource: an empty namespace may not be set when a resource name is provided",
+                f"{CANNOT_GET}: an empty namespace may not be set when a resource name is provided",
                 hint=f"give the {kind_name} a namespace in the Composition",
             )
         namespace = namespace if kind.namespaced else ""
         cache = await self.follow(kind)
         data = cache.get(namespace, name)
         if data is None:
-            obj = await self._plane.client.get(kind, name, namespace)
+            try:
+                obj = await self._plane.client.get(kind, name, namespace)
+            except KubeError as problem:
+                raise problem.within(CANNOT_GET) from None
             return Snapshot(obj) if obj is not None else None
         return self._snapshot(kind, namespace, name, data)
 

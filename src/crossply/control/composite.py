@@ -42,6 +42,7 @@ from crossply.control.legacy_status import engine_status
 from crossply.control.looking_again import polled_after
 from crossply.control.plane import Plane
 from crossply.control.selecting import Choice, Compositions
+from crossply.control.service_account import explain_refusal
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
 from crossply.kube.cache import Cache
@@ -123,6 +124,7 @@ class CompositeReconciler:
             # Somebody wrote in between: what they wrote is looked at next, so there is nothing to tell.
             raise
         except CrossplyError as problem:
+            explain_refusal(problem, self._definition)
             await self._tell_failure(self._own.latest(xr), told, problem)
             raise
 
@@ -135,7 +137,7 @@ class CompositeReconciler:
         left = [each for each in finalizers if each != FINALIZER]
         version = xr["metadata"]["resourceVersion"]
         body = {"metadata": {"finalizers": left or None, "resourceVersion": version}}
-        await self._plane.client.patch_merge(self._kind, name_of(xr), body, namespace_of(xr))
+        await self._plane.own.patch_merge(self._kind, name_of(xr), body, namespace_of(xr))
 
     def forget(self, uid: str, namespace: str, name: str) -> None:
         """It is gone: nothing about it matters any more."""

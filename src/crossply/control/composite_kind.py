@@ -14,6 +14,7 @@ from crossply.control.kinds import REVISION
 from crossply.control.looking_again import spread
 from crossply.control.plane import Plane
 from crossply.control.selecting import Compositions
+from crossply.control.service_account import composing
 from crossply.control.trying import tried
 from crossply.kinds.definition import Definition
 from crossply.kinds.revision import COMPOSITION_NAME
@@ -39,9 +40,10 @@ class CompositeKind:
             owned_as=lambda key: f"{definition.name}/{'/'.join(key)}",
         )
         self._circuit = Circuit(plane.circuit, controller=self._queue.name)
-        self._composed = ComposedStore(plane, self.kind, self._woken)
+        acting = composing(plane, definition)
+        self._composed = ComposedStore(acting, self.kind, self._woken)
         self._reconciler = CompositeReconciler(
-            plane,
+            acting,
             definition,
             self.kind,
             self._machinery,

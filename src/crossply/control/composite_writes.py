@@ -39,7 +39,7 @@ class CompositeWrites:
                 change["metadata"][key] = wish["metadata"][key]
         if wish.get("spec") != xr.get("spec"):
             change["spec"] = _difference(wish["spec"], xr.get("spec") or {})
-        client = self._plane.client
+        client = self._plane.own
         return self._learnt(await client.patch_merge(self._kind, name_of(xr), change, namespace_of(xr)))
 
     async def status(self, xr: Object, status: Object, changes: tuple[StatusCondition, ...]) -> Object:
@@ -55,7 +55,7 @@ class CompositeWrites:
         # With its version: what was decided about an older state is not written over a newer one.
         identity = {key: xr["metadata"][key] for key in _IDENTITY if key in xr["metadata"]}
         body = {"apiVersion": xr["apiVersion"], "kind": xr["kind"], "metadata": identity, "status": wish}
-        written = await self._plane.client.apply(self._kind, body, COMPOSITE_MANAGER, subresource="status")
+        written = await self._plane.own.apply(self._kind, body, COMPOSITE_MANAGER, subresource="status")
         return self._learnt(written)
 
     def latest(self, xr: Object) -> Object:

@@ -42,6 +42,13 @@ class Plane:
     shortest_poll: float = 1.0
     """The annotation for polling cannot ask for fewer seconds."""
     now: Callable[[], str] = _now
+    reporting: Client | None = None
+    """Who writes to composite resources themselves where `client` acts as somebody else."""
+
+    @property
+    def own(self) -> Client:
+        """The controllers themselves, also where `client` acts as somebody else."""
+        return self.reporting or self.client
 
 
 def plane_for(client: Client) -> Plane:

@@ -51,11 +51,6 @@ class ServiceAccount(NamedTuple):
         """What RBAC calls it."""
         return f"system:serviceaccount:{self.namespace}:{self.name}"
 
-    @property
-    def groups(self) -> tuple[str, ...]:
-        """The groups that every service account of its namespace is in."""
-        return ("system:serviceaccounts", f"system:serviceaccounts:{self.namespace}", "system:authenticated")
-
 
 class Definition(NamedTuple):
     """A kind of composite resource."""

@@ -1,0 +1,103 @@
+"""Composing on behalf of a service account (seed 1): RBAC limits what a kind can be made of."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from crossply.kube.kind import Kind
+from crossply.values import Object
+from tests.e2e.first_design import READY, FirstDesign
+from tests.e2e.scenario import CONFIG_MAP, SECRET, condition
+
+pytestmark = pytest.mark.xdist_group("e2e")
+
+ACCOUNT = Kind("", "v1", "ServiceAccount", "serviceaccounts", True)
+ROLE = Kind("rbac.authorization.k8s.io", "v1", "Role", "roles", True)
+BINDING = Kind("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", True)
+
+
+def said(obj: Object, type_: str = "Synced") -> str:
+    told = (each for each in (obj.get("status") or {}).get("conditions") or () if each["type"] == type_)
+    return "".join(each.get("message", "") for each in told if each["status"] == "False")
+
+
+def flags(command: str) -> dict[str, str]:
+    words = [word for word in shlex.split(command) if word.startswith("--")]
+    return dict(word.removeprefix("--").split("=", 1) for word in words)
+
+
+async def run(s, advice: str) -> None:
+    """Do what the two commands in a message would do."""
+    first, second = advice.partition("to grant it: ")[2].split(" && ")
+    wanted, bound = flags(first), flags(second)
+    namespace, account = bound["serviceaccount"].split(":")
+    group = wanted["resource"].partition(".")[2]
+    rule = {
+        "apiGroups": [group],
+        "resources": [wanted["resource"].partition(".")[0]],
+        "verbs": wanted["verb"].split(","),
+    }
+    name = bound["role"]
+    await s.client.create(ROLE, {"metadata": {"name": name, "namespace": s.id}, "rules": [rule]})
+    subject = {"kind": "ServiceAccount", "namespace": namespace, "name": account}
+    reference = {"apiGroup": ROLE.group, "kind": "Role", "name": name}
+    body = {"metadata": {"name": name, "namespace": s.id}, "roleRef": reference, "subjects": [subject]}
+    await s.client.create(BINDING, body)
+
+
+def test_an_application_is_composed_of_no_more_than_its_account_may_write(play):
+    async def scenario(s):
+        design = FirstDesign(s)
+        await s.client.create(ACCOUNT, {"metadata": {"name": "blog", "namespace": s.id}})
+        await design.define_blog(serviceAccountRef={"namespace": s.id, "name": "blog"})
+        base = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "b"}}
+        await design.compose(design.blogs, to=[{"base": base, "readinessChecks": [{"type": "None"}]}])
+        await design.apply(design.blogs, "mine", {"title": "hello"}, s.id)
+        blog = await s.until(design.blogs, "mine", lambda blog: "kubectl" in said(blog))
+        told = said(blog)
+        assert f"service account {s.id}/blog may not" in told
+        assert f"configmaps in namespace {s.id}" in told
+        await run(s, told)
+        blog = await s.until(design.blogs, "mine", READY)
+        [reference] = blog["spec"]["application"]["composedRefs"]
+        assert await s.client.get(CONFIG_MAP, reference["name"], s.id)
+
+    play(scenario)
+
+
+def test_a_composite_resource_definition_may_name_an_account_too(play):
+    async def scenario(s):
+        await s.client.create(ACCOUNT, {"metadata": {"name": "db", "namespace": s.id}})
+        await s.offer(serviceAccountRef={"namespace": s.id, "name": "db"})
+        await s.compose(s.config_map())
+        await s.claim("mine", {"size": "1"})
+        claim = await s.claim_that_is("mine", condition("Synced", "True"))
+        name = claim["spec"]["resourceRef"]["name"]
+        xr = await s.until(s.xrs, name, lambda xr: "kubectl" in said(xr))
+        await run(s, said(xr))
+        await s.claim_that_is("mine", condition("Ready", "True"))
+
+    play(scenario)
+
+
+def test_a_secret_that_the_account_may_not_read_is_not_passed_on(play):
+    async def scenario(s):
+        await s.client.create(ACCOUNT, {"metadata": {"name": "db", "namespace": s.id}})
+        await s.client.create(
+            SECRET, {"metadata": {"name": "theirs", "namespace": s.id}, "stringData": {"password": "x"}}
+        )
+        await s.offer(serviceAccountRef={"namespace": s.id, "name": "db"})
+        secret = {"apiVersion": "v1", "kind": "Secret", "name": "theirs", "namespace": s.id}
+        step = s.config_map()
+        needed = {"requirementName": "loot", **secret}
+        step["requirements"] = {"requiredResources": [needed]}
+        await s.compose(step)
+        await s.claim("mine", {"size": "1"})
+        claim = await s.claim_that_is("mine", condition("Synced", "True"))
+        name = claim["spec"]["resourceRef"]["name"]
+        xr = await s.until(s.xrs, name, lambda xr: "may not get secrets" in said(xr))
+        assert "resourceRefs" not in xr["spec"] or not xr["spec"]["resourceRefs"]
+
+    play(scenario)
