@@ -12,6 +12,8 @@ from crossply.functions.builtin.go_templating.values import Structure
 from crossply.values.gobase64 import Base64Error, decode
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from cryptography.x509 import Certificate, CertificateBuilder, GeneralName, Name
 
 TYPE = "sprig.certificate"
@@ -120,11 +122,13 @@ def _signer(authority: Structure) -> _Signer:
 
     certificate = _certificate(authority.fields["Cert"], "decodedSignerCert")
     key = _parsed_key(authority.fields["Key"])
+    with _any_length():
+        name = certificate.subject
     try:
         found = certificate.extensions.get_extension_for_class(SubjectKeyIdentifier)
     except ExtensionNotFound:
-        return _Signer(certificate.subject, key)
-    return _Signer(certificate.subject, key, found.value.digest)
+        return _Signer(name, key)
+    return _Signer(name, key, found.value.digest)
 
 
 def _alternatives(ips: Any, names: Any) -> list[GeneralName]:
@@ -158,8 +162,17 @@ def _subject(name: str) -> Name:
     from cryptography.x509 import Name, NameAttribute
     from cryptography.x509.oid import NameOID
 
-    # Go does not mind how long a name is.
-    return Name([NameAttribute(NameOID.COMMON_NAME, name, _validate=False)] if name else [])
+    if not name:
+        return Name([])
+    with _any_length():
+        return Name([NameAttribute(NameOID.COMMON_NAME, name, _validate=False)])
+
+
+def _any_length() -> AbstractContextManager[Any]:
+    """Go does not mind how long a name is; the library would warn."""
+    from warnings import catch_warnings
+
+    return catch_warnings(action="ignore", category=UserWarning)
 
 
 def _signed(wanted: _Wanted, key: Any, signer: _Signer) -> Structure:

@@ -105,7 +105,7 @@ def ago(value: Any) -> str:
     passed = clipped(_now().since(_moment(value, (int, Int64))))
     seconds, rest = divmod(abs(passed), SECOND)
     rounded = (seconds + (2 * rest >= SECOND)) * SECOND
-    return durations.text_of(-rounded if passed < 0 else rounded)
+    return durations.text_of(clipped(-rounded if passed < 0 else rounded))
 
 
 def duration(seconds: Any) -> str:

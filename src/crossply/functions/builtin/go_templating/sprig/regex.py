@@ -17,6 +17,8 @@ _SPECIAL = frozenset(r"\.+*?()|[]{}^$")
 
 
 def _checked(pattern: str) -> Any:
+    if pattern != runes(pattern):
+        raise FunctionFailed(f"error parsing regexp: invalid UTF-8: `{pattern}`")
     try:
         return compile_go(pattern)
     except RegexpError as error:
@@ -26,8 +28,8 @@ def _checked(pattern: str) -> Any:
 def _demanded(pattern: str) -> Any:
     """Compile as Go's MustCompile, whose panic names the pattern."""
     try:
-        return compile_go(pattern)
-    except RegexpError as error:
+        return _checked(pattern)
+    except FunctionFailed as error:
         shown = f"`{pattern}`" if can_backquote(pattern) else quote(pattern)
         raise FunctionFailed(f"regexp: Compile({shown}): {error}") from None
 
