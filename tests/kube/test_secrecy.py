@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.kube.failures import refusal
+from crossply.kube.failures import KubeError, refusal
+from crossply.kube.kind import Kind
 from crossply.kube.secrecy import without_values
+
+SECRET = Kind("", "v1", "Secret", "secrets", True)
 
 
 @pytest.mark.parametrize(
@@ -39,3 +42,31 @@ def test_values_are_hidden(said, kept, why) -> None:
     problem = without_values(refusal(told))
     assert str(problem) == kept, why
     assert problem.causes[0].message == kept
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"stringData": {"key": 7391846250}}, "a number is no string"),
+        ({"data": {"key": 7391846250}}, "nor is it data"),
+        pytest.param(
+            {"data": {"key": "7391846250 is not base64"}},
+            "a value that is not encoded",
+            marks=pytest.mark.differs("it applies data that is not base64"),
+        ),
+        ({"data": {"key": "NzM5MTg0NjI1MA=="}, "type": "kubernetes.io/tls"}, "a type that wants other keys"),
+        ({"stringData": {"key": {"deep": ["7391846250"]}}}, "an object is no string"),
+        ({"immutable": "7391846250"}, "a text is no boolean"),
+    ],
+)
+def test_no_server_makes_us_tell_a_value(connect, ns, fields, why) -> None:
+    body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": ns}, **fields}
+
+    async def case(client):
+        for attempt in (client.apply(SECRET, body, "test"), client.create(SECRET, body)):
+            with pytest.raises(KubeError) as caught:
+                await attempt
+            told = [str(caught.value), *(cause.message for cause in caught.value.causes)]
+            assert not any("7391846250" in text or "NzM5MTg0NjI1MA" in text for text in told), (why, told)
+
+    connect(case)

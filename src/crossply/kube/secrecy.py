@@ -13,7 +13,7 @@ HIDDEN = "(hidden)"
 
 _INVALID = re.compile(r'((?:Invalid|Unsupported|Duplicate) value): (?:"(?:[^"\\]|\\.)*"|[^:\n]*)')
 # The value may hold anything, also what looks like the end of it: nothing after it is kept.
-_GOT = re.compile(r"got &value\.valueUnstructured\{.*", re.DOTALL)
+_GOT = re.compile(r"(expected [a-z]+, got) .*", re.DOTALL)
 
 
 def without_values(problem: KubeError) -> KubeError:
@@ -24,4 +24,4 @@ def without_values(problem: KubeError) -> KubeError:
 
 
 def _hidden(text: str) -> str:
-    return _GOT.sub(f"got {HIDDEN}", _INVALID.sub(rf"\1: {HIDDEN}", text))
+    return _GOT.sub(rf"\1 {HIDDEN}", _INVALID.sub(rf"\1: {HIDDEN}", text))
