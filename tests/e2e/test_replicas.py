@@ -66,6 +66,7 @@ async def shared(s: Scenario, *replicas: Replica) -> None:
     """Wait until so many replicas have all shards between them."""
 
     async def holds() -> bool:
+        assert [each.process.returncode for each in replicas] == [None] * len(replicas)
         listed = (await s.client.list(LEASE, HOME)).items
         leases = [orjson.loads(data) for data in listed]
         held = [

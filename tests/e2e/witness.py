@@ -29,7 +29,8 @@ class Witness:
     @contextlib.asynccontextmanager
     async def listening(self) -> AsyncIterator[Witness]:
         """Listen for the replica, at an address of its own."""
-        limits = aiohttp.TCPConnector(limit=0)
+        # A server may close what was idle just when it is used again.
+        limits = aiohttp.TCPConnector(limit=0, keepalive_timeout=2)
         timeout = aiohttp.ClientTimeout(total=None)
         async with aiohttp.ClientSession(
             connector=limits, timeout=timeout, auto_decompress=False
@@ -61,9 +62,13 @@ class Witness:
         parts = (path.partition(f"/{plural}/")[2] for _, path in self.writes[since:])
         return {part.partition("/")[0] for part in parts if part}
 
+    async def answered(self, method: str, path: str) -> None:
+        """A write was made, and only the API server knows of it."""
+
     async def _pass_on(self, request: web.BaseRequest) -> web.StreamResponse:
         body = await request.read()
-        if request.method != "GET" and "/leases" not in request.path:
+        writes = request.method != "GET" and "/leases" not in request.path
+        if writes:
             self.writes.append((request.method, request.path))
         headers = {key: value for key, value in request.headers.items() if key.lower() not in _HOP}
         credential = await self._config.credentials.current()
@@ -74,6 +79,8 @@ class Witness:
             headers={**headers, "Authorization": credential.authorization},
             ssl=self._tls,
         ) as answer:
+            if writes:
+                await self.answered(request.method, request.path)
             passed = {key: value for key, value in answer.headers.items() if key.lower() not in _HOP}
             response = web.StreamResponse(status=answer.status, headers=passed)
             # A replica may be gone when its answer comes.

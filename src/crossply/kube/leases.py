@@ -22,11 +22,11 @@ class Timing(NamedTuple):
 
     renew: float = 2.0
     """A member renews its heartbeat this often."""
-    fence: float = 5.0
+    fence: float = 4.5
     """So long after it *sent* its last renewal a member still begins to write as the holder of its shards."""
-    dead: float = 6.0
+    dead: float = 6.5
     """So long after it the kernel ends a member that was frozen meanwhile and has not noticed."""
-    transit: float = 2.0
+    transit: float = 1.5
     """A write that the server has not received so long after it was sent is given up."""
     landing: float = 4.0
     """The server drops a write that it has not finished so long after it received it."""
