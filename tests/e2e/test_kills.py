@@ -1,0 +1,220 @@
+"""The controllers die at every single write: what they leave behind is finished by the next ones.
+
+A witness between them and the API server counts their writes and kills them at the n-th, when only the server
+knows of it: to the server that is the same as dying just before the next. Afterwards everything must be as if
+nothing had happened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import pathlib
+import secrets
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import orjson
+import pytest
+
+from crossply.kube.client import Client
+from crossply.kube.config import ClusterConfig, load_config
+from crossply.values import Object
+from tests.api.servers import embedded
+from tests.e2e.pipelines import SIZE, entry, resources
+from tests.e2e.scenario import CONFIG_MAP, PATIENCE, Scenario
+from tests.e2e.things import READY, RESOURCE_NAME, SYNCED, Things
+from tests.e2e.witness import Witness
+from tests.kube.conftest import own_cluster
+
+pytestmark = pytest.mark.xdist_group("replicas")
+
+CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
+_FLAGS = ("--shards=0", "--metrics-port=0", "--health-probe-port=0", "--enable-webhooks=false")
+
+Step = Callable[[Things, str], Awaitable[None]]
+
+
+class Killer(Witness):
+    """Lets everything pass, until it is time to kill."""
+
+    def __init__(self, config: ClusterConfig, about: str) -> None:
+        super().__init__(config)
+        self.killed = asyncio.Event()
+        self.left = 0
+        """How many more writes it lets pass; 0 for all."""
+        self._about = about
+        self._victim: Process | None = None
+
+    def aim(self, victim: Process, nth: int) -> None:
+        self._victim, self.left = victim, nth
+
+    async def answered(self, method: str, path: str) -> None:
+        if not self.left or self._about not in path or "/events" in path:
+            return
+        self.left -= 1
+        if not self.left:
+            assert self._victim is not None
+            self._victim.send_signal(signal.SIGKILL)
+            await self._victim.wait()
+            self.killed.set()
+            raise ConnectionResetError("the controllers are dead")
+
+
+@pytest.fixture(scope="module")
+def server(request, tmp_path_factory):
+    """An API server that nobody else's controllers work for."""
+    directory = tmp_path_factory.mktemp("kills")
+    if request.config.getoption("--server") == "real":
+        with own_cluster(str(directory)) as cluster:
+            yield load_config(cluster.kubeconfig)
+    else:
+        with embedded(directory) as running:
+            yield load_config(running.kubeconfig)
+
+
+@contextlib.asynccontextmanager
+async def controllers(witness: Witness, directory: pathlib.Path) -> AsyncIterator[Process]:
+    """The controllers of a real cluster, which reach it past a witness."""
+    kubeconfig, log = directory / "kubeconfig", directory / "log"
+    kubeconfig.write_bytes(witness.kubeconfig())
+    with open(log, "w") as errors:
+        process = await asyncio.create_subprocess_exec(
+            CROSSPLY, "controller", "--kubeconfig", str(kubeconfig), *_FLAGS, stdout=PIPE, stderr=errors
+        )
+    assert process.stdout is not None
+    try:
+        assert await process.stdout.readline() == b"control plane ready\n", log.read_text()
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(signal.SIGTERM)
+        await process.wait()
+
+
+@pytest.fixture
+def at_every_write(server, tmp_path):
+    """Let the controllers die at the first write that follows an act, then at the second, and so on."""
+
+    def run(prepare: Step, act: Step, check: Step) -> None:
+        async def connected() -> None:
+            async with Client(server) as client, asyncio.timeout(4 * PATIENCE):
+                s = Scenario(client, f"t{secrets.token_hex(4)}")
+                async with Killer(server, s.id).listening() as killer:
+                    assert isinstance(killer, Killer)
+                    deaths = await _every_write(killer, tmp_path, s, prepare, act, check)
+                    assert deaths, "they died at some writes at least"
+
+        asyncio.run(connected())
+
+    return run
+
+
+async def _every_write(
+    killer: Killer, directory: pathlib.Path, s: Scenario, prepare: Step, act: Step, check: Step
+) -> int:
+    """How many deaths there were."""
+    things: Things | None = None
+    nth = 0
+    while True:
+        async with controllers(killer, directory) as victim:
+            if things is None:
+                things = await Things.defined(await Scenario.begin(s.client, s.id))
+            else:
+                await check(things, f"thing-{nth}")
+            nth += 1
+            await prepare(things, f"thing-{nth}")
+            killer.aim(victim, nth)
+            await act(things, f"thing-{nth}")
+            checked = asyncio.create_task(check(things, f"thing-{nth}"))
+            killed = asyncio.create_task(killer.killed.wait())
+            await asyncio.wait({checked, killed}, return_when=asyncio.FIRST_COMPLETED)
+            alive = not killed.done()
+            (killed if alive else checked).cancel()
+            killer.left = 0
+            killer.killed.clear()
+        if alive:
+            await checked
+            return nth - 1
+
+
+async def made(things: Things, name: str) -> None:
+    """A composite resource of three, by a Composition of its own, that is settled."""
+    await composed_by(things, name)
+    await make(things, name)
+    await is_made(things, name)
+
+
+async def composed_by(things: Things, name: str) -> None:
+    step = resources(entry("a", SIZE), entry("b", SIZE), entry("c", SIZE))
+    await things.compose(step, name=f"{things.s.id}-{name}")
+
+
+async def make(things: Things, name: str) -> None:
+    chosen = {"compositionRef": {"name": f"{things.s.id}-{name}"}}
+    await things.apply(name, {"size": "1", "crossplane": chosen})
+
+
+async def is_made(things: Things, name: str) -> None:
+    await is_right(things, name, {"a": {"size": "1"}, "b": {"size": "1"}, "c": {"size": "1"}})
+
+
+async def recompose(things: Things, name: str) -> None:
+    """One part changes, one goes, one comes."""
+    changed = entry("a", SIZE, base={"data": {"more": "yes"}})
+    step = resources(changed, entry("b", SIZE), entry("d", SIZE))
+    await things.compose(step, name=f"{things.s.id}-{name}")
+
+
+async def is_recomposed(things: Things, name: str) -> None:
+    await is_right(things, name, {"a": {"size": "1", "more": "yes"}, "b": {"size": "1"}, "d": {"size": "1"}})
+
+
+async def remove(things: Things, name: str) -> None:
+    await things.s.client.delete(things.kind, name, things.namespace)
+
+
+async def is_gone(things: Things, name: str) -> None:
+    await things.s.until_gone(things.kind, name)
+    while await labelled(things, name):
+        await asyncio.sleep(0.1)
+
+
+async def is_right(things: Things, name: str, wanted: dict[str, Object]) -> None:
+    """Wait until it is exactly so: nothing is missing, doubled or left over."""
+    while True:
+        xr = await things.until(name, READY, SYNCED, is_observed)
+        objects = await labelled(things, name)
+        found = {each["metadata"]["annotations"][RESOURCE_NAME]: each.get("data") for each in objects}
+        referred = {ref["name"] for ref in things.references(xr)}
+        if found == wanted and len(objects) == len(wanted):
+            assert referred == {each["metadata"]["name"] for each in objects}
+            return
+        await asyncio.sleep(0.1)
+
+
+async def labelled(things: Things, name: str) -> list[Object]:
+    owned = f"crossplane.io/composite={name}"
+    listed = await things.s.client.list(CONFIG_MAP, things.s.id, label_selector=owned)
+    return [orjson.loads(data) for data in listed.items]
+
+
+def is_observed(xr: Object) -> bool:
+    """Whether its conditions are about what it is now."""
+    generation = xr["metadata"]["generation"]
+    conditions = xr["status"].get("conditions") or ()
+    return all(each.get("observedGeneration", generation) == generation for each in conditions)
+
+
+def test_dying_while_a_composite_resource_is_made_orphans_and_doubles_nothing(at_every_write) -> None:
+    at_every_write(composed_by, make, is_made)
+
+
+def test_dying_while_a_composition_changes_leaves_nothing_behind(at_every_write) -> None:
+    at_every_write(made, recompose, is_recomposed)
+
+
+def test_dying_while_a_composite_resource_is_deleted_lets_it_go(at_every_write) -> None:
+    at_every_write(made, remove, is_gone)
