@@ -34,7 +34,7 @@ from crossply.control.circuit import Circuit
 from crossply.control.claim_events import tell_claim
 from crossply.control.composed_store import ComposedStore
 from crossply.control.composed_writes import ComposedWrites
-from crossply.control.composite_events import failure, joined, selections
+from crossply.control.composite_events import admitted, bounded, failure, joined, selections
 from crossply.control.composite_writes import CompositeWrites
 from crossply.control.connection_secrets import allowed, find_secret, publish
 from crossply.control.dependencies import Interest
@@ -203,9 +203,10 @@ class CompositeReconciler:
         return Run(xr, outcome, unsynced, secret, answers.look_again_after)
 
     async def _tell(self, xr: Object, events: Iterable[Event]) -> None:
-        for event in events:
+        told = bounded(events)
+        for event in told:
             self._plane.recorder.record(xr, event)
-        await tell_claim(self._plane, xr, events)
+        await tell_claim(self._plane, xr, told)
 
     def _configured(self, xr: Object, choice: Choice) -> Object:
         """The composite resource as it will be once it is written."""
@@ -235,9 +236,10 @@ class CompositeReconciler:
         verdict = conclude(outcome.composed, run.unsynced, outcome.composite_ready)
         status = outcome.composite.get("status")
         status = status if isinstance(status, dict) else {}
+        conditions = admitted(outcome.conditions, xr.get("status") or {})
         if self._machinery.publishes:
-            status = {**status, **engine_status(xr.get("status") or {}, outcome.conditions, published)}
-        changes = (*outcome.conditions, *verdict.conditions)
+            status = {**status, **engine_status(xr.get("status") or {}, conditions, published)}
+        changes = (*conditions, *verdict.conditions)
         try:
             await self._own.status(xr, status, changes)
         except Conflict:
@@ -249,9 +251,10 @@ class CompositeReconciler:
 
     async def _tell_failure(self, xr: Object, told: Told, problem: CrossplyError) -> None:
         status = xr.get("status") or {}
+        conditions = admitted(told.conditions, status)
         if self._machinery.publishes:
-            status = {**status, **engine_status(status, told.conditions)}
-        verdict = failure(problem, told.conditions, status)
+            status = {**status, **engine_status(status, conditions)}
+        verdict = failure(problem, conditions, status)
         await self._tell(xr, (*told.events, *verdict.events))
         try:
             await self._own.status(xr, status, verdict.conditions)

@@ -13,6 +13,31 @@ from crossply.control.selecting import Choice
 from crossply.errors import CrossplyError
 from crossply.values import Object
 
+MOST_EVENTS = 100
+"""How many events one run may tell; a function that floods us must not hold up everybody else."""
+MOST_CONDITIONS = 100
+"""How many conditions a composite resource may have."""
+
+
+def bounded(events: Iterable[Event]) -> list[Event]:
+    """As many events as a run may tell, and how many there were beyond that."""
+    events = list(events)
+    if len(events) <= MOST_EVENTS:
+        return events
+    rest = f"{len(events) - MOST_EVENTS} more events of the same run are not told"
+    return [*events[:MOST_EVENTS], Event(WARNING, COMPOSE, rest)]
+
+
+def admitted(conditions: Iterable[StatusCondition], status: Object) -> list[StatusCondition]:
+    """The functions' conditions that the composite resource has already, or still has room for."""
+    types = {each["type"] for each in read_conditions(status)}
+    kept = []
+    for condition in conditions:
+        if condition.type in types or len(types) < MOST_CONDITIONS:
+            types.add(condition.type)
+            kept.append(condition)
+    return kept
+
 
 def selections(choice: Choice) -> list[Event]:
     """One event for what was selected; most often both are selected at once."""
