@@ -6,16 +6,9 @@ import asyncio
 import contextlib
 from datetime import UTC, datetime, timedelta
 
-import orjson
 import pytest
 
-from crossply.control.dependencies import Dependencies
 from crossply.control.kinds import SECRET
-from crossply.control.plane import Plane
-from crossply.control.published_schemas import PublishedSchemas
-from crossply.control.recording import Recorder
-from crossply.control.running import ControlPlane
-from crossply.control.usage_protection import Protection
 from crossply.control.usage_view import USAGE
 from crossply.control.webhook_address import WebhookSettings
 from crossply.control.webhook_certificates import LIFE, new_certificate
@@ -25,70 +18,14 @@ from crossply.control.webhook_secret import NAME as TLS
 from crossply.control.webhook_secret import NAMESPACE as HOME
 from crossply.control.webhook_secret import SELECTION, SharedCertificate, read_certificate, secret_of
 from crossply.kube.caches import Caches
-from crossply.kube.client import Client
-from crossply.kube.discovery import Discovery
 from crossply.kube.failures import AlreadyExists, KubeError
+from tests.control.protecting import control_plane, delete_usages, is_ready, until, use
 from tests.kube.embedded import CONFIG_MAP, NAMESPACE, config_map
 
-pytestmark = pytest.mark.embedded_only("the control plane of a real cluster is that of the end-to-end tests")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def installed(server):
-    """The kinds of a control plane, and its namespace."""
-
-    async def install():
-        async with Client(server.config) as client:
-            plane = ControlPlane(client, webhooks=None)
-            await plane.start()
-            await plane.stop()
-
-    asyncio.run(install())
-
-
-@contextlib.asynccontextmanager
-async def control_plane(client, settings=WebhookSettings()):  # noqa: B008
-    """The part of a control plane that protects, and the client that it alone uses."""
-    async with Client(client.config) as own, Caches(own) as caches:
-        recorder = Recorder(own, "crossply")
-        parts = (Discovery(own), caches, recorder, Dependencies(caches), PublishedSchemas(own))
-        protection = Protection(Plane(own, *parts), settings)
-        await protection.start()
-        try:
-            yield own
-        finally:
-            await protection.stop()
-            await recorder.settle()
-
-
-async def until(look, seconds=20.0):
-    """What a look finds, once it finds something."""
-    async with asyncio.timeout(seconds):
-        while not (found := await look()):
-            await asyncio.sleep(0.02)
-        return found
-
-
-async def use(client, ns, name="u", of="used", **spec):
-    party = {"apiVersion": "v1", "kind": "ConfigMap", "resourceRef": {"name": of}}
-    body = {"apiVersion": USAGE.api_version, "kind": "Usage", "metadata": {"name": name, "namespace": ns}}
-    await client.create(USAGE, {**body, "spec": {"of": party, "reason": "test", **spec}})
-
-
-async def is_ready(client, ns, name="u"):
-    obj = await client.get(USAGE, name, ns)
-    return obj if obj and (obj.get("status") or {}).get("conditions") else None
-
-
-async def delete_usages(client, ns):
-    """End all protection while a control plane runs."""
-    for data in (await client.list(USAGE, ns)).items:
-        await client.delete(USAGE, orjson.loads(data)["metadata"]["name"], ns)
-
-    async def none_left():
-        return not (await client.list(USAGE, ns)).items
-
-    await until(none_left)
+pytestmark = [
+    pytest.mark.embedded_only("the control plane of a real cluster is that of the end-to-end tests"),
+    pytest.mark.usefixtures("installed"),
+]
 
 
 def configuration(client):

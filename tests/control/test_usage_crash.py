@@ -1,0 +1,116 @@
+"""Control planes that die: protection holds meanwhile, and whoever comes next does the rest."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from crossply.control.usage_view import IN_USE, USAGE
+from crossply.kube.client import Client
+from crossply.kube.failures import Denied, KubeError, Unreachable
+from tests.control.protecting import control_plane, delete_usages, is_ready, until, use
+from tests.kube.embedded import CONFIG_MAP, config_map
+
+pytestmark = [
+    pytest.mark.embedded_only("the control plane of a real cluster is that of the end-to-end tests"),
+    pytest.mark.usefixtures("installed"),
+]
+
+CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
+
+
+class Dying(Client):
+    """A client that makes so many writes to Usages and ConfigMaps, and then none any more."""
+
+    def __init__(self, config, writes):
+        super().__init__(config)
+        self.left = writes
+        self.dead = asyncio.Event()
+
+    async def _call(self, method, verb, kind, path, subresource="", **options):
+        if method != "GET" and kind in (USAGE, CONFIG_MAP):
+            if not self.left:
+                self.dead.set()
+                raise Unreachable("the process has ended")
+            self.left -= 1
+        return await super()._call(method, verb, kind, path, subresource, **options)
+
+
+@contextlib.asynccontextmanager
+async def dying_plane(client, writes):
+    """A control plane that dies after so many writes; nothing of it is cleaned up."""
+    async with control_plane(client, own=Dying(client.config, writes)) as own:
+        yield own
+
+
+@pytest.mark.parametrize("writes", range(4))
+def test_a_usage_is_set_up_wherever_its_control_plane_dies(connect, ns, writes):
+    async def case(client):
+        for name in ("used", "using"):
+            await client.create(CONFIG_MAP, config_map(name, ns))
+        by = {"apiVersion": "v1", "kind": "ConfigMap", "resourceRef": {"name": "using"}}
+        await use(client, ns, by=by)
+        async with dying_plane(client, writes) as own:
+            # Three writes are all there are: the last one has time until the Usage is ready.
+            await (own.dead.wait() if writes < 3 else until(lambda: is_ready(client, ns)))
+        used = await client.get(CONFIG_MAP, "used", ns)
+        usage = await client.get(USAGE, "u", ns)
+        if IN_USE in used["metadata"]["labels"]:
+            assert usage["metadata"]["finalizers"], "what is marked has somebody to take the mark away"
+        async with control_plane(client):
+            usage = await until(lambda: is_ready(client, ns))
+            assert len(usage["metadata"]["ownerReferences"]) == 1
+            with pytest.raises(Denied):
+                await client.delete(CONFIG_MAP, "used", ns)
+            await delete_usages(client, ns)
+
+    connect(case)
+
+
+@pytest.mark.parametrize("writes", range(3))
+def test_a_usage_ends_wherever_its_control_plane_dies(connect, ns, writes):
+    async def case(client):
+        await client.create(CONFIG_MAP, config_map("used", ns))
+        async with control_plane(client):
+            await use(client, ns, replayDeletion=True)
+            await until(lambda: is_ready(client, ns))
+            with pytest.raises(Denied):
+                await client.delete(CONFIG_MAP, "used", ns)
+        await client.delete(USAGE, "u", ns)
+        async with dying_plane(client, writes) as own:
+            await own.dead.wait()
+        assert await client.get(USAGE, "u", ns), "the Usage goes last, so that nothing is forgotten"
+        async with control_plane(client):
+            await delete_usages(client, ns)
+        assert await client.get(CONFIG_MAP, "used", ns) is None
+
+    connect(case)
+
+
+def test_what_is_in_use_cannot_be_deleted_after_a_crash_and_after_the_restart(connect, server, ns):
+    command = [CROSSPLY, "controller", "--kubeconfig", server.kubeconfig, "--metrics-port", "0"]
+
+    async def case(client):
+        await client.create(CONFIG_MAP, config_map("used", ns))
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as controller:
+            try:
+                assert controller.stdout is not None
+                assert controller.stdout.readline() == b"control plane ready\n"
+                await use(client, ns)
+                await until(lambda: is_ready(client, ns))
+            finally:
+                controller.kill()
+        with pytest.raises(KubeError, match="failed calling webhook"):
+            await client.delete(CONFIG_MAP, "used", ns)
+        async with control_plane(client):
+            with pytest.raises(Denied, match="in-use by 1 usage"):
+                await client.delete(CONFIG_MAP, "used", ns)
+            await delete_usages(client, ns)
+            assert await client.delete(CONFIG_MAP, "used", ns)
+
+    connect(case)
