@@ -20,6 +20,8 @@ from crossply.functions.builtin.go_templating.sprig.layouts import shown
 from crossply.functions.builtin.go_templating.sprig.moments import Moment, civil, zone_named
 from crossply.functions.builtin.go_templating.values import Int64
 
+UNTIMED = settings(deadline=None)
+MANY = settings(max_examples=200, deadline=None)
 INT64 = st.integers(-(1 << 63), (1 << 63) - 1)
 TEXTS = st.text(max_size=30) | st.binary(max_size=12).map(
     lambda data: data.decode("utf-8", "surrogateescape")
@@ -51,29 +53,32 @@ def answers_or_fails_in_order(name: str, args: list[Any]) -> None:
         call(name, *args[: len(FUNCTIONS[name].parameters)])
 
 
-@settings(max_examples=200)
+@MANY
 @given(st.sampled_from(ON_TEXTS), st.lists(TEXTS, min_size=3, max_size=3))
 def test_a_function_of_texts_answers_or_fails_in_order(name: str, texts: list[str]) -> None:
     answers_or_fails_in_order(name, texts)
 
 
-@settings(max_examples=200)
+@MANY
 @given(st.sampled_from(ON_VALUES), st.lists(VALUES, min_size=2, max_size=2))
 def test_a_function_of_anything_answers_or_fails_in_order(name: str, values: list[Any]) -> None:
     answers_or_fails_in_order(name, values)
 
 
+@UNTIMED
 @given(TEXTS)
 def test_encoded_texts_come_back(text: str) -> None:
     assert call("b64dec", call("b64enc", text)) == text
     assert call("b32dec", call("b32enc", text)) == text
 
 
+@UNTIMED
 @given(INT64)
 def test_a_written_duration_is_read_as_the_same(nanoseconds: int) -> None:
     assert abs(durations.parse(durations.text_of(nanoseconds)) - nanoseconds) <= 1
 
 
+@UNTIMED
 @given(st.integers(-62_135_596_800, 253_402_300_799))
 def test_the_calendar_agrees_with_python(unix: int) -> None:
     wanted = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=unix)
@@ -83,6 +88,7 @@ def test_the_calendar_agrees_with_python(unix: int) -> None:
     assert (found.year_day, found.week_day) == (wanted.timetuple().tm_yday, wanted.isoweekday() % 7)
 
 
+@UNTIMED
 @given(
     st.integers(-62_135_000_000, 253_402_000_000),
     st.integers(0, 999_999_999),
@@ -94,6 +100,7 @@ def test_a_shown_moment_is_read_as_the_same(unix: int, nanos: int, zone: str) ->
     assert (moment.unix, moment.nanos) == (unix, nanos)
 
 
+@UNTIMED
 @given(VALUES)
 def test_a_copy_is_deeply_equal_and_shares_nothing(value: Any) -> None:
     original = {"value": value, "list": []}
@@ -103,6 +110,7 @@ def test_a_copy_is_deeply_equal_and_shares_nothing(value: Any) -> None:
     assert not deep_equal(copied, original)
 
 
+@UNTIMED
 @given(INT64, INT64)
 def test_quotient_and_remainder_make_the_dividend(one: int, other: int) -> None:
     if other:

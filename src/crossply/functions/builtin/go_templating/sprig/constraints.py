@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
+from crossply.functions.builtin.go_templating.sprig.runes import runes
 from crossply.functions.builtin.go_templating.sprig.version import (
     InvalidVersion,
     Version,
@@ -57,7 +58,7 @@ def _meets_all(group: tuple[_Constraint, ...], version: Version) -> bool:
 def _groups(text: str) -> tuple[tuple[_Constraint, ...], ...]:
     if len(text) > _MAX_TEXT:
         raise InvalidConstraint(f"improper constraint: longer than {_MAX_TEXT} characters")
-    return tuple(_group(part) for part in _without_ranges(text).split("||"))
+    return tuple(_group(part) for part in _without_ranges(runes(text)).split("||"))
 
 
 def _without_ranges(text: str) -> str:
