@@ -23,10 +23,11 @@ from crossply.compose.asks import (
 from crossply.compose.messages import Requirements, ResourceSelector, Response, Snapshot
 from crossply.compose.world import NotFound, decode_data
 from crossply.control.dependencies import Interest
-from crossply.control.kinds import SECRET
+from crossply.control.kinds import CRD, SECRET
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import ObjectRef
+from crossply.kube.discovery import UnknownKind
 
 
 class ClusterAnswers:
@@ -47,6 +48,9 @@ class ClusterAnswers:
             while True:
                 try:
                     reply = await self._answer(ask)
+                except UnknownKind as problem:
+                    self.interests.add(Interest(CRD))  # it may come
+                    ask = work.throw(problem)
                 except CrossplyError as problem:
                     ask = work.throw(problem)
                 else:

@@ -27,6 +27,7 @@ from crossply.control.kinds import (
 )
 from crossply.control.offered import OfferController
 from crossply.control.options import Options
+from crossply.control.owned_crds import OwnedCrds
 from crossply.control.plane import plane_for
 from crossply.control.publication import PublicationController
 from crossply.control.revision import RevisionController
@@ -100,13 +101,16 @@ class ControlPlane:
         for data in functions.objects():
             plane.functions.put(orjson.loads(data))
         self._follow(RevisionController(plane), compositions)
+        crds = OwnedCrds(plane.caches, plane.discovery)
         roles = KindRoles(plane, plane.caches.acquire(CLUSTER_ROLE))
         choices = Compositions(compositions, revisions)
         for kind in (DEFINITION, INFRASTRUCTURE_DEFINITION, APPLICATION_DEFINITION):
             definitions = DefinitionController(plane, choices, roles, kind)
-            roles.wake(kind.kind, self._follow(definitions, plane.caches.acquire(kind)))
-        self._follow(OfferController(plane), plane.caches.acquire(DEFINITION))
-        self._follow_publications(roles)
+            wake = self._follow(definitions, plane.caches.acquire(kind))
+            roles.wake(kind.kind, wake)
+            crds.wake(kind.kind, wake)
+        crds.wake(DEFINITION.kind, self._follow(OfferController(plane), plane.caches.acquire(DEFINITION)))
+        crds.wake(PUBLICATION.kind, self._follow_publications(roles))
         await self._protection.start()
         self._sharing = asyncio.create_task(self._shares.run())
 
@@ -136,7 +140,7 @@ class ControlPlane:
         await self._plane.caches.close()
         self._plane.functions.close()
 
-    def _follow_publications(self, roles: KindRoles) -> None:
+    def _follow_publications(self, roles: KindRoles) -> Callable[[str], None]:
         publications = self._plane.caches.acquire(PUBLICATION)
         controller = PublicationController(self._plane, roles, publications)
         wake = self._follow(controller, publications)
@@ -147,6 +151,7 @@ class ControlPlane:
                 wake(name)
 
         self._plane.caches.acquire(INFRASTRUCTURE_DEFINITION).subscribe(notice)
+        return wake
 
     async def _install(self) -> None:
         """Apply the CRDs of the kinds that make a control plane, and the namespace that they count on."""

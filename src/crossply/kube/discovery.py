@@ -61,6 +61,10 @@ class Discovery:
         self._by_kind.pop((kind.api_version, kind.kind), None)
         self._by_plural.pop((kind.api_version, kind.plural), None)
 
+    def doubt(self) -> None:
+        """Kinds have come or gone: ask before saying that there is none."""
+        self._asked = float("-inf")
+
     async def refresh(self) -> None:
         """Ask the server anew."""
         found = await asyncio.gather(self._kinds_at("/api"), self._kinds_at("/apis"))
