@@ -7,6 +7,7 @@ changes any more (`planning_rounds`). The difference between the two worlds is t
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -33,6 +34,8 @@ from crossply.kube.failures import Invalid
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
+_INSTANCES = 4
+"""The order of all that is neither a namespace nor of our own kinds."""
 _INVALID_HINT = "change the object first, or keep the definition open for what it says"
 
 
@@ -84,8 +87,13 @@ class Planner:
     async def applying(self, objects: Iterable[Object]) -> Plan:
         """What applying objects would change."""
         self._begin()
-        for obj in sorted(objects, key=_order):
-            await self._apply(obj)
+        room = asyncio.Semaphore(CONCURRENCY)
+        ordered = sorted(objects, key=_order)
+        for obj in [each for each in ordered if _order(each) < _INSTANCES]:
+            self._take(await self._apply(obj, room))
+        instances = [each for each in ordered if _order(each) == _INSTANCES]
+        for applied in await asyncio.gather(*(self._apply(obj, room) for obj in instances)):
+            self._take(applied)
         return await self._finish()
 
     async def deleting(self, objects: Iterable[Object]) -> Plan:
@@ -104,22 +112,31 @@ class Planner:
         self._rounds = Rounds(self._plane, self._world, self._kinds, self._progress)
         self._synced = (compositions.synced, revisions.synced)
 
-    async def _apply(self, obj: Object) -> None:
+    def _take(self, applied: Node | tuple[Key, Kind]) -> None:
+        """Note an object that was applied, or one that was refused."""
+        if isinstance(applied, Node):
+            self._forest.seen.add(applied.key)
+            self._refused.append(applied)
+        else:
+            self._files[applied[0]] = applied[1]
+
+    async def _apply(self, obj: Object, room: asyncio.Semaphore) -> Node | tuple[Key, Kind]:
+        async with room:
+            return await self._applied(obj)
+
+    async def _applied(self, obj: Object) -> Node | tuple[Key, Kind]:
         try:
             kind, obj = await self._located(obj)
         except UnknownKind as problem:
             key = Key(text_in(obj, "apiVersion"), text_in(obj, "kind"), namespace_of(obj), name_of(obj))
-            self._refused.append(Node(key, obj, NONE, error=str(problem), hint=problem.hint))
-            return
+            return Node(key, obj, NONE, error=str(problem), hint=problem.hint)
         key = key_of(kind, name_of(obj), namespace_of(obj))
         try:
             written = await apply_file(self._client, kind, obj, self._manager)
             await self._follow_up(kind, written)
         except CrossplyError as problem:
-            self._forest.seen.add(key)
-            self._refused.append(Node(key, obj, NONE, error=str(problem), hint=problem.hint))
-            return
-        self._files[key] = kind
+            return Node(key, obj, NONE, error=str(problem), hint=problem.hint)
+        return key, kind
 
     async def _located(self, obj: Object) -> tuple[Kind, Object]:
         """The object's kind, and the object in its namespace."""
@@ -263,4 +280,4 @@ def _order(obj: Object) -> int:
         return 3 if text_in(obj, "kind") == COMPOSITION.kind else 1
     if group == FUNCTION.group:
         return 2
-    return 0 if text_in(obj, "kind") == NAMESPACE.kind else 4
+    return 0 if text_in(obj, "kind") == NAMESPACE.kind else _INSTANCES

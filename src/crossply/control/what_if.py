@@ -24,11 +24,12 @@ from crossply.compose.metadata import name_of
 from crossply.control.kinds import EVENT
 from crossply.control.what_if_addresses import Address, Key, address_of
 from crossply.control.what_if_local import written
-from crossply.control.what_if_objects import Imagined, as_version_of, rebased
+from crossply.control.what_if_objects import Imagined, as_version_of, unconditional
 from crossply.control.what_if_world import World, at
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
-from crossply.kube.failures import AlreadyExists, Invalid, NotFound, NotServed
+from crossply.kube.failures import AlreadyExists, Conflict, Invalid, NotFound, NotServed
+from crossply.kube.kind import Kind
 from crossply.kube.requests import APPLY_PATCH, JSON, MERGE_PATCH, Reply, Request
 from crossply.kube.transport import Transport
 from crossply.values import Object
@@ -79,17 +80,16 @@ class WhatIf(Transport):
                 page = orjson.loads((await super().send(request)).data)
                 return _reply(self.world.listed(address, request.query, page))
             known = self.world.known(address.key)
-            if known is None:
-                return await super().send(request)
+            found = known.now if known is not None else await self._look(address, request)
         except NotServed:
             if not self.world.kinds.has(address):
                 raise
             if not address.name:
                 return _reply(self.world.listed(address, request.query, {"metadata": {}}))
             raise _not_found(address) from None
-        if known.now is None:
+        if found is None:
             raise _not_found(address)
-        return _reply(at(address, known.now))
+        return _reply(at(address, found))
 
     async def _write(self, address: Address, request: Request) -> Object:
         if request.method != "DELETE" and self.world.is_imaginary(address):
@@ -127,20 +127,25 @@ class WhatIf(Transport):
 
     async def _knowing(self, address: Address) -> Imagined:
         known = self.world.known(address.key)
-        return known or self.world.begin(address.key, await self._look(address))
-
-    async def _look(self, address: Address) -> Object | None:
-        """What the server really has."""
-        path = f"/apis/{address.group}" if address.group else "/api"
-        path += f"/{address.version}"
-        path += f"/namespaces/{address.namespace}" if address.namespace else ""
-        path += f"/{address.plural}/{address.name}"
-        request = Request(method="GET", path=path, verb="get", resource=address.plural)
+        if known is not None:
+            return known
         try:
-            found: Object = orjson.loads((await super().send(request)).data)
-        except NotFound:
-            return None
-        return found
+            live = await self._look(address, _reading(address))
+        except NotServed:
+            live = None
+        return self.world.begin(address.key, live)
+
+    async def _look(self, address: Address, request: Request) -> Object | None:
+        """What the server really has."""
+        seen = self.world.looked_at
+        if address.key not in seen:
+            try:
+                seen[address.key] = orjson.loads((await super().send(request)).data)
+            except NotServed:
+                raise
+            except NotFound:
+                seen[address.key] = None
+        return seen[address.key]
 
     async def _create(self, address: Address, request: Request) -> Object:
         body = orjson.loads(request.body or b"{}")
@@ -157,7 +162,7 @@ class WhatIf(Transport):
         wish = orjson.loads(request.body or b"{}")
         known.check_expected(wish)
         manager = f"{request.query.get('fieldManager', '')} {address.subresource}"
-        tried = orjson.dumps(rebased(wish, known.before))
+        tried = orjson.dumps(unconditional(wish))
         if not address.subresource:
             answer = await self._try(request, body=tried)
             return self.world.keep(address, known, known.after_apply(manager, wish, answer))
@@ -185,15 +190,20 @@ class WhatIf(Transport):
     ) -> Object:
         if known.before is not None:
             based = {**known.before, "status": whole.get("status")}
-            whole = await self._try(_as_update(request, based))
+            whole = await self._try_whole(address, request, known, based)
         return self.world.keep(address, known, known.with_status(whole.get("status")))
 
     async def _try_whole(self, address: Address, request: Request, known: Imagined, whole: Object) -> Object:
         data = as_version_of(whole, known.before)
-        if known.before is not None:
+        if known.before is None:
+            collection = request.path.rpartition("/")[0]
+            return await self._try(_as_update(request, data, method="POST", path=collection))
+        try:
             return await self._try(_as_update(request, data))
-        collection = request.path.rpartition("/")[0]
-        return await self._try(_as_update(request, data, method="POST", path=collection))
+        except Conflict:
+            # The object was changed since we looked. What is planned is planned for what it was.
+            latest = orjson.loads((await super().send(_reading(address))).data)
+            return await self._try(_as_update(request, as_version_of(whole, latest)))
 
     async def _delete(self, address: Address, request: Request, known: Imagined) -> Object:
         if known.now is None:
@@ -222,6 +232,12 @@ class ImaginingClient(Client):
         super().__init__(config)
         self._transport = transport = WhatIf(config)
         self.world = transport.world
+
+
+def _reading(address: Address) -> Request:
+    kind = Kind(address.group, address.version, "", address.plural, namespaced=bool(address.namespace))
+    path = kind.path(address.namespace, address.name)
+    return Request(method="GET", path=path, verb="get", resource=kind.resource)
 
 
 def _as_update(request: Request, body: Object, **changes: str) -> Request:

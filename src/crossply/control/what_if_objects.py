@@ -92,12 +92,10 @@ def _without(result: Object, last: Object, wish: Object, live: Object) -> Object
     return kept
 
 
-def rebased(body: Object, live: Object | None) -> Object:
-    """A body that expects what the server has, where it expects anything."""
-    metadata = dict(body.get("metadata") or {})
-    for field in ("uid", "resourceVersion"):
-        if metadata.pop(field, None) and live is not None:
-            metadata[field] = live["metadata"][field]
+def unconditional(body: Object) -> Object:
+    """A body that expects nothing: what it expected was checked, and the server knows nothing of it."""
+    expectations = ("uid", "resourceVersion")
+    metadata = {key: value for key, value in (body.get("metadata") or {}).items() if key not in expectations}
     return {**body, "metadata": metadata}
 
 

@@ -26,6 +26,8 @@ class World:
         self.told: list[Object] = []
         """The events that would be recorded."""
         self.kinds = ImaginedKinds()
+        self.looked_at: dict[Key, Object | None] = {}
+        """What the server has, as far as it was read; it is read once."""
         self._objects: dict[Key, Imagined] = {}
         self._history: list[Change] = []
         self._feeds: list[Feed] = []
@@ -56,6 +58,9 @@ class World:
 
     def listed(self, address: Address, query: Mapping[str, str], page: Object) -> Object:
         """A page of a collection as it is in this world; what is imagined comes with the last page."""
+        if not is_partial(page):
+            for item in page.get("items") or ():
+                self.looked_at.setdefault(_key_in(address, item), _whole(page, item))
         here = {key: each.now for key, each in self._objects.items() if _is_of(address, key)}
         items = [item for item in page.get("items") or () if _key_in(address, item) not in here]
         if not page["metadata"].get("continue"):
@@ -114,6 +119,17 @@ def at(address: Address, obj: Object) -> Object:
     """The object at the version that was asked for: versions of a kind differ in their name only."""
     version = f"{address.group}/{address.version}" if address.group else address.version
     return obj if obj.get("apiVersion") == version else {**obj, "apiVersion": version}
+
+
+def is_partial(page: Object) -> bool:
+    """Whether a list has no more than the metadata of its objects."""
+    return str(page.get("kind", "")).startswith("PartialObjectMetadata")
+
+
+def _whole(page: Object, item: Object) -> Object:
+    """An item of a list with its kind, which servers leave out for built-in kinds."""
+    kind = str(page.get("kind", "")).removesuffix("List")
+    return {"apiVersion": page.get("apiVersion", ""), "kind": kind, **item}
 
 
 def _is_of(address: Address, key: Key) -> bool:
