@@ -6,10 +6,7 @@ from typing import Any
 
 from crossply.functions.builtin.go_templating.limits import MAX_ITEMS, TooLarge, check_size
 from crossply.functions.builtin.go_templating.signatures import FunctionFailed
-from crossply.functions.builtin.go_templating.sprig.layouts import shown
-from crossply.functions.builtin.go_templating.sprig.moments import Moment
 from crossply.functions.builtin.go_templating.sprig.strings import NilStrings
-from crossply.functions.builtin.go_templating.sprig.version import Version
 from crossply.functions.builtin.go_templating.values import NilList, NilMap, Structure, go_type
 from crossply.values.gojson import JsonError, dumps, loads
 
@@ -159,6 +156,10 @@ class _Conversion:
 
 
 def _content(value: Structure) -> Any:
+    from crossply.functions.builtin.go_templating.sprig.layouts import shown
+    from crossply.functions.builtin.go_templating.sprig.moments import Moment
+    from crossply.functions.builtin.go_templating.sprig.version import Version
+
     if isinstance(value.value, Moment):
         return shown(value.value, _RFC3339)
     return str(value.value) if isinstance(value.value, Version) else dict(value.fields)
