@@ -13,6 +13,8 @@ from collections import Counter, deque
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
+import orjson
+
 from crossply.compose.events import StatusCondition
 from crossply.compose.verdict import RESPONSIVE
 from crossply.record.circuit_meter import CircuitMeter
@@ -121,5 +123,19 @@ class Circuit:
 def _edits(xr: Object) -> tuple[Any, ...]:
     """What of it changes by edits only."""
     metadata = xr["metadata"]
-    named = ("generation", "labels", "annotations", "deletionTimestamp")
-    return tuple(metadata.get(key) for key in named)
+    named = ("labels", "annotations", "deletionTimestamp")
+    return (_wishes(xr.get("spec")), *(metadata.get(key) for key in named))
+
+
+def _wishes(spec: Any) -> int:
+    """A digest of the spec without the references that we keep there, at its top or in a part of our own."""
+    if not isinstance(spec, dict):
+        return 0
+    parts = {key: _without_references(part) for key, part in _without_references(spec).items()}
+    return hash(orjson.dumps(parts))
+
+
+def _without_references(part: Any) -> Any:
+    if not isinstance(part, dict) or "resourceRefs" not in part:
+        return part
+    return {key: value for key, value in part.items() if key != "resourceRefs"}
