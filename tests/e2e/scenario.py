@@ -181,6 +181,8 @@ class Scenario:
             if found is not None and check(found):
                 return found
             await asyncio.sleep(0.05)
+        if found is not None:
+            found["metadata"].pop("managedFields", None)
         raise AssertionError(f"never so: {kind.kind} {name}: {orjson.dumps(found).decode()}")
 
     async def until_gone(self, kind: Kind, name: str, seconds: float = PATIENCE) -> None:
