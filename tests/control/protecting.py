@@ -8,16 +8,11 @@ import contextlib
 import orjson
 import pytest
 
-from crossply.control.dependencies import Dependencies
-from crossply.control.plane import Plane
-from crossply.control.published_schemas import PublishedSchemas
-from crossply.control.recording import Recorder
+from crossply.control.plane import plane_for
 from crossply.control.running import LOCAL_WEBHOOKS, ControlPlane
 from crossply.control.usage_protection import Protection
 from crossply.control.usage_view import USAGE
-from crossply.kube.caches import Caches
 from crossply.kube.client import Client
-from crossply.kube.discovery import Discovery
 
 
 @pytest.fixture(scope="module")
@@ -36,16 +31,16 @@ def installed(server):
 @contextlib.asynccontextmanager
 async def control_plane(client, settings=LOCAL_WEBHOOKS, own=None):
     """The part of a control plane that protects, and the client that it alone uses."""
-    async with own or Client(client.config) as own, Caches(own) as caches:
-        recorder = Recorder(own, "crossply")
-        parts = (Discovery(own), caches, recorder, Dependencies(caches), PublishedSchemas(own))
-        protection = Protection(Plane(own, *parts), settings)
+    async with own or Client(client.config) as own:
+        plane = plane_for(own)
+        protection = Protection(plane, settings)
         await protection.start()
         try:
             yield own
         finally:
             await protection.stop()
-            await recorder.settle()
+            await plane.recorder.settle()
+            await plane.caches.close()
 
 
 async def until(look, seconds=20.0):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import pathlib
+import signal
 import subprocess
 import sys
 
 import pytest
 
 from crossply.control.usage_view import IN_USE, USAGE
+from crossply.control.webhook_configuration import CONFIGURATIONS, url_in
+from crossply.control.webhook_configuration import NAME as CONFIGURATION
 from crossply.kube.client import Client
 from crossply.kube.failures import Denied, KubeError, Unreachable
 from tests.control.protecting import control_plane, delete_usages, is_ready, until, use
@@ -21,6 +24,7 @@ pytestmark = [
     pytest.mark.usefixtures("installed"),
 ]
 
+FLAGS = ("--lease-duration=2s", "--metrics-port=0", "--health-probe-port=0")
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
 
 
@@ -92,19 +96,25 @@ def test_a_usage_ends_wherever_its_control_plane_dies(connect, ns, writes):
     connect(case)
 
 
-def test_what_is_in_use_cannot_be_deleted_after_a_crash_and_after_the_restart(connect, server, ns):
-    command = [CROSSPLY, "controller", "--kubeconfig", server.kubeconfig, "--metrics-port", "0"]
+@contextlib.contextmanager
+def controller(server, replica="one"):
+    """A replica as a process of its own, which does not leave but ends."""
+    command = [CROSSPLY, "controller", "--kubeconfig", server.kubeconfig, "--replica", replica, *FLAGS]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"control plane ready\n"
+            yield process
+        finally:
+            process.kill()
 
+
+def test_what_is_in_use_cannot_be_deleted_after_a_crash_and_after_the_restart(connect, server, ns):
     async def case(client):
         await client.create(CONFIG_MAP, config_map("used", ns))
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as controller:
-            try:
-                assert controller.stdout is not None
-                assert controller.stdout.readline() == b"control plane ready\n"
-                await use(client, ns)
-                await until(lambda: is_ready(client, ns))
-            finally:
-                controller.kill()
+        with controller(server):
+            await use(client, ns)
+            await until(lambda: is_ready(client, ns))
         with pytest.raises(KubeError, match="failed calling webhook"):
             await client.delete(CONFIG_MAP, "used", ns)
         async with control_plane(client):
@@ -112,5 +122,32 @@ def test_what_is_in_use_cannot_be_deleted_after_a_crash_and_after_the_restart(co
                 await client.delete(CONFIG_MAP, "used", ns)
             await delete_usages(client, ns)
             assert await client.delete(CONFIG_MAP, "used", ns)
+
+    connect(case)
+
+
+@pytest.mark.parametrize("fate", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
+def test_another_replica_is_asked_when_the_one_that_was_is_lost(connect, server, ns, fate):
+    async def case(client):
+        async def url():
+            return url_in(await client.get(CONFIGURATIONS, CONFIGURATION))
+
+        await client.create(CONFIG_MAP, config_map("used", ns))
+        with controller(server, "one"):
+            first = await url()
+            with controller(server, "two") as second:
+                assert await url() != first
+                await use(client, ns)
+                await until(lambda: is_ready(client, ns))
+                second.send_signal(fate)
+
+                async def is_asked():
+                    return await url() == first
+
+                await until(is_asked, 40)
+                with pytest.raises(Denied, match="in-use by 1 usage"):
+                    await client.delete(CONFIG_MAP, "used", ns)
+        async with control_plane(client):
+            await delete_usages(client, ns)
 
     connect(case)

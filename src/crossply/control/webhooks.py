@@ -2,7 +2,7 @@
 
 Nothing is asked for again and again: the Secret and the configuration are watched, and put right when
 somebody changes them. Every replica answers. Replicas behind a Service agree on everything; without one the
-replica that started last is the one that is asked, and another takes over when it stops.
+replica that started last is the one that is asked, and another takes over when it stops or is lost.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from crossply.control.webhook_configuration import (
     webhooks_for,
 )
 from crossply.control.webhook_configuration import NAME as CONFIGURATION
+from crossply.control.webhook_probe import answers
 from crossply.control.webhook_review import UsageReview
 from crossply.control.webhook_secret import MANAGER, SELECTION, NoCertificate, SharedCertificate
 from crossply.control.webhook_server import PATH, WebhookServer
@@ -37,6 +38,7 @@ from crossply.kube.cache import Cache
 from crossply.kube.kind import Kind
 from crossply.kube.queue import Queue
 from crossply.kube.selection import Selection
+from crossply.kube.shares import Shardset
 from crossply.values import Object
 
 _DAY = 86_400.0
@@ -78,11 +80,13 @@ class Webhooks:
         self._port = await self._server.start(self._address.listen, self._settings.port)
         await self._configure()
         self._introduced = True
+        self._detach = self._plane.shares.attach(self)
         self._task = asyncio.create_task(self._queue.run(self._work, 1))
 
     async def stop(self) -> None:
         """Answer no longer. Where nothing is in use nobody needs to ask us; else deletions are refused."""
         if self._task is not None:
+            self._detach()
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         try:
@@ -91,6 +95,16 @@ class Webhooks:
         except (CrossplyError, TimeoutError) as problem:
             _log.info("the webhook configuration stays: %s", problem)
         await self._server.stop()
+
+    def gained(self, shards: Shardset) -> None:
+        """Another replica is gone, if it was not the first gain: it may be the one that is asked."""
+        self._queue.add("configuration")
+
+    async def drain(self, shards: Shardset) -> None:
+        """Nothing that we do belongs to a shard."""
+
+    def abandon(self) -> None:
+        """There is nothing to cut short."""
 
     def _open_cache(self, kind: Kind, selection: Selection, work: str) -> Cache:
         cache = self._plane.caches.acquire(kind, selection)
@@ -120,7 +134,7 @@ class Webhooks:
 
     async def _configure(self) -> None:
         live = self._live()
-        if live is not None and (self._is_right(live) or self._is_anothers(live)):
+        if live is not None and (self._is_right(live) or await self._is_answered(live)):
             return
         if live is not None:
             # Another replica may have renewed the certificate just now.
@@ -156,6 +170,11 @@ class Webhooks:
         if not self._introduced or LEFT in annotations_of(live):
             return False
         return url_in(live) not in ("", url_in({"webhooks": self._webhooks()}))
+
+    async def _is_answered(self, live: Object) -> bool:
+        """Whether another replica is asked, and is there."""
+        assert self._shown is not None
+        return self._is_anothers(live) and await answers(url_in(live), self._shown.authorities)
 
     async def _take_leave(self) -> None:
         """Without a Service nobody answers at our address any more.
