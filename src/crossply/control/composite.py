@@ -166,7 +166,7 @@ class CompositeReconciler:
             place = (namespace_of(xr), name_of(xr))
             self._plane.dependencies.follow((self._kind, *place), interests, lambda: self._wake(*place))
         await self._conclude(run)
-        return run.look_again_after or polled_after(run.xr)
+        return run.look_again_after or polled_after(run.xr, self._plane.shortest_poll)
 
     async def _run(self, xr: Object, told: Told, interests: set[Interest]) -> Run:
         """Run the pipeline, and do what it decided; notes what the composite resource depends on."""

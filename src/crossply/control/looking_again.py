@@ -9,17 +9,16 @@ from crossply.kinds.durations import parse_duration
 from crossply.values import Object
 
 POLL = "crossplane.io/poll-interval"
-SHORTEST = 1.0
 _JITTER = 0.1
 
 
-def polled_after(xr: Object) -> float:
+def polled_after(xr: Object, shortest: float) -> float:
     """The seconds that its own annotation asks for; 0, which is never, where it asks for nothing sensible."""
     try:
         seconds = parse_duration(annotations_of(xr).get(POLL, "")) / 1e9
     except ValueError:
         return 0.0
-    return max(seconds, SHORTEST) if seconds > 0 else 0.0
+    return max(seconds, shortest) if seconds > 0 else 0.0
 
 
 def spread(seconds: float) -> float:
