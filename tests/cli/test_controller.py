@@ -1,0 +1,89 @@
+"""What the flags of `crossply controller` mean, from the command line and from the environment."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+
+import aiohttp
+import pytest
+
+from crossply.cli.parser import Parsed, parse
+from crossply.cli.replica_flags import shares_of, timing_of
+from crossply.cli.spec import Invocation, UsageError
+from crossply.cli.work_flags import options_of
+from crossply.control.circuit import Limits
+from crossply.control.options import Options
+from crossply.kube.client import Client
+from crossply.kube.config import ClusterConfig
+from crossply.kube.leases import Timing
+from crossply.record.probes import probes
+
+
+def called(*words: str, **environ: str) -> Invocation:
+    parsed = Parsed()
+    values = parse(["controller", *words], environ, parsed)
+    out = io.StringIO()
+    return Invocation(
+        parsed.path, values, parsed.given, stdin=out, stdout=out, stderr=out, environ=environ, config={}
+    )
+
+
+def test_without_flags_everything_is_as_the_library_has_it() -> None:
+    assert options_of(called()) == Options()
+    assert timing_of(called()) == Timing()
+
+
+def test_flags_of_crossplane_say_how_much_and_how_often() -> None:
+    words = ["--max-reconcile-rate=7", "--min-poll-interval=5s", "--circuit-breaker-burst=3.5"]
+    words += ["--circuit-breaker-refill-rate=0.5", "--circuit-breaker-cooldown=1m"]
+    assert options_of(called(*words)) == Options(7, 5.0, Limits(burst=3.5, refill=0.5, cooldown=60.0))
+
+
+def test_flags_that_have_no_meaning_here_are_accepted() -> None:
+    assert options_of(called("-l", "--sync-interval=2h", "--poll-interval=10s")) == Options()
+
+
+def test_the_environment_says_where_we_are() -> None:
+    invocation = called(POD_NAMESPACE="home", POD_NAME="pod-1", LEADER_ELECTION="true", SHARDS="4")
+    assert (invocation["namespace"], invocation["replica"], invocation["shards"]) == ("home", "pod-1", 4)
+
+
+def test_who_wants_no_shards_works_alone() -> None:
+    async def case() -> None:
+        async with Client(ClusterConfig(server="http://127.0.0.1:1")) as client:
+            assert shares_of(called("--shards=0"), client) is None
+            assert shares_of(called(), client) is not None
+
+    asyncio.run(case())
+
+
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [
+        ("--circuit-breaker-burst=none", "no number"),
+        ("--circuit-breaker-refill-rate=0", "never again is no rate"),
+        ("--circuit-breaker-burst=inf", "no limit is no limit"),
+        ("--lease-duration=10ms", "nobody can renew so often"),
+    ],
+)
+def test_nonsense_is_refused(word, why) -> None:
+    with pytest.raises(UsageError):
+        timing_of(called(word))
+
+
+def test_probes_tell_whether_we_live_and_whether_we_work() -> None:
+    ready = False
+
+    async def case() -> list[int]:
+        nonlocal ready
+        async with probes("127.0.0.1", 0, lambda: ready) as port, aiohttp.ClientSession() as session:
+            told = []
+            for path in ("healthz", "readyz"):
+                async with session.get(f"http://127.0.0.1:{port}/{path}") as answer:
+                    told.append(answer.status)
+            ready = True
+            async with session.get(f"http://127.0.0.1:{port}/readyz") as answer:
+                return [*told, answer.status]
+
+    assert asyncio.run(case()) == [200, 503, 200]
