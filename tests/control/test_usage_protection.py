@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 from datetime import UTC, datetime, timedelta
 
+import orjson
 import pytest
 
-from crossply.control.kinds import SECRET
+from crossply.control.kinds import EVENT, SECRET
 from crossply.control.usage_view import USAGE
 from crossply.control.webhook_address import WebhookSettings
 from crossply.control.webhook_certificates import LIFE, new_certificate
@@ -26,6 +27,12 @@ pytestmark = [
     pytest.mark.embedded_only("the control plane of a real cluster is that of the end-to-end tests"),
     pytest.mark.usefixtures("installed"),
 ]
+
+
+POLICIES = CONFIGURATIONS._replace(kind="ValidatingAdmissionPolicy", plural="validatingadmissionpolicies")
+BINDINGS = CONFIGURATIONS._replace(
+    kind="ValidatingAdmissionPolicyBinding", plural="validatingadmissionpolicybindings"
+)
 
 
 def configuration(client):
@@ -178,6 +185,36 @@ def test_a_mark_without_a_usage_blocks_nothing(connect, ns):
         async with control_plane(client):
             await client.create(CONFIG_MAP, body)
             assert await client.delete(CONFIG_MAP, "used", ns)
+
+    connect(case)
+
+
+def test_a_usage_says_why_it_cannot_mark_what_it_is_of(connect, ns):
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["UPDATE"], "resources": ["configmaps"]}
+    spec = {
+        "matchConstraints": {"resourceRules": [rule]},
+        "validations": [{"expression": f"object.metadata.namespace != '{ns}'", "message": "frozen"}],
+    }
+
+    async def case(client):
+        await client.create(CONFIG_MAP, config_map("used", ns))
+        await client.create(POLICIES, {"metadata": {"name": ns}, "spec": spec})
+        bound = {"policyName": ns, "validationActions": ["Deny"]}
+        await client.create(BINDINGS, {"metadata": {"name": ns}, "spec": bound})
+        async with control_plane(client):
+            await use(client, ns)
+
+            async def told():
+                events = [orjson.loads(data) for data in (await client.list(EVENT, ns)).items]
+                return [event for event in events if event["reason"] == "AddInUseLabel"]
+
+            [event] = await until(told)
+            assert event["message"].startswith("cannot add in use label to the used resource: ")
+            assert "frozen" in event["message"]
+            await client.delete(POLICIES, ns)
+            await until(lambda: is_ready(client, ns))
+            await delete_usages(client, ns)
+            await client.delete(BINDINGS, ns)
 
     connect(case)
 

@@ -6,6 +6,8 @@ The Usage is written before the used resource is marked: from the mark on a dele
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from crossply.compose.events import NORMAL, WARNING, Event, StatusCondition
@@ -26,6 +28,8 @@ from crossply.control.usage_view import (
     read_usage,
 )
 from crossply.control.usage_watches import InUse, Served, Wait, Watches
+from crossply.errors import CrossplyError
+from crossply.kube.failures import Conflict
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
@@ -77,10 +81,12 @@ class UsageReconciler:
         owner = using if isinstance(using, dict) else None
         saved = await self._save(usage, _configured(resolved, owner))
         try:
-            kind, used = await self._parties.used(saved)
+            with self._telling(saved, "GetUsedResource", "cannot get used"):
+                kind, used = await self._parties.used(saved)
         except PartyMissing as problem:
             return Stalled("GetUsedResource", f"cannot get used: {problem}", problem.waits)
-        await self._mark(kind, used)
+        with self._telling(saved, "AddInUseLabel", "cannot add in use label to the used resource"):
+            await self._mark(kind, used)
         if isinstance(using, PartyMissing):
             waits = (InUse(kind), *using.waits)
             return Stalled("GetUsingResource", f"cannot get using: {using}", waits)
@@ -109,9 +115,21 @@ class UsageReconciler:
         if usage.by is None or _is_owned_by(usage.obj, usage.by):
             return None
         try:
-            return (await self._parties.find(usage.by))[1]
+            with self._telling(usage, "GetUsingResource", "cannot get using"):
+                return (await self._parties.find(usage.by))[1]
         except PartyMissing as problem:
             return problem
+
+    @contextmanager
+    def _telling(self, usage: Usage, reason: str, what: str) -> Iterator[None]:
+        """Tell of a failure on the Usage; it is tried again all the same."""
+        try:
+            yield
+        except (Conflict, PartyMissing):
+            raise
+        except CrossplyError as problem:
+            self._plane.recorder.record(usage.obj, Event(WARNING, reason, f"{what}: {problem}"))
+            raise
 
     async def _save(self, usage: Usage, wish: Object) -> Usage:
         """One write for all that changes on the Usage itself: none when nothing does."""
