@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import pathlib
 import subprocess
@@ -14,10 +13,10 @@ from typing import Any, NamedTuple
 import orjson
 
 from crossply.control.planning_fields import MISSING, Field, Unknown, fields_between
-from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery, UnknownKind
 from crossply.kube.kind import Kind
 from crossply.values import Object
+from tests.e2e.kubeconfig import kubeconfig_for
 from tests.e2e.scenario import COMPOSITION, CONFIG_MAP, DEFINITION, EVENT, PATIENCE, SECRET, Scenario
 from tests.e2e.things import RESOURCE_NAME, REVISION, Things
 
@@ -68,7 +67,7 @@ class Plans:
         """Call the command with these words."""
         kubeconfig = self._directory / "kubeconfig"
         if not kubeconfig.exists():
-            kubeconfig.write_text(json.dumps(await _kubeconfig(self.s.client)))
+            kubeconfig.write_text(json.dumps(await kubeconfig_for(self.s.client.config)))
         command = [CROSSPLY, "plan", "--kubeconfig", str(kubeconfig), *words]
         done = await asyncio.to_thread(
             subprocess.run, command, input=stdin, capture_output=True, text=True, timeout=PATIENCE
@@ -169,27 +168,3 @@ def _as_planned(field: Field) -> Object:
 
 def _stream(objects: tuple[Object, ...]) -> str:
     return "".join(f"---\n{json.dumps(obj)}\n" for obj in objects)
-
-
-async def _kubeconfig(client: Client) -> Object:
-    """A kubeconfig by which a command reaches the same server as the same user."""
-    config = client.config
-    credential = await config.credentials.current()
-    user: Object = (
-        {"token": credential.authorization.removeprefix("Bearer ")} if credential.authorization else {}
-    )
-    certificate = credential.certificate or config.certificate
-    if certificate is not None:
-        user["client-certificate-data"] = base64.b64encode(certificate.certificate).decode()
-        user["client-key-data"] = base64.b64encode(certificate.key).decode()
-    authority = base64.b64encode(config.authority).decode()
-    return {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [
-            {"name": "it", "cluster": {"server": config.server, "certificate-authority-data": authority}}
-        ],
-        "users": [{"name": "me", "user": user}],
-        "contexts": [{"name": "it", "context": {"cluster": "it", "user": "me"}}],
-        "current-context": "it",
-    }
