@@ -8,13 +8,11 @@ nothing had happened.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import pathlib
 import secrets
 import signal
-import sys
-from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator, Awaitable, Callable
+from asyncio.subprocess import Process
+from collections.abc import Awaitable, Callable
 
 import orjson
 import pytest
@@ -23,6 +21,7 @@ from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig, load_config
 from crossply.values import Object
 from tests.api.servers import embedded
+from tests.e2e.lone import controllers
 from tests.e2e.pipelines import SIZE, entry, resources
 from tests.e2e.scenario import CONFIG_MAP, PATIENCE, Scenario
 from tests.e2e.things import READY, RESOURCE_NAME, SYNCED, Things
@@ -30,9 +29,6 @@ from tests.e2e.witness import Witness
 from tests.kube.conftest import own_cluster
 
 pytestmark = pytest.mark.xdist_group("replicas")
-
-CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
-_FLAGS = ("--shards=0", "--metrics-port=0", "--health-probe-port=0", "--enable-webhooks=false")
 
 Step = Callable[[Things, str], Awaitable[None]]
 
@@ -73,25 +69,6 @@ def server(request, tmp_path_factory):
     else:
         with embedded(directory) as running:
             yield load_config(running.kubeconfig)
-
-
-@contextlib.asynccontextmanager
-async def controllers(witness: Witness, directory: pathlib.Path) -> AsyncIterator[Process]:
-    """The controllers of a real cluster, which reach it past a witness."""
-    kubeconfig, log = directory / "kubeconfig", directory / "log"
-    kubeconfig.write_bytes(witness.kubeconfig())
-    with open(log, "w") as errors:
-        process = await asyncio.create_subprocess_exec(
-            CROSSPLY, "controller", "--kubeconfig", str(kubeconfig), *_FLAGS, stdout=PIPE, stderr=errors
-        )
-    assert process.stdout is not None
-    try:
-        assert await process.stdout.readline() == b"control plane ready\n", log.read_text()
-        yield process
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.send_signal(signal.SIGTERM)
-        await process.wait()
 
 
 @pytest.fixture

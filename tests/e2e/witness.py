@@ -62,11 +62,18 @@ class Witness:
         parts = (path.partition(f"/{plural}/")[2] for _, path in self.writes[since:])
         return {part.partition("/")[0] for part in parts if part}
 
+    async def arriving(self, request: web.BaseRequest) -> None:
+        """Something is asked for, and the API server does not know of it yet."""
+
+    async def passing(self, request: web.BaseRequest) -> None:
+        """A part of an answer is about to be passed on."""
+
     async def answered(self, method: str, path: str) -> None:
         """A write was made, and only the API server knows of it."""
 
     async def _pass_on(self, request: web.BaseRequest) -> web.StreamResponse:
         body = await request.read()
+        await self.arriving(request)
         writes = request.method != "GET" and "/leases" not in request.path
         if writes:
             self.writes.append((request.method, request.path))
@@ -87,6 +94,7 @@ class Witness:
             with contextlib.suppress(ConnectionError):
                 await response.prepare(request)
                 async for chunk in answer.content.iter_any():
+                    await self.passing(request)
                     await response.write(chunk)
                 await response.write_eof()
             return response

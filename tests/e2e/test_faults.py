@@ -1,0 +1,213 @@
+"""What goes wrong around the controllers: an API server that fails, does not answer, restarts, or is busy."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import secrets
+
+import orjson
+import pytest
+from aiohttp import web
+
+from crossply.kube.client import Client
+from crossply.kube.config import ClusterConfig, load_config
+from crossply.kube.failures import KubeError
+from crossply.values import Object
+from tests.e2e.lone import controllers
+from tests.e2e.pipelines import SIZE, entry, resources
+from tests.e2e.scenario import CONFIG_MAP, PATIENCE, Scenario
+from tests.e2e.things import READY, RESOURCE_NAME, SYNCED, Things
+from tests.e2e.witness import Witness
+from tests.kube.conftest import own_cluster
+from tests.kube.embedded import Server
+
+pytestmark = pytest.mark.xdist_group("replicas")
+
+COUNT = 20
+NAMES = [f"thing-{i}" for i in range(COUNT)]
+
+
+class Unreliable(Witness):
+    """Of what passes, much goes wrong: requests fail, answers are lost, watches end in the middle."""
+
+    def __init__(self, config: ClusterConfig) -> None:
+        super().__init__(config)
+        self.broken = False
+        self.failures = 0
+        self._luck = random.Random(7)
+
+    async def arriving(self, request: web.BaseRequest) -> None:
+        if self._fails(0.15):
+            raise web.HTTPInternalServerError(
+                text='{"kind":"Status","code":500,"message":"broken on purpose"}'
+            )
+
+    async def answered(self, method: str, path: str) -> None:
+        if self._fails(0.1):
+            raise ConnectionResetError("the answer is lost on purpose")
+
+    async def passing(self, request: web.BaseRequest) -> None:
+        if "watch=true" in request.query_string and self._fails(0.2):
+            raise ConnectionResetError("the watch is cut on purpose")
+
+    def _fails(self, share: float) -> bool:
+        failed = self.broken and self._luck.random() < share
+        self.failures += failed
+        return failed
+
+
+@pytest.fixture
+def api(request, tmp_path):
+    """An API server of our own, which can be started again: how to reach it, and how to restart it."""
+    if request.config.getoption("--server") == "real":
+        with own_cluster(str(tmp_path)) as cluster:
+            yield load_config(cluster.kubeconfig), cluster.restart_apiserver
+        return
+    server = Server(tmp_path).start()
+
+    def restart() -> None:
+        server.stop()
+        server.start()
+
+    try:
+        yield server.config, restart
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def beside(api, tmp_path):
+    """Play with controllers that reach the API server past a witness."""
+    config, restart = api
+
+    def run(scenario, witness: type[Witness] = Unreliable) -> None:
+        async def connected() -> None:
+            async with (
+                Client(config) as client,
+                witness(config).listening() as between,
+                controllers(between, tmp_path),
+                asyncio.timeout(4 * PATIENCE),
+            ):
+                things = await Things.defined(await Scenario.begin(client, f"t{secrets.token_hex(4)}"))
+                await things.compose(resources(entry("a", SIZE), entry("b", SIZE)))
+                await scenario(things, between, restart)
+
+        asyncio.run(connected())
+
+    return run
+
+
+async def sized(things: Things, size: str, names: list[str]) -> None:
+    """Give all a size; whoever else writes may make that fail now and then."""
+
+    async def one(name: str) -> None:
+        while True:
+            with contextlib.suppress(KubeError):
+                await things.apply(name, {"size": size})
+                return
+            await asyncio.sleep(0.05)
+
+    await asyncio.gather(*(one(name) for name in names))
+
+
+async def all_are(things: Things, names: list[str], size: str) -> None:
+    """Wait until all are ready, of two parts each that have this size, and of nothing else."""
+    wanted = {(name, part, size) for name in names for part in ("a", "b")}
+    while await parts_of(things) != wanted:
+        await asyncio.sleep(0.2)
+    for name in names:
+        xr = await things.until(name, READY, SYNCED)
+        assert len(things.references(xr)) == 2
+
+
+async def parts_of(things: Things) -> set[tuple[str, str, str]]:
+    listed = await things.s.client.list(CONFIG_MAP, things.s.id, label_selector="crossplane.io/composite")
+    objects: list[Object] = [orjson.loads(data) for data in listed.items]
+    found = {
+        (
+            each["metadata"]["labels"]["crossplane.io/composite"],
+            each["metadata"]["annotations"][RESOURCE_NAME],
+            each["data"]["size"],
+        )
+        for each in objects
+    }
+    assert len(found) == len(objects), "no part is there twice"
+        "no part is there twice"
+    )
+    return found
+
+
+def test_failing_requests_lost_answers_and_cut_watches_change_nothing_in_the_end(beside) -> None:
+    async def scenario(things: Things, between: Witness, restart) -> None:
+        assert isinstance(between, Unreliable)
+        between.broken = True
+        await sized(things, "1", NAMES)
+        await all_are(things, NAMES, "1")
+        await sized(things, "2", NAMES)
+        await asyncio.sleep(0.5)
+        for name in NAMES[:5]:
+            await things.s.client.delete(things.kind, name, things.namespace)
+        await all_are(things, NAMES[5:], "2")
+        between.broken = False
+        assert between.failures > COUNT
+
+    beside(scenario)
+
+
+def test_an_api_server_that_restarts_is_found_again_and_nothing_is_missed(beside) -> None:
+    async def scenario(things: Things, between: Witness, restart) -> None:
+        await sized(things, "1", NAMES)
+        await asyncio.to_thread(restart)
+        await sized(things, "2", NAMES)
+        await all_are(things, NAMES, "2")
+        await asyncio.to_thread(restart)
+        await all_are(things, NAMES, "2")
+        await sized(things, "3", NAMES[:1])
+        await things.s.until(
+            CONFIG_MAP, await part_name(things, NAMES[0]), lambda obj: obj["data"]["size"] == "3"
+        )
+
+    beside(scenario)
+
+
+async def part_name(things: Things, name: str) -> str:
+    xr = await things.get(name)
+    assert xr is not None
+    return str(things.references(xr)[0]["name"])
+
+
+def test_a_second_writer_that_always_comes_first_only_delays(beside) -> None:
+    async def scenario(things: Things, between: Witness, restart) -> None:
+        async def storm() -> None:
+            """Change every composite resource's metadata as often as possible."""
+            number = 0
+            while True:
+                number += 1
+                patch = {"metadata": {"annotations": {"example.org/number": str(number)}}}
+                for name in NAMES:
+                    with contextlib.suppress(KubeError):
+                        await things.change(name, patch)
+
+        await sized(things, "1", NAMES)
+        storming = asyncio.create_task(storm())
+        await sized(things, "2", NAMES)
+        await all_are(things, NAMES, "2")
+        assert not storming.done()
+        storming.cancel()
+
+    beside(scenario)
+
+
+def test_a_composition_that_changes_under_200_composite_resources_reaches_all(beside) -> None:
+    names = [f"thing-{i}" for i in range(200)]
+
+    async def scenario(things: Things, between: Witness, restart) -> None:
+        await sized(things, "1", names)
+        await all_are(things, names, "1")
+        fixed = {"data": {"size": "fixed"}}
+        await things.compose(resources(entry("a", base=fixed), entry("b", base=fixed)))
+        await all_are(things, names, "fixed")
+
+    beside(scenario, Witness)
