@@ -134,8 +134,6 @@ async def parts_of(things: Things) -> set[tuple[str, str, str]]:
         for each in objects
     }
     assert len(found) == len(objects), "no part is there twice"
-        "no part is there twice"
-    )
     return found
 
 
