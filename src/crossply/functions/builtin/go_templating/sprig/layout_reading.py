@@ -21,6 +21,7 @@ from crossply.functions.builtin.go_templating.sprig.moments import (
     days_before,
     is_leap,
 )
+from crossply.functions.builtin.go_templating.sprig.zone_names import gmt_offset, name_length
 
 _MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _DIGITS = "0123456789"
@@ -210,7 +211,7 @@ class _Reading:
             self._zone = UTC
             self._take(3)
             return
-        length = _zone_name_length(self._rest)
+        length = name_length(self._rest)
         if length == 0:
             raise _Bad
         self._zone_name = self._take(length)
@@ -244,7 +245,7 @@ class _Reading:
         if self._zone is None and self._offset is not None and self._offset != -1:
             return self._with_offset(unix - self._offset, self._offset)
         if self._zone is None and self._zone_name:
-            return Moment(unix, self._nanos, Zone(Offset(self._zone_name, _gmt_offset(self._zone_name))))
+            return Moment(unix, self._nanos, Zone(Offset(self._zone_name, gmt_offset(self._zone_name))))
         return Moment(unix, self._nanos, UTC)
 
     def _with_offset(self, unix: int, offset: int) -> Moment:
@@ -320,34 +321,6 @@ def _nanoseconds(text: str) -> int:
     if nanos < 0:
         raise _OutOfRange("fractional second")
     return int(text[1:10].ljust(9, "0").lstrip("+"))
-
-
-def _zone_name_length(text: str) -> int:
-    """How many characters look like the short name of a zone; none when they do not."""
-    if text[:4] in ("ChST", "MeST"):
-        return 4
-    if text[:3] == "GMT":
-        return 3 + _signed_hours_length(text[3:])
-    if text[:1] in ("+", "-"):
-        return _signed_hours_length(text) if len(text) >= 3 else 0
-    capitals = 0
-    while capitals < 6 and "A" <= text[capitals : capitals + 1] <= "Z":
-        capitals += 1
-    if capitals == 3 or (capitals == 5 and text[4] == "T"):
-        return capitals
-    return 4 if capitals == 4 and (text[3] == "T" or text[:4] == "WITA") else 0
-
-
-def _signed_hours_length(text: str) -> int:
-    digits = text[1:]
-    count = len(digits) - len(digits.lstrip(_DIGITS))
-    if text[:1] not in ("+", "-") or count == 0 or count > 18 or int(digits[:count]) > 23:
-        return 0
-    return count + 1
-
-
-def _gmt_offset(name: str) -> int:
-    return _signed(name[3:]) * 3600 if name[:3] == "GMT" and len(name) > 3 else 0
 
 
 def quoted(text: str) -> str:
