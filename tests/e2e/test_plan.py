@@ -7,6 +7,7 @@ import copy
 import pytest
 
 from crossply.compose.messages import SEVERITY_FATAL, SEVERITY_WARNING, Response, Result
+from tests.e2e.first_design import FirstDesign
 from tests.e2e.pipelines import SIZE, calling, entry, patch, resources, served
 from tests.e2e.planning import Plans, walk
 from tests.e2e.scenario import COMPOSITION, CONFIG_MAP, condition
@@ -419,6 +420,66 @@ def test_a_claim_is_planned_with_its_composite_resource(plan):
         assert {each["action"] for each in made.nodes()} == {"create"}
         changed = await plans.come_true({**body, "spec": {"size": "4"}})
         assert {each["action"] for each in changed.nodes()} == {"change"}
+
+    plan(scenario)
+
+
+def test_a_requirement_is_planned_with_its_infrastructure(plan):
+    async def scenario(s, plans):
+        design = FirstDesign(s)
+        await design.serve_servers()
+        await design.define_sql()
+        await design.publish()
+        await design.compose_sql()
+        body = {
+            "apiVersion": design.requirements.api_version,
+            "kind": design.requirements.kind,
+            "metadata": {"name": "mine", "namespace": s.id},
+            "spec": {"region": "west", "storageGB": 10},
+        }
+        made = await plans.of(body)
+        assert made.code == 3, made.text
+        assert [each["kind"] for each in made.nodes()] == ["SqlRequirement", "Sql", "Server", "Secret"]
+        assert {each["action"] for each in made.nodes()} == {"create"}
+        await plans.apply(body)
+        await design.bound()
+        await s.eventually(lambda: _is_settled(plans, body))
+        changed = await plans.come_true({**body, "spec": {"region": "west", "storageGB": 20}})
+        [storage] = [each for each in node_of(changed, "Server")["fields"] if "storage" in each["path"]]
+        assert storage == {"path": "spec.storageMB", "before": 10240, "after": 20480}
+
+    plan(scenario)
+
+
+async def _is_settled(plans, body) -> bool:
+    """Whether there is nothing left to do for an object."""
+    return (await plans.of(body)).code == 0
+
+
+def test_a_composition_that_is_chosen_at_random_is_said_to_be(plan):
+    async def scenario(s, plans):
+        things = await Things.defined(s)
+        for name in ("a", "b"):
+            await things.compose(resources(entry("one", SIZE)), name=f"{s.id}-{name}")
+        planned = await plans.of(things.body("mine", {"size": "1"}))
+        assert node_of(planned, "Thing")["notes"] == [
+            f"its Composition is chosen at random from: {s.id}-a, {s.id}-b"
+        ]
+        named = things.engine_spec(compositionRef={"name": f"{s.id}-a"})
+        planned = await plans.of(things.body("mine", {"size": "1", **named}))
+        assert "notes" not in node_of(planned, "Thing")
+
+    plan(scenario)
+
+
+def test_a_composition_that_cannot_be_read_is_refused(plan):
+    async def scenario(s, plans):
+        things = await settled(s, resources(entry("one", SIZE)))
+        body = composition(things, resources(entry("one", SIZE)))
+        body["spec"]["pipeline"].append(body["spec"]["pipeline"][0])
+        planned = await plans.of(body)
+        assert planned.code == 1
+        assert "spec.pipeline" in node_of(planned, "Composition")["error"]
 
     plan(scenario)
 

@@ -106,8 +106,10 @@ def _is_news(node: Node, field: Field) -> bool:
     """Whether a field says something that the tree, or another object, does not say already."""
     if node.key.plural in _DERIVED:
         return False
-    if "resourceRefs[" in field.path or field.path.endswith(
-        (f"[{field.after}].name", f"[{field.after}].type")
+    if (
+        "resourceRefs[" in field.path
+        or "composedRefs[" in field.path
+        or field.path.endswith((f"[{field.after}].name", f"[{field.after}].type"))
     ):
         return False
     if node.action != CREATE:

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 import orjson
 
 from crossply.compose.metadata import name_of, namespace_of, text_in
-from crossply.control.composite_kind import kind_of
 from crossply.control.kinds import COMPOSITION, DEFINITION, FUNCTION, NAMESPACE, REVISION
 from crossply.control.plane import Plane
+from crossply.control.planning_chance import Chances
+from crossply.control.planning_concerned import Concerned
 from crossply.control.planning_definitions import define, is_definition
-from crossply.control.planning_fields import fields_between
 from crossply.control.planning_files import apply_file
 from crossply.control.planning_kinds import Governed, GovernedKinds
-from crossply.control.planning_notes import annotate, holds_back
+from crossply.control.planning_notes import annotate
 from crossply.control.planning_rounds import CONCURRENCY, Progress, Rounds
 from crossply.control.planning_tree import NONE, Forest, Node
 from crossply.control.revision import RevisionController
@@ -29,14 +29,13 @@ from crossply.control.selecting import Compositions
 from crossply.control.what_if import ImaginingClient
 from crossply.control.what_if_addresses import Key, key_of
 from crossply.errors import CrossplyError
+from crossply.kinds.composition import parse_composition
 from crossply.kube.discovery import UnknownKind
-from crossply.kube.failures import Invalid
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
 _INSTANCES = 4
 """The order of all that is neither a namespace nor of our own kinds."""
-_INVALID_HINT = "change the object first, or keep the definition open for what it says"
 
 
 class PlanRefused(CrossplyError):
@@ -81,8 +80,6 @@ class Planner:
         self._progress = progress
         self._files: dict[Key, Kind] = {}
         self._refused: list[Node] = []
-        self._due: dict[Key, Governed] = {}
-        self._held: dict[Key, str] = {}
 
     async def applying(self, objects: Iterable[Object]) -> Plan:
         """What applying objects would change."""
@@ -109,6 +106,7 @@ class Planner:
         compositions, revisions = caches.acquire(COMPOSITION), caches.acquire(REVISION)
         self._kinds = GovernedKinds(self._plane, Compositions(compositions, revisions))
         self._forest = Forest(self._plane, self._world, self._kinds, CONCURRENCY)
+        self._concerned = Concerned(self._plane, self._world, self._kinds)
         self._rounds = Rounds(self._plane, self._world, self._kinds, self._progress)
         self._synced = (compositions.synced, revisions.synced)
 
@@ -153,6 +151,7 @@ class Planner:
     async def _follow_up(self, kind: Kind, written: Object) -> None:
         """What the controllers of our own kinds make of an object that is not composed."""
         if kind.resource == COMPOSITION.resource:
+            parse_composition(written)
             await RevisionController(self._plane).reconcile(name_of(written))
         elif is_definition(kind.group, kind.plural):
             await define(self._client, kind.plural, name_of(written))
@@ -165,69 +164,16 @@ class Planner:
         for data in (await self._client.list(FUNCTION)).items:
             self._plane.functions.put(orjson.loads(data))
         await self._kinds.load()
-        for key in self._world.written():
-            await self._find_concerned(key)
-        await self._rounds.settle(self._due)
+        await self._concerned.find()
+        for node in self._concerned.refused:
+            self._take(node)
+        await self._rounds.settle(self._concerned.due)
         return await self._compared()
-
-    async def _find_concerned(self, key: Key) -> None:
-        """Whom an object of the files, or one that is deleted, concerns."""
-        governed = self._kinds.at(key)
-        if governed is not None:
-            self._due[key] = governed
-        elif not self._is_changed(key):
-            return
-        elif (key.group, key.plural) == (COMPOSITION.group, COMPOSITION.plural):
-            await self._fan_out(key)
-        elif is_definition(key.group, key.plural):
-            for each in self._kinds.defined_by(key.name):
-                await self._redefine(each)
-
-    async def _redefine(self, governed: Governed) -> None:
-        """Have all objects of a kind whose definition changes defaulted, pruned and validated anew."""
-        if governed.is_claim:
-            return
-        for xr in await self._instances(governed):
-            key = key_of(governed.kind, name_of(xr), namespace_of(xr))
-            try:
-                await self._client.patch_merge(governed.kind, key.name, {}, key.namespace)
-            except Invalid as problem:
-                self._forest.seen.add(key)
-                told = f"would not be valid any more: {problem}"
-                self._refused.append(Node(key, xr, NONE, error=told, hint=_INVALID_HINT))
-            else:
-                self._due[key] = governed
-
-    def _is_changed(self, key: Key) -> bool:
-        known = self._world.known(key)
-        if known is None or known.before is known.now:
-            return False
-        return known.now is None or bool(fields_between(known.before, known.now))
-
-    async def _fan_out(self, key: Key) -> None:
-        """Every composite resource that uses a Composition, or may come to use it."""
-        known = self._world.known(key)
-        composition = (known.now or known.before or {}) if known is not None else {}
-        type_ = (composition.get("spec") or {}).get("compositeTypeRef") or {}
-        governed = self._kinds.composite(text_in(type_, "apiVersion"), text_in(type_, "kind"))
-        for xr in await self._instances(governed) if governed is not None else ():
-            assert governed is not None
-            if not uses(governed, xr, key.name):
-                continue
-            xr_key = key_of(governed.kind, name_of(xr), namespace_of(xr))
-            reason = holds_back(governed, xr)
-            if reason:
-                self._held[xr_key] = reason
-            else:
-                self._due[xr_key] = governed
-
-    async def _instances(self, governed: Governed) -> list[Object]:
-        kind = kind_of(governed.definition)
-        return [orjson.loads(data) for data in (await self._client.list(kind)).items]
 
     async def _compared(self) -> Plan:
         plan = Plan()
-        touched = {**self._due, **dict.fromkeys(self._world.written()), **dict.fromkeys(self._held)}
+        concerned = self._concerned
+        touched = dict.fromkeys((*concerned.due, *self._world.written(), *concerned.held))
         roots = dict.fromkeys(self._root(key, touched) for key in touched if self._kinds.at(key) is not None)
         for key in sorted(roots):
             governed = self._kinds.at(key)
@@ -240,12 +186,16 @@ class Planner:
             if node is not None:
                 plan.others.append(node)
         plan.others += await self._forest.rest()
+        chances = await Chances.among(self._client, self._world)
         for node in plan.nodes():
-            annotate(node, self._kinds.at(node.key), self._rounds, self._world, self._held)
+            governed = self._kinds.at(node.key)
+            annotate(node, governed, self._rounds, self._world, self._concerned.held)
+            if governed is not None and not governed.is_claim and not node.error:
+                node.notes += filter(None, [chances.note(node.key, governed)])
         return plan
 
     async def _tree(self, key: Key, governed: Governed) -> Node | None:
-        if key in self._held:
+        if key in self._concerned.held:
             return await self._forest.leaf(key, governed)
         return await self._forest.tree(key, governed.kind)
 
@@ -264,13 +214,6 @@ class Planner:
     def forest(self) -> Forest:
         """The trees of the plan, and the words for what is not known."""
         return self._forest
-
-
-def uses(governed: Governed, xr: Object, composition: str) -> bool:
-    """Whether a composite resource uses a Composition, or has none yet."""
-    enforced = governed.definition.enforced_composition
-    current = enforced or governed.machinery.name_in(xr, "compositionRef")
-    return current in ("", composition)
 
 
 def _order(obj: Object) -> int:

@@ -11,15 +11,18 @@ from crossply.control.kinds import (
     CRD,
     DEFINITION,
     INFRASTRUCTURE_DEFINITION,
+    PUBLICATION,
 )
 from crossply.kinds.definition import parse_definition
+from crossply.kinds.definition_v1alpha1 import parse_publication
 from crossply.kube.client import Client
 from crossply.kube.failures import Forbidden
 from crossply.schema.crd import claim_crd, composite_crd, offers_claim
+from crossply.schema.crd_v1alpha1 import requirement_crd
 from crossply.values import Object
 
 DEFINITIONS = (DEFINITION, INFRASTRUCTURE_DEFINITION, APPLICATION_DEFINITION)
-_BY_PLURAL = {kind.plural: kind for kind in DEFINITIONS}
+_BY_PLURAL = {kind.plural: kind for kind in (*DEFINITIONS, PUBLICATION)}
 
 
 def is_definition(group: str, plural: str) -> bool:
@@ -30,8 +33,19 @@ def is_definition(group: str, plural: str) -> bool:
 async def define(client: Client, plural: str, name: str) -> None:
     """Apply what a definition brings; it is read at the version at which controllers read it."""
     definition = await client.get(_BY_PLURAL[plural], name)
-    if definition is not None:
+    if definition is None:
+        return
+    if plural == PUBLICATION.plural:
+        await _publish(client, definition)
+    else:
         await _bring(client, definition)
+
+
+async def _publish(client: Client, publication: Object) -> None:
+    name = parse_publication(publication).definition
+    definition = await client.get(INFRASTRUCTURE_DEFINITION, name)
+    if definition is not None:
+        await client.apply(CRD, requirement_crd(publication, definition), MANAGER)
 
 
 async def _bring(client: Client, definition: Object) -> None:

@@ -13,11 +13,12 @@ from crossply.compose.machinery import Machinery
 from crossply.compose.metadata import controller_of, namespace_of, text_in
 from crossply.control.claim_kind import ClaimKind, claim_kind_of
 from crossply.control.composite_kind import CompositeKind, kind_of, machinery_of
+from crossply.control.kinds import INFRASTRUCTURE_DEFINITION
 from crossply.control.plane import Plane
 from crossply.control.planning_definitions import DEFINITIONS
 from crossply.control.selecting import Compositions
 from crossply.control.what_if_addresses import Key, key_of
-from crossply.kinds.definition import Definition, parse_definition
+from crossply.kinds.definition import Definition, parse_definition, published
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.failures import NotServed
 from crossply.kube.kind import Kind
@@ -54,7 +55,9 @@ class GovernedKinds:
             except NotServed:
                 continue
             for data in listed.items:
-                await self._define(parse_definition(orjson.loads(data)))
+                definition = parse_definition(orjson.loads(data))
+                # Whether it is published shows in whether its requirements are served.
+                await self._define(published(definition) if kind == INFRASTRUCTURE_DEFINITION else definition)
 
     async def _define(self, definition: Definition) -> None:
         await self._add(Governed(kind_of(definition), definition, is_claim=False))

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from crossply.compose.metadata import metadata_of
-from crossply.control.claim_kind import claim_kind_of
+from crossply.control.claim_kind import binding_of, claim_kind_of
 from crossply.control.claim_sync import claim_reference
 from crossply.control.plane import Plane
 from crossply.control.planning_kinds import Governed, GovernedKinds
@@ -160,7 +160,7 @@ def _claim_key(governed: Governed, obj: Object) -> Key | None:
     """The claim of a composite resource."""
     if governed.is_claim or governed.definition.claim_names is None:
         return None
-    ref = claim_reference(obj)
+    ref = claim_reference(obj, binding_of(governed.definition))
     if ref is None:
         return None
     kind = claim_kind_of(governed.definition)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from crossply.compose.metadata import RESOURCE_NAME_ANNOTATION, annotations_of, name_of, namespace_of, text_in
+from crossply.control.claim_kind import binding_of
 from crossply.control.claim_sync import referenced_name
 from crossply.control.composite_kind import kind_of
 from crossply.control.connection_secrets import secret_place
@@ -157,7 +158,7 @@ class Forest:
     async def _grow_claim(self, node: Node, governed: Governed, pair: Pair, going: str) -> None:
         kind = kind_of(governed.definition)
         for obj in (pair.after, pair.before):
-            name = referenced_name(obj) if obj is not None else ""
+            name = referenced_name(obj, binding_of(governed.definition)) if obj is not None else ""
             child = await self.tree(key_of(kind, name), kind, going=going) if name else None
             if child is not None:
                 if child.action == CREATE:
