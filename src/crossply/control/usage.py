@@ -29,7 +29,7 @@ from crossply.control.usage_view import (
 )
 from crossply.control.usage_watches import InUse, Served, Wait, Watches
 from crossply.errors import CrossplyError
-from crossply.kube.failures import Conflict
+from crossply.kube.failures import Conflict, NotFound
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
@@ -65,7 +65,12 @@ class UsageReconciler:
         if usage.is_deleted:
             self._watches.settle(key, await self._release.release(usage))
             return False
-        ended = await self._protect(usage)
+        try:
+            ended = await self._protect(usage)
+        except NotFound:
+            if await self._plane.client.get(key.kind, key.name, key.namespace) is not None:
+                raise
+            return False  # Somebody took it away by force; the watch will tell.
         if not isinstance(ended, Stalled):
             self._watches.settle(key, ended)
             return False

@@ -16,7 +16,7 @@ from crossply.kube.shared_queue import SharedQueue
 
 Key = tuple[str, str]
 
-_CONCURRENCY = 4
+_CONCURRENCY = 16
 _TRIES = 6
 """How often a Usage of a kind that is not served is looked at, until only a definition wakes it again."""
 
