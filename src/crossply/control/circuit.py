@@ -16,11 +16,13 @@ from typing import Any, NamedTuple
 import orjson
 
 from crossply.compose.events import StatusCondition
+from crossply.compose.machinery import INFRASTRUCTURE, MODERN
 from crossply.compose.verdict import RESPONSIVE
 from crossply.record.circuit_meter import CircuitMeter
 from crossply.values import Object
 
 _SOURCES = 16
+_REFERENCES = (MODERN.references, INFRASTRUCTURE.references)
 
 
 class Limits(NamedTuple):
@@ -136,6 +138,6 @@ def _wishes(spec: Any) -> int:
 
 
 def _without_references(part: Any) -> Any:
-    if not isinstance(part, dict) or "resourceRefs" not in part:
+    if not isinstance(part, dict) or not any(key in part for key in _REFERENCES):
         return part
-    return {key: value for key, value in part.items() if key != "resourceRefs"}
+    return {key: value for key, value in part.items() if key not in _REFERENCES}

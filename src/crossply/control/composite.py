@@ -30,6 +30,7 @@ from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
 from crossply.compose.world import decode_data
 from crossply.control.answering import ClusterAnswers
 from crossply.control.bounds import check_bounds
+from crossply.control.circles import check_depth, check_not_itself
 from crossply.control.circuit import Circuit
 from crossply.control.claim_events import tell_claim
 from crossply.control.composed_store import ComposedStore
@@ -173,6 +174,7 @@ class CompositeReconciler:
         choice = self._compositions.choose(xr, self._machinery, self._definition)
         check_compatible(xr, choice.recipe.composition)
         check_contract(self._definition, choice.recipe.composition)
+        check_depth(xr, self._plane.caches.running())
         seen = self._configured(xr, choice)
         found = await self._composed.load(seen, self._machinery)
         interests.update(self._composed.secrets_of(found))
@@ -190,6 +192,7 @@ class CompositeReconciler:
             raise problem.within("cannot compose resources") from None
         finally:
             self._required[uid_of(xr)] = told.requirements
+        check_not_itself(xr, outcome.composed)
         await check_bounds(self._plane.discovery, self._definition, outcome.composed)
         await self._writes.collect_all(outcome.deletions)
         xr = await self._own.change(
