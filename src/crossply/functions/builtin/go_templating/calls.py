@@ -27,7 +27,7 @@ from crossply.functions.builtin.go_templating.rendering import Evaluate, Frame
 from crossply.functions.builtin.go_templating.scope import Compiled, Scope
 from crossply.functions.builtin.go_templating.signatures import ANY, VALUE, Function, FunctionFailed
 from crossply.functions.builtin.go_templating.sites import Site
-from crossply.functions.builtin.go_templating.values import NO_VALUE, Structure, go_type
+from crossply.functions.builtin.go_templating.values import NO_VALUE, Ints, Structure, go_type
 
 Stage = Callable[[Frame, Any, Any], Any]
 """A compiled command that is given the result of the one before it, or ABSENT."""
@@ -37,8 +37,8 @@ Invoke = Callable[[Frame, tuple[Any, ...]], Any]
 
 CompileOperand = Callable[[Scope, Operand], Compiled]
 
-_PER_CONTAINER, _PER_ITEM = 64, 8
-"""About how many bytes of memory a list or map takes, and each item of a list."""
+_PER_CONTAINER, _PER_ITEM, _PER_NUMBER = 64, 8, 36
+"""About how many bytes of memory a list or map takes, each item of a list, and each that is new, too."""
 
 
 def call(
@@ -158,7 +158,8 @@ def _invoker(name: str, function: Function, site: Site) -> Invoke:
             if result.__class__ is str:
                 budget.made += len(result)
             elif isinstance(result, list):
-                budget.made += _PER_CONTAINER + _PER_ITEM * len(result)
+                per_item = _PER_NUMBER if result.__class__ is Ints else _PER_ITEM
+                budget.made += _PER_CONTAINER + per_item * len(result)
             elif isinstance(result, dict):
                 budget.made += _PER_CONTAINER  # most functions that return a map return one that they changed
             budget.check()

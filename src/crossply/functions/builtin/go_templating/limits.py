@@ -11,8 +11,8 @@ from time import monotonic
 MAX_VALUE = 16 << 20
 """The largest text, in characters, that one value may have."""
 
-MAX_ITEMS = 1_000_000
-"""The longest list that a function may make."""
+MAX_ITEMS = 100_000
+"""The longest list that a function may make, and the most items of a value that is printed."""
 
 MAX_MADE = 256 << 20
 """About how many bytes all functions of a render may make."""

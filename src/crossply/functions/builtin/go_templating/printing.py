@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from crossply.functions.builtin.go_templating.limits import TooLarge, check_size
+from crossply.functions.builtin.go_templating.limits import TooLarge, check_items, check_size
 from crossply.functions.builtin.go_templating.values import NO_VALUE, Duration, Failure, Structure, go_type
 from crossply.values import goformat
 from crossply.values.goformat_parse import Directive, plan
@@ -130,20 +130,37 @@ def _extra(values: Sequence[Any], shown: Sequence[Any]) -> str:
 
 def printable(value: Any) -> Any:
     """The value made of what `values.goformat` knows: plain numbers, and bytes as lists of them."""
-    try:
-        return _printable(value)
-    except RecursionError:
-        raise TooLarge("value nests too deep to be printed") from None
-
-
-def _printable(value: Any) -> Any:
     kind = value.__class__
     if kind is str or kind is bool or kind is float or value is None:
         return value
     if isinstance(value, int):
         return int(value)
-    if isinstance(value, dict):
-        return {key: _printable(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_printable(item) for item in value]
-    return list(value) if kind is bytes else str(value)
+    try:
+        return _Printable().of(value)
+    except RecursionError:
+        raise TooLarge("value nests too deep to be printed") from None
+
+
+class _Printable:
+    """Makes one value printable, and counts: a few lists that share their items can look like billions."""
+
+    __slots__ = ("_items",)
+
+    def __init__(self) -> None:
+        self._items = 0
+
+    def of(self, value: Any) -> Any:
+        """The value, printable."""
+        kind = value.__class__
+        if kind is str or kind is bool or kind is float or value is None:
+            return value
+        if isinstance(value, int):
+            return int(value)
+        if isinstance(value, dict | list):
+            self._items += len(value)
+            check_items(self._items)
+        if isinstance(value, dict):
+            return {key: self.of(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.of(item) for item in value]
+        return list(value) if kind is bytes else str(value)

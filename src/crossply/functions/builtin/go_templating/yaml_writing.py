@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.functions.builtin.go_templating.limits import TooLarge, check_size
+from crossply.functions.builtin.go_templating.limits import TooLarge, check_items, check_size
 from crossply.functions.builtin.go_templating.values import Failure, Structure
 from crossply.values.yaml.floats import format_g
 from crossply.values.yaml.keyorder import in_key_order
@@ -51,6 +51,7 @@ def _write(value: Any, lead: str, indent: int, out: list[str], depth: int, *, af
     else:
         inner = indent if after_dash else _next(indent) if lead else _INDENT
         out.append(f"{lead}{_scalar(value, inner)}\n")
+        check_items(len(out))
 
 
 def _next(indent: int) -> int:
@@ -77,7 +78,7 @@ def _write_map(items: list[tuple[str, Any]], lead: str, indent: int, out: list[s
         else:
             out.append(f"{lead}{written}: {_scalar(value, inner)}\n")
         lead = " " * indent
-    check_size(len(out))
+    check_items(len(out))
 
 
 def _key(key: str) -> str:
