@@ -14,7 +14,7 @@ from crossply.kube.guarded import NotOwner
 from crossply.kube.queue import Queue
 
 AT_ONCE, SOON = 0.05, 0.2
-LONGEST = 5.0
+LONGEST = 3.0
 
 K = TypeVar("K", bound=Hashable)
 Work = Callable[[K], Awaitable[None]]
@@ -23,20 +23,24 @@ _log = logging.getLogger("crossply.control")
 
 def tried(queue: Queue[K], kind: str, work: Work[K]) -> Work[K]:
     """The same work under observation, which is tried again until it succeeds."""
-    conflicts: dict[K, int] = {}
+    before: dict[K, int] = {}
+    """How often in a row it did not come to an end, by key."""
+
+    def later(key: K, tries: int, first: float) -> None:
+        before[key] = tries + 1
+        queue.add_after(key, min(first * 1.3 ** min(tries, 20), LONGEST))
 
     async def attempt(key: K) -> None:
-        lost = conflicts.pop(key, 0)
+        tries = before.pop(key, 0)
         try:
             await work(key)
         except Conflict:
             # Somebody wrote in between; the watch will bring what they wrote. Whoever does so again and again
             # is not to be outrun.
-            conflicts[key] = lost + 1
-            queue.add_after(key, min(AT_ONCE * 2.0 ** min(lost, 10), LONGEST))
+            later(key, tries, AT_ONCE)
         except Waiting as problem:
             _log.debug("%s", problem)
-            queue.add_after(key, SOON)
+            later(key, tries, SOON)
         except NotOwner as problem:
             # Whoever owns it now begins anew; what we wrote last is there for them to see.
             _log.info("%s", problem)

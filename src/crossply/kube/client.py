@@ -44,6 +44,7 @@ class Client:
         """With `transit`, what the server has not confirmed to have received after so long is given up."""
         self._transport = Transport(config, transit)
         self._actor: Actor | None = None
+        self._ahead = False
 
     async def __aenter__(self) -> Self:
         await self._transport.open()
@@ -66,8 +67,15 @@ class Client:
 
     def acting_as(self, user: str, groups: Iterable[str] = ()) -> Client:
         """The same session, impersonating somebody: the server decides by what that user may do."""
+        return self._view(Actor(user, tuple(groups)), self._ahead)
+
+    def ahead(self) -> Client:
+        """The same session, for requests that cannot wait until all others had their turn."""
+        return self._view(self._actor, True)
+
+    def _view(self, actor: Actor | None, ahead: bool) -> Client:
         view = Client.__new__(Client)
-        view._transport, view._actor = self._transport, Actor(user, tuple(groups))
+        view._transport, view._actor, view._ahead = self._transport, actor, ahead
         return view
 
     def sever(self) -> None:
@@ -99,6 +107,7 @@ class Client:
                 content_type=content_type,
                 accept=accept,
                 actor=user or self._actor,
+                ahead=self._ahead,
             )
         )
 
@@ -251,6 +260,7 @@ class Client:
             verb=verb,
             resource=resource,
             actor=self._actor,
+            ahead=self._ahead,
             **options,
         )
         return await self._transport.send(request)

@@ -39,6 +39,8 @@ class Request:
     content_type: str = JSON
     accept: str = JSON
     actor: Actor | None = None
+    ahead: bool = False
+    """Whether it does not wait for its turn among all others."""
 
     @property
     def target(self) -> str:

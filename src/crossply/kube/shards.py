@@ -65,7 +65,8 @@ class Shards:
         deadman: Deadman = no_alarm,
         clock: Callable[[], float] = steady_clock,
     ) -> None:
-        self._client = client
+        # However much work there is, that we live must be heard in time.
+        self._client = client.ahead()
         self._namespace = namespace
         self._group = group
         self._count = count
@@ -73,7 +74,7 @@ class Shards:
         self._timing = timing
         self._clock = clock
         self._heart = Heartbeat(
-            client,
+            self._client,
             namespace=namespace,
             group=group,
             replica=replica or socket.gethostname(),

@@ -101,7 +101,7 @@ class Transport:
         backoff = Backoff(FIRST_PAUSE, LONGEST_PAUSE)
         while True:
             try:
-                async with self._room:
+                async with contextlib.nullcontext() if request.ahead else self._room:
                     return await self._once(request)
             except KubeError as problem:
                 pause = backoff.next()
