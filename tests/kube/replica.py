@@ -13,14 +13,14 @@ from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.kube.deadman import kernel_alarm
-from crossply.kube.guarded import guarded_by
+from crossply.kube.guarded import NotOwner, guarded_by
 from crossply.kube.kind import Kind
 from crossply.kube.leases import Timing
 from crossply.kube.shards import Shards
 
 CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps", True)
 COUNT = 16
-QUICK = Timing.lasting(2.0)
+QUICK = Timing.lasting(3.0)
 
 
 class Signing:
@@ -53,7 +53,7 @@ class Signing:
     async def sign(self, key: str) -> None:
         self.turn += 1
         body = {"data": {"by": self.name, "turn": str(self.turn)}}
-        with contextlib.suppress(CrossplyError), guarded_by(self.shards.guard(key)):
+        with contextlib.suppress(CrossplyError, NotOwner), guarded_by(self.shards.guard(key)):
             await self.client.patch_merge(CONFIG_MAP, key, body, self.namespace)
 
 

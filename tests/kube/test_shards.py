@@ -145,8 +145,8 @@ def test_who_does_not_own_a_key_cannot_write_for_it(connect, ns) -> None:
     connect(case)
 
 
-ROUNDS = int(os.environ.get("CROSSPLY_RACES", "2"))
-"""How often a race is run: what a few rounds do not show, a hundred may."""
+ROUNDS = int(os.environ.get("CROSSPLY_RACES", "1"))
+"""How often a race is run: what one round does not show, a hundred may."""
 
 
 @pytest.mark.parametrize("turn", range(ROUNDS))
@@ -228,6 +228,6 @@ class Story:
 
 
 async def waited(holds) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(40):
         while not holds():
             await asyncio.sleep(0.01)
