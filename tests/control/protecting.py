@@ -34,13 +34,13 @@ async def control_plane(client, settings=LOCAL_WEBHOOKS, own=None):
     async with own or Client(client.config) as own:
         plane = plane_for(own)
         protection = Protection(plane, settings)
-        await protection.start()
-        try:
-            yield own
-        finally:
-            await protection.stop()
-            await plane.recorder.settle()
-            await plane.caches.close()
+        async with plane.caches:
+            await protection.start()
+            try:
+                yield own
+            finally:
+                await protection.stop()
+                await plane.recorder.settle()
 
 
 async def until(look, seconds=20.0):

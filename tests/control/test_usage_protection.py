@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 from datetime import UTC, datetime, timedelta
 
 import orjson
 import pytest
 
+from crossply.control import webhooks
 from crossply.control.kinds import EVENT, SECRET
 from crossply.control.usage_view import USAGE
 from crossply.control.webhook_address import WebhookSettings
@@ -19,7 +21,10 @@ from crossply.control.webhook_secret import NAME as TLS
 from crossply.control.webhook_secret import NAMESPACE as HOME
 from crossply.control.webhook_secret import SELECTION, SharedCertificate, read_certificate, secret_of
 from crossply.kube.caches import Caches
+from crossply.kube.client import Client
 from crossply.kube.failures import AlreadyExists, KubeError
+from crossply.kube.kind import Kind
+from crossply.kube.requests import Actor
 from tests.control.protecting import control_plane, delete_usages, is_ready, until, use
 from tests.kube.embedded import CONFIG_MAP, NAMESPACE, config_map
 
@@ -29,6 +34,8 @@ pytestmark = [
 ]
 
 
+ROLES = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", False)
+ROLE_BINDINGS = ROLES._replace(kind="ClusterRoleBinding", plural="clusterrolebindings")
 POLICIES = CONFIGURATIONS._replace(kind="ValidatingAdmissionPolicy", plural="validatingadmissionpolicies")
 BINDINGS = CONFIGURATIONS._replace(
     kind="ValidatingAdmissionPolicyBinding", plural="validatingadmissionpolicybindings"
@@ -185,6 +192,25 @@ def test_a_mark_without_a_usage_blocks_nothing(connect, ns):
         async with control_plane(client):
             await client.create(CONFIG_MAP, body)
             assert await client.delete(CONFIG_MAP, "used", ns)
+
+    connect(case)
+
+
+def test_a_start_without_the_rights_for_webhooks_says_what_is_missing(connect, ns, monkeypatch):
+    monkeypatch.setattr(webhooks, "_PATIENCE", 0.5)
+    rule = {"apiGroups": ["*"], "resources": ["usages", "clusterusages"], "verbs": ["list", "watch"]}
+    subject = {"apiGroup": ROLES.group, "kind": "User", "name": ns}
+
+    async def case(client):
+        await client.create(ROLES, {"metadata": {"name": ns}, "rules": [rule]})
+        reference = {"apiGroup": ROLES.group, "kind": ROLES.kind, "name": ns}
+        await client.create(
+            ROLE_BINDINGS, {"metadata": {"name": ns}, "roleRef": reference, "subjects": [subject]}
+        )
+        weak = Client(dataclasses.replace(client.config, actor=Actor(ns)))
+        with pytest.raises(webhooks.CannotFollow, match=f'User "{ns}" cannot watch resource "secrets"'):
+            async with control_plane(client, own=weak):
+                pass
 
     connect(case)
 

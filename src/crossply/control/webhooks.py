@@ -42,8 +42,16 @@ from crossply.kube.shares import Shardset
 from crossply.values import Object
 
 _DAY = 86_400.0
+_PATIENCE = 15.0
 _GOODBYE_SECONDS = 5.0
 _log = logging.getLogger("crossply.webhook")
+
+
+class CannotFollow(CrossplyError):
+    """What webhooks need cannot be read, most often for lack of rights."""
+
+    code = "CP-814"
+    hint = "grant the rights to it, or do without webhooks: --enable-webhooks=false"
 
 
 class Webhooks:
@@ -71,7 +79,7 @@ class Webhooks:
         which = Selection(fields=f"metadata.name={CONFIGURATION}")
         self._configurations = self._open_cache(CONFIGURATIONS, which, "configuration")
         for cache in (self._secrets, self._configurations):
-            await cache.synced.wait()
+            await _followed(cache)
         names = self._address.names
         self._certificate = SharedCertificate(
             self._plane.client, self._secrets, names, lambda: datetime.now(UTC)
@@ -191,3 +199,13 @@ class Webhooks:
             return
         uid, version = live["metadata"]["uid"], live["metadata"]["resourceVersion"]
         await self._plane.client.delete(CONFIGURATIONS, CONFIGURATION, uid=uid, resource_version=version)
+
+
+async def _followed(cache: Cache) -> None:
+    """Wait until a cache is up to date; but not for ever, so that whoever starts us gets to know why."""
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            await cache.synced.wait()
+    except TimeoutError:
+        why = cache.trouble or "the API server does not answer"
+        raise CannotFollow(f"cannot follow {cache.kind.resource} for webhooks: {why}") from None
