@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help bytecode run stop test lint format bench soak fuzz docs lock proto test-cluster test-e2e clean
+.PHONY: help bytecode run stop test lint format bench soak fuzz docs lock proto test-cluster test-e2e test-rest clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -52,6 +52,9 @@ test-cluster: bytecode ## Run the suites on a real kube-apiserver (built once, b
 
 test-e2e: bytecode ## Run Kubernetes' own end-to-end tests on the embedded server (SERVER=real: on a real one)
 	@PYTHON=$(BIN)/python tests/cluster/e2e.sh $(or $(SERVER),embedded)
+
+test-rest: bytecode ## Watch a settled control plane of 200 composite resources do nothing for three minutes
+	@CROSSPLY_REST_SECONDS=180 CROSSPLY_PATIENCE=120 $(BIN)/python -m pytest tests/e2e/test_counting.py
 
 clean: ## Remove what was set up
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
