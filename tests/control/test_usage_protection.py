@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import socket
 from datetime import UTC, datetime, timedelta
 
 import orjson
@@ -34,12 +35,21 @@ pytestmark = [
 ]
 
 
+SERVICES = Kind("", "v1", "Service", "services", True)
+ENDPOINTS = Kind("", "v1", "Endpoints", "endpoints", True)
 ROLES = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", False)
 ROLE_BINDINGS = ROLES._replace(kind="ClusterRoleBinding", plural="clusterrolebindings")
 POLICIES = CONFIGURATIONS._replace(kind="ValidatingAdmissionPolicy", plural="validatingadmissionpolicies")
 BINDINGS = CONFIGURATIONS._replace(
     kind="ValidatingAdmissionPolicyBinding", plural="validatingadmissionpolicybindings"
 )
+
+
+@pytest.fixture
+def free_port():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
 
 
 def configuration(client):
@@ -134,6 +144,24 @@ def test_another_replica_takes_over_when_the_one_that_is_asked_stops(connect, ns
                 with pytest.raises(KubeError, match="in-use by 1 usage"):
                     await client.delete(CONFIG_MAP, "used", ns)
                 await delete_usages(client, ns)
+
+    connect(case)
+
+
+def test_behind_a_service_its_name_leads_to_the_replicas(connect, ns, free_port):
+    async def case(client):
+        named = {"metadata": {"name": ns, "namespace": ns}}
+        await client.create(SERVICES, {**named, "spec": {"ports": [{"port": 443, "targetPort": free_port}]}})
+        subset = {"addresses": [{"ip": "127.0.0.1"}], "ports": [{"port": free_port}]}
+        await client.create(ENDPOINTS, {**named, "subsets": [subset]})
+        await client.create(CONFIG_MAP, config_map("used", ns))
+        async with control_plane(client, WebhookSettings(free_port, "", ns, ns)):
+            await use(client, ns)
+            await until(lambda: is_ready(client, ns))
+            with pytest.raises(KubeError, match="in-use by 1 usage"):
+                await client.delete(CONFIG_MAP, "used", ns)
+            await delete_usages(client, ns)
+        await client.delete(CONFIGURATIONS, CONFIGURATION)
 
     connect(case)
 
