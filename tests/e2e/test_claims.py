@@ -300,7 +300,6 @@ def test_a_definition_takes_its_claims_and_all_they_stand_for_with_it(play):
     play(scenario)
 
 
-@pytest.mark.embedded_only("kube-apiserver loses a finalizer that is added while it deletes")
 def test_a_claim_that_is_deleted_while_it_is_being_bound_leaves_nothing_behind(play):
     async def scenario(s):
         await s.offer()

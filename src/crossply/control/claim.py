@@ -99,6 +99,15 @@ class ClaimReconciler:
             claim, xr = await self._sync(claim, xr)
             await self._pass_on(claim, xr)
 
+    async def clear_up_after(self, claim: Object) -> None:
+        """A claim is gone although we held it: API servers may lose a finalizer added while they delete."""
+        xr = await self._bound(claim)
+        if xr is None or claim_reference(xr, self._binding) is None:
+            return
+        if owner_elsewhere(claim, xr, self._binding) or is_retained(xr, self._binding):
+            return
+        await self._plane.client.delete(self._composite, name_of(xr), uid=uid_of(xr))
+
     async def _bound(self, claim: Object) -> Object | None:
         """The composite resource that the claim refers to, if it exists."""
         name = self._referenced(claim)

@@ -7,7 +7,7 @@ import asyncio
 import orjson
 
 from crossply.control.claim import ClaimReconciler
-from crossply.control.claim_sync import CLAIM, REQUIREMENT, Binding, claim_reference
+from crossply.control.claim_sync import CLAIM, FINALIZER, REQUIREMENT, Binding, claim_reference
 from crossply.control.composite_kind import kind_of
 from crossply.control.plane import Plane
 from crossply.control.trying import tried
@@ -35,6 +35,8 @@ class ClaimKind:
             owned_as=lambda key: f"{self.kind.resource}/{'/'.join(key)}",
         )
         self._binding = binding_of(definition)
+        self._vanished: dict[Key, Object] = {}
+        """Claims that are gone, but should not have been yet."""
         self._reconciler = ClaimReconciler(
             plane, definition, self._binding, self.kind, composite, self._claims, self._xrs
         )
@@ -42,7 +44,7 @@ class ClaimKind:
     async def start(self) -> None:
         """Watch claims and composite resources, and begin to reconcile once all of them are known."""
         self._unsubscribe = (
-            self._claims.subscribe(lambda change, key, old, new: self._queue.add(key)),
+            self._claims.subscribe(self._notice),
             self._xrs.subscribe(self._notice_composite),
         )
         self._task = asyncio.create_task(self._run())
@@ -68,6 +70,13 @@ class ClaimKind:
         work = tried(self._queue, self.kind.kind, self._work)
         await self._queue.run(work, self._plane.concurrency)
 
+    def _notice(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+        if new is None and old is not None:
+            claim = orjson.loads(old)
+            if FINALIZER in (claim["metadata"].get("finalizers") or ()):
+                self._vanished[key] = claim
+        self._queue.add(key)
+
     def _notice_composite(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
         """A composite resource concerns the claim it refers to, and the one it referred to before."""
         for data in (old, new):
@@ -77,8 +86,11 @@ class ClaimKind:
 
     async def _work(self, key: Key) -> None:
         data = self._claims.get(*key)
+        vanished = self._vanished.pop(key, None)
         if data is not None:
             await self._reconciler.reconcile(orjson.loads(data))
+        elif vanished is not None:
+            await self._reconciler.clear_up_after(vanished)
 
 
 def claim_kind_of(definition: Definition) -> Kind:
