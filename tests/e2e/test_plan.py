@@ -501,6 +501,26 @@ def test_a_deletion_is_planned_with_all_that_goes(plan):
     plan(scenario)
 
 
+def test_the_deletion_of_a_definition_is_planned_with_its_xrs(plan):
+    async def scenario(s, plans):
+        things = await settled(
+            s, resources(entry("one", SIZE, base={"metadata": {"namespace": s.id}})), scope="LegacyCluster"
+        )
+        gone = await plans.run("--delete", "-f", "-", "-o", "json", stdin=str(definition(things)))
+        assert {each["kind"]: each["action"] for each in gone.nodes()} == {
+            "CompositeResourceDefinition": "delete",
+            "CustomResourceDefinition": "delete",
+            "Thing": "delete",
+            "ConfigMap": "delete",
+        }
+        kept = await Things.defined(s, kind="Kept")
+        await kept.apply("mine")
+        planned = await plans.run("--delete", "-f", "-", "-o", "json", stdin=str(definition(kept)))
+        assert node_of(planned, "Kept")["notes"] == ["must be deleted first: its definition waits for it"]
+
+    plan(scenario)
+
+
 def test_the_tree_for_people_shows_what_happens_to_what(plan):
     async def scenario(s, plans):
         things = await settled(s, resources(entry("one", SIZE), entry("two"), entry("old")))

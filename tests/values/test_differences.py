@@ -10,7 +10,11 @@ from crossply.values.differences import MISSING, carried, differences, merge_pat
 
 SCALARS = st.none() | st.booleans() | st.integers(-3, 3) | st.text("ab", max_size=2)
 VALUES = st.recursive(
-    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("xyz", max_size=2), inner)
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text("xyz", max_size=2), inner, max_size=3)
+    ),
+    max_leaves=8,
 )
 OBJECTS = st.dictionaries(st.text("xyz", max_size=2), VALUES, max_size=4)
 

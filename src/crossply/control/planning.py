@@ -31,6 +31,7 @@ from crossply.control.what_if_addresses import Key, key_of
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import parse_composition
 from crossply.kube.discovery import UnknownKind
+from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
@@ -96,10 +97,21 @@ class Planner:
     async def deleting(self, objects: Iterable[Object]) -> Plan:
         """What deleting objects would take away."""
         self._begin()
+        await self._kinds.load()
         for obj in sorted(objects, key=_order, reverse=True):
             kind, obj = await self._located(obj)
-            await self._client.delete(kind, name_of(obj), namespace_of(obj))
+            try:
+                await self._delete(kind, obj)
+            except KubeError as problem:
+                key = key_of(kind, name_of(obj), namespace_of(obj))
+                self._take(Node(key, obj, NONE, error=str(problem), hint=problem.hint))
         return await self._finish()
+
+    async def _delete(self, kind: Kind, obj: Object) -> None:
+        if is_definition(kind.group, kind.plural):
+            for governed in self._kinds.defined_by(name_of(obj)):
+                await self._concerned.undefine(governed)
+        await self._client.delete(kind, name_of(obj), namespace_of(obj))
 
     def _begin(self) -> None:
         caches = self._plane.caches
@@ -158,8 +170,7 @@ class Planner:
             await self._plane.discovery.refresh()
 
     async def _finish(self) -> Plan:
-        for synced in self._synced:
-            await synced.wait()
+        await self._rounds.guarded(asyncio.gather(*(synced.wait() for synced in self._synced)))
         await self._world.quiet()
         for data in (await self._client.list(FUNCTION)).items:
             self._plane.functions.put(orjson.loads(data))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import orjson
 
 from crossply.compose.metadata import name_of, namespace_of
-from crossply.control.kinds import COMPOSITION
+from crossply.control.kinds import COMPOSITION, CRD
 from crossply.control.plane import Plane
 from crossply.control.planning_definitions import is_definition
 from crossply.control.planning_fields import fields_between
@@ -97,6 +97,19 @@ class Concerned:
                 self.refused.append(Node(key, xr, NONE, error=told, hint=_INVALID_HINT))
             else:
                 self.due[key] = None
+
+    async def undefine(self, governed: Governed) -> None:
+        """Take a kind away. What is in namespaces is its users', and is waited for; the rest goes."""
+        waits = governed.kind.namespaced and not governed.is_claim
+        instances = await self._instances(governed)
+        for obj in instances:
+            if waits:
+                key = key_of(governed.kind, name_of(obj), namespace_of(obj))
+                self.held[key] = "must be deleted first: its definition waits for it"
+            else:
+                await self._plane.client.delete(governed.kind, name_of(obj), namespace_of(obj))
+        if not (waits and instances):
+            await self._plane.client.delete(CRD, governed.kind.resource)
 
     async def _instances(self, governed: Governed) -> list[Object]:
         return [orjson.loads(data) for data in (await self._plane.client.list(governed.kind)).items]

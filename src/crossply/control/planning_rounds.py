@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from crossply.compose.metadata import metadata_of
 from crossply.control.claim_kind import binding_of, claim_kind_of
@@ -67,7 +68,7 @@ class Rounds:
         due = list(dict.fromkeys(due))
         while due:
             seen = len(self._world.history())
-            await self._watched(asyncio.gather(*map(self._reconcile, self._counted(due))))
+            await self.guarded(asyncio.gather(*map(self._reconcile, self._counted(due))))
             await self._plane.recorder.settle()
             await self._world.quiet()
             due = self._woken(self._world.history(seen))
@@ -129,7 +130,7 @@ class Rounds:
             else:
                 return
 
-    async def _watched(self, work: asyncio.Future[list[None]]) -> None:
+    async def guarded(self, work: asyncio.Future[Any]) -> None:
         """Do the work, but not for ever if something that it waits for cannot be read."""
         guard = asyncio.create_task(self._find_trouble())
         try:
