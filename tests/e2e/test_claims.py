@@ -283,7 +283,6 @@ def test_a_condition_that_a_failed_run_did_not_reach_is_unknown_on_the_claim(pla
         play(lambda s: scenario(s, address))
 
 
-@pytest.mark.embedded_only("a kind that is gone before the garbage collector saw it keeps its dependents")
 def test_a_definition_takes_its_claims_and_all_they_stand_for_with_it(play):
     async def scenario(s):
         await s.offer()

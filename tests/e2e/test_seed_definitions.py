@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import re
 
 import pytest
 
+from crossply.kube.failures import Invalid
 from tests.e2e.first_design import (
     COMPOSITION,
     INFRASTRUCTURE_DEFINITION,
@@ -13,12 +16,15 @@ from tests.e2e.first_design import (
     READY,
     FirstDesign,
     engine,
+    established,
     sql_name,
 )
+from tests.e2e.scenario import COMPOSITION as MODERN_COMPOSITION
 from tests.e2e.scenario import CONFIG_MAP, CRD, SECRET, Scenario, condition
 
 pytestmark = pytest.mark.xdist_group("e2e")
 
+TYPE = {"apiVersion": "example.org/v1", "kind": "Any"}
 WAITING = condition("Ready", "False", "Waiting")
 
 
@@ -267,5 +273,115 @@ def test_a_withdrawn_publication_leaves_the_definition_and_its_infrastructure(pl
         left = await s.client.get(INFRASTRUCTURE_DEFINITION, design.sqls.resource)
         assert left is not None
         assert left["metadata"]["finalizers"] == ["defined.apiextensions.crossplane.io"]
+
+    play(scenario)
+
+
+def test_infrastructure_is_composed_of_other_infrastructure_and_passes_on_its_details(play):
+    async def scenario(s):
+        design = await whole(s)
+        stacks = design.sqls._replace(kind="Stack", plural="stacks")
+        wanted = {"crdSpecTemplate": design.template(stacks), "connectionDetails": ["endpoint"]}
+        await design.apply(INFRASTRUCTURE_DEFINITION, stacks.resource, wanted)
+        await s.until(INFRASTRUCTURE_DEFINITION, stacks.resource, established)
+        place = {"writeConnectionSecretToRef": {"namespace": s.id, "name": "inner"}}
+        base = {"apiVersion": design.sqls.api_version, "kind": "Sql", "spec": {"infrastructure": place}}
+        detail = {"fromConnectionSecretKey": "endpoint"}
+        await design.compose(stacks, to=[{"base": base, "connectionDetails": [detail]}])
+        place = {"writeConnectionSecretToRef": {"namespace": s.id, "name": "outer"}}
+        await design.apply(stacks, "mine", {"infrastructure": place})
+        stack = await s.until(stacks, "mine", lambda stack: engine(stack).get("composedRefs"))
+        [reference] = engine(stack)["composedRefs"]
+        sql = await s.until(design.sqls, reference["name"], lambda sql: engine(sql).get("composedRefs"))
+        await design.provide(sql)
+        await s.until(stacks, "mine", READY)
+        secret = await s.until(SECRET, "outer", lambda secret: secret.get("data"))
+        assert {key: text(secret, key) for key in secret["data"]} == {"endpoint": "here"}
+
+    play(scenario)
+
+
+def test_a_field_that_is_added_to_infrastructure_can_be_required(play):
+    async def scenario(s):
+        design = await whole(s)
+        template = design.template(design.sqls, region="string", storageGB="int", tier="string")
+        await design.define_sql(crdSpecTemplate=template)
+        await s.until(CRD, design.requirements.resource, lambda crd: "tier" in fields_of(crd))
+        # A server may go on for a moment with the schema that it had.
+        for size in range(100):
+            spec = {"tier": "gold", "storageGB": size}
+            await design.apply(design.requirements, "mine", spec, s.id)
+            sql = await design.bound()
+            if "tier" in sql["spec"]:
+                break
+            await asyncio.sleep(0.1)
+        assert sql["spec"]["tier"] == "gold"
+
+    play(scenario)
+
+
+def fields_of(crd):
+    return crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+
+
+@pytest.mark.embedded_only("kube-controller-manager writes too, and then some of ours are tried twice")
+def test_binding_takes_few_writes_and_settled_infrastructure_none(play):
+    async def scenario(s):
+        design = await whole(s)
+        await design.require(writeConnectionSecretToRef={"name": "sql"})
+        await design.provide(await design.bound())
+        await s.until(design.requirements, "mine", READY)
+        await s.until(SECRET, "sql", lambda secret: secret.get("data"))
+        # The user's requirement and two writes to each object of the chain, its status apart.
+        assert await s.writes() <= 12
+        settled = await s.writes()
+        # Neither means anything to us: whoever looks, has nothing to write.
+        ignored = {"metadata": {"annotations": {"k8s.io/x": "1"}}}
+        await s.client.patch_merge(design.requirements, "mine", ignored, s.id)
+        await s.client.patch_merge(PUBLICATION, design.sqls.resource, ignored)
+        await asyncio.sleep(1)
+        assert await s.writes() == settled + 1
+
+    play(scenario)
+
+
+def test_templates_are_composed_in_either_version_of_a_composition(play):
+    async def scenario(s):
+        await s.offer()
+        template = {
+            "name": "settings",
+            "base": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": s.id}},
+            "patches": [{"fromFieldPath": "spec.size", "toFieldPath": "data.size"}],
+            "readinessChecks": [{"type": "None"}],
+        }
+        spec = {
+            "compositeTypeRef": {"apiVersion": s.api_version, "kind": s.xrs.kind},
+            "mode": "Resources",
+            "resources": [template],
+        }
+        await FirstDesign(s).apply(MODERN_COMPOSITION, s.id, spec)
+        await s.claim("mine", {"size": "3"})
+        claim = await s.claim_that_is("mine", READY)
+        [reference] = (await s.composite_of(claim))["spec"]["resourceRefs"]
+        settings = await s.client.get(CONFIG_MAP, reference["name"], s.id)
+        assert settings is not None
+        assert settings["data"] == {"size": "3"}
+
+    play(scenario)
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "told"),
+    [
+        (COMPOSITION, {"to": []}, "spec.compositeTypeRef: Required value"),
+        (COMPOSITION, {"from": TYPE}, "an array of resources is required in Resources mode"),
+        (MODERN_COMPOSITION, {"compositeTypeRef": TYPE}, "an array of pipeline steps is required"),
+        (MODERN_COMPOSITION, {"from": TYPE, "mode": "Else"}, "spec.mode: Unsupported value"),
+    ],
+)
+def test_a_composition_that_cannot_compose_is_refused(play, kind, spec, told):
+    async def scenario(s):
+        with pytest.raises(Invalid, match=re.escape(told)):
+            await FirstDesign(s).apply(kind, s.id, spec)
 
     play(scenario)

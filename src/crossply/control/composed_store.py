@@ -124,9 +124,11 @@ class ComposedStore:
         return str(owner.get("name", ""))
 
     def remaining(self) -> int:
-        """How many composed resources there still are, as far as we know."""
-        caches = self._caches.values()
-        return sum(bool(self._owner_of(orjson.loads(data))) for each in caches for data in each.objects())
+        """How many composed resources stay for now, as far as we know: nobody has deleted them yet."""
+        found = (orjson.loads(data) for cache in self._caches.values() for data in cache.objects())
+        return sum(
+            1 for each in found if self._owner_of(each) and not each["metadata"].get("deletionTimestamp")
+        )
 
     async def _connection_details(self, obj: Object) -> dict[str, bytes]:
         secret = await find_secret(self._plane, obj)

@@ -95,7 +95,7 @@ class CompositeKind:
             self._queue.add((namespace, name))
 
     def remaining(self) -> int:
-        """How many composed resources there still are, as far as we know."""
+        """How many composed resources nobody has deleted yet, as far as we know."""
         return self._composed.remaining()
 
     def _notice(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
