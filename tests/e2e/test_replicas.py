@@ -6,6 +6,7 @@ import asyncio
 import secrets
 import signal
 import time
+from collections import Counter
 
 import orjson
 import pytest
@@ -17,7 +18,7 @@ from crossply.kube.shards import SHARDS
 from tests.api.servers import embedded
 from tests.e2e.pipelines import SIZE, entry, resources
 from tests.e2e.replicas import Replica, Replicas, replicas_of
-from tests.e2e.scenario import CONFIG_MAP, DEFINITION, PATIENCE, Scenario
+from tests.e2e.scenario import CONFIG_MAP, DEFINITION, EVENT, PATIENCE, Scenario
 from tests.e2e.things import FAILED, READY, Things
 from tests.kube.conftest import own_cluster
 
@@ -60,6 +61,12 @@ async def until(holds, what: str = "") -> None:
     while not await holds():
         assert time.monotonic() < end, f"never so: {what}"
         await asyncio.sleep(0.05)
+
+
+async def events(s: Scenario) -> list[tuple[str, str, str]]:
+    """About whom, why and what: everything that was told in the scenario's namespace."""
+    listed = [orjson.loads(data) for data in (await s.client.list(EVENT, s.id)).items]
+    return [(each["involvedObject"]["name"], each["reason"], each["message"]) for each in listed]
 
 
 async def shared(s: Scenario, *replicas: Replica) -> None:
@@ -127,6 +134,9 @@ def test_each_composite_resource_is_written_by_one_replica_also_when_one_joins_o
         assert theirs
         assert not ours & theirs
         assert ours | theirs == set(NAMES)
+        told = Counter(await events(s))
+        assert told
+        assert set(told.values()) == {1}, "what happened is told once"
 
         third = await replicas.start("third")
         await shared(s, first, second, third)
