@@ -30,8 +30,6 @@ from crossply.values import Object
 
 LABEL = "crossplane.io/composite"
 CANNOT_GET = "cannot compose resources: cannot get existing composed resources: cannot get composed resource"
-CANNOT_GET = "cannot compose resources: cannot get existing composed resources: cannot get composed resource"
-CANNOT_GET = "cannot compose resources: cannot get existing composed resources: cannot get composed resource"
 
 Enqueue = Callable[[str, str, str], None]
 """Wakes a composite resource, and says what did."""
