@@ -6,7 +6,7 @@ The story: `plan_files` reads the files, `control.planning_run` finds out what w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from crossply.cli.spec import Command, Flag, Invocation
 
@@ -30,7 +30,10 @@ def run(invocation: Invocation) -> int:
     objects = read_objects(invocation["filename"], invocation.stdin)
     namespace = invocation["namespace"] or config.namespace
     wish = Wish(tuple(objects), invocation["delete"], invocation["field-manager"] or "", namespace)
-    told = asyncio.run(make_plan(config, wish, _progress(invocation)))
+    try:
+        told = asyncio.run(make_plan(config, wish, _progress(invocation)))
+    finally:
+        _clear(invocation.stderr)
     _write(invocation, told)
     if told.plan.is_failing:
         return FAILING
@@ -57,10 +60,16 @@ def _progress(invocation: Invocation) -> Progress:
         return lambda done, total: None
 
     def tell(done: int, total: int) -> None:
-        stderr.write("\r\x1b[K" if done == total else f"\r\x1b[Kreconciled {done} of {total}")
+        stderr.write(f"\r\x1b[Kreconciled {done} of {total}")
         stderr.flush()
 
     return tell
+
+
+def _clear(stderr: TextIO) -> None:
+    if stderr.isatty():
+        stderr.write("\r\x1b[K")
+        stderr.flush()
 
 
 COMMAND = Command(
