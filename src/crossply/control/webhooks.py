@@ -97,11 +97,7 @@ class Webhooks:
             self._detach()
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-        try:
-            async with asyncio.timeout(_GOODBYE_SECONDS):
-                await self._take_leave()
-        except (CrossplyError, TimeoutError) as problem:
-            _log.info("the webhook configuration stays: %s", problem)
+            await self._say_goodbye()
         await self._server.stop()
 
     def gained(self, shards: Shardset) -> None:
@@ -183,6 +179,13 @@ class Webhooks:
         """Whether another replica is asked, and is there."""
         assert self._shown is not None
         return self._is_anothers(live) and await answers(url_in(live), self._shown.authorities)
+
+    async def _say_goodbye(self) -> None:
+        try:
+            async with asyncio.timeout(_GOODBYE_SECONDS):
+                await self._take_leave()
+        except (CrossplyError, TimeoutError) as problem:
+            _log.info("the webhook configuration stays: %s", problem)
 
     async def _take_leave(self) -> None:
         """Without a Service nobody answers at our address any more.
