@@ -83,13 +83,28 @@ def definition(**spec):
     return parse_definition({"kind": "CompositeResourceDefinition", "metadata": {"name": "x"}, "spec": spec})
 
 
-def test_a_refusal_is_explained_where_an_account_was_acted_for_and_only_there():
+def test_a_refusal_of_the_account_that_was_acted_for_is_explained():
     account = {"namespace": "ops", "name": "blog"}
-    problem, plain = ComposeError(IN_NAMESPACE), ComposeError(IN_NAMESPACE)
+    problem = ComposeError(IN_NAMESPACE)
     explain_refusal(problem, definition(serviceAccountRef=account))
     assert str(problem).startswith(f"{IN_NAMESPACE}. service account ops/blog may not patch configmaps")
-    explain_refusal(plain, definition())
-    assert str(plain) == IN_NAMESPACE
     other = ComposeError("something else")
     explain_refusal(other, definition(serviceAccountRef=account))
     assert str(other) == "something else"
+
+
+@pytest.mark.parametrize(
+    ("verb", "verbs", "reason"),
+    [
+        ("patch", "get,list,watch,create,update,patch,delete", "what is composed is watched, too"),
+        ("list", "get,list,watch", "what is only required is not written"),
+    ],
+)
+def test_a_refusal_of_the_controllers_themselves_is_answered_by_a_role_that_they_gather(verb, verbs, reason):
+    problem = ComposeError(IN_CLUSTER.replace("create", verb))
+    explain_refusal(problem, definition())
+    assert str(problem).endswith(
+        "to grant it: kubectl create clusterrole crossplane:composed:servers.cloud.org "
+        f"--verb={verbs} --resource=servers.cloud.org && kubectl label clusterrole "
+        "crossplane:composed:servers.cloud.org rbac.crossplane.io/aggregate-to-crossplane=true"
+    ), reason

@@ -85,6 +85,13 @@ WORK_FLAGS = (
         placeholder="5m",
         env="CIRCUIT_BREAKER_COOLDOWN",
     ),
+    Flag(
+        "definer",
+        "The user to impersonate for what definitions and Compositions stand for: CRDs, roles, revisions. "
+        "Then who composes needs no right to write these. The roles that always exist are the installer's.",
+        kind="string",
+        env="DEFINER",
+    ),
 )
 
 
@@ -101,4 +108,5 @@ def options_of(invocation: Invocation) -> Options:
             refill=invocation["circuit-breaker-refill-rate"],
             cooldown=invocation["circuit-breaker-cooldown"],
         ),
+        definer=invocation["definer"] or "",
     )

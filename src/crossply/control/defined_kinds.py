@@ -88,14 +88,14 @@ class DefinedKinds(Generic[K]):
         version = definition["metadata"]["resourceVersion"]
         body = {"metadata": {"finalizers": finalizers or None, "resourceVersion": version}}
         name = definition["metadata"]["name"]
-        return await self._plane.client.patch_merge(self._definitions, name, body, "", MANAGER)
+        return await self._plane.defining.patch_merge(self._definitions, name, body, "", MANAGER)
 
     async def apply_crd(self, crd: Object) -> tuple[Object, bool]:
         """Make a CRD so; as it is now, and whether that took a write."""
         live = await self._plane.client.get(CRD, crd["metadata"]["name"])
         if live is not None and self._applied.refresh(live, crd):
             return live, False
-        written = await self._plane.client.apply(CRD, crd, MANAGER)
+        written = await self._plane.defining.apply(CRD, crd, MANAGER)
         self._applied.remember(written, crd)
         return written, True
 
@@ -141,7 +141,7 @@ class DefinedKinds(Generic[K]):
             told["status"]["controllers"] = {**_NOTHING_CONTROLLED, **before, **_types(controlled)}
         if told["status"] == definition.get("status"):
             return definition
-        return await self._plane.client.update_status(self._definitions, told, MANAGER)
+        return await self._plane.defining.update_status(self._definitions, told, MANAGER)
 
 
 def _types(controlled: dict[str, TypeRef]) -> Object:

@@ -50,10 +50,11 @@ class DefinitionController:
             await self._remove(xrd, definition)
             return
         xrd = await self._kinds.hold(xrd)
-        await self._roles.keep(xrd, granted_by(definition))
         crd = await self._apply_crd(xrd)
         if not is_established(crd):
             raise Waiting(f"waiting for composite resource CustomResourceDefinition {name} to be established")
+        # Not before the kind is the definition's: nobody gets rights to a kind by only naming it.
+        await self._roles.keep(xrd, granted_by(definition))
         await self._run(xrd, definition)
         await self._kinds.tell(xrd, ESTABLISHED, {COMPOSITE_TYPE: definition.composite})
 
@@ -102,7 +103,7 @@ class DefinitionController:
         if crd is not None and not crd["metadata"].get("deletionTimestamp"):
             await self._empty(xrd, definition)
             await self._kinds.stop(definition.name)
-            await self._plane.client.delete(CRD, definition.name)
+            await self._plane.defining.delete(CRD, definition.name)
         if crd is not None:
             raise Waiting(f"waiting for CustomResourceDefinition {definition.name} to be gone")
         await self._kinds.stop(definition.name)

@@ -97,7 +97,7 @@ class OfferController:
         if crd is not None and is_controlled_by(crd, xrd):
             await self._delete_claims(xrd, definition)
             await self._kinds.stop(definition.name)
-            await self._plane.client.delete(CRD, kind.resource)
+            await self._plane.defining.delete(CRD, kind.resource)
             raise Waiting(f"waiting for CustomResourceDefinition {kind.resource} to be gone")
         await self._kinds.stop(definition.name)
         self._plane.discovery.drop(kind)

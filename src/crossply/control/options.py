@@ -15,3 +15,5 @@ class Options(NamedTuple):
     shortest_poll: float = 1.0
     """The annotation for polling cannot ask for fewer seconds."""
     circuit: Limits = Limits()
+    definer: str = ""
+    """The user that serves definitions: writes CRDs, roles and revisions. Empty for who composes, too."""

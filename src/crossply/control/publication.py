@@ -99,10 +99,10 @@ class PublicationController:
         publication = await self._kinds.hold(publication)
         definition = await self._definitions.hold(definition)
         kind = claim_kind_of(infrastructure)
-        await self._roles.keep(publication, Granted(kind.resource, kind.group, kind.plural))
         crd, _ = await self._kinds.apply_crd(wish)
         if not is_established(crd):
             raise Waiting("waiting for requirement CustomResourceDefinition to be established")
+        await self._roles.keep(publication, Granted(kind.resource, kind.group, kind.plural))
         await self._run(publication, definition, infrastructure)
         assert infrastructure.claim is not None
         types = {COMPOSITE_TYPE: infrastructure.composite, CLAIM_TYPE: infrastructure.claim}
@@ -136,7 +136,7 @@ class PublicationController:
         if not crd["metadata"].get("deletionTimestamp"):
             await self._delete_requirements(kind, publication, definition, infrastructure)
             await self._kinds.stop(publication["metadata"]["name"])
-            await self._plane.client.delete(CRD, kind.resource)
+            await self._plane.defining.delete(CRD, kind.resource)
         raise Waiting(f"waiting for CustomResourceDefinition {kind.resource} to be gone")
 
     async def _delete_requirements(

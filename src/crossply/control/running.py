@@ -83,6 +83,7 @@ class ControlPlane:
         self._plane = plane_for(client)
         self._plane.circuit, self._plane.concurrency = options.circuit, options.concurrency
         self._plane.shortest_poll = options.shortest_poll
+        self._plane.definer = client.acting_as(options.definer) if options.definer else None
         self._shares = self._plane.shares = shares or Alone()
         self._sharing: asyncio.Task[None] | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -155,10 +156,10 @@ class ControlPlane:
 
     async def _install(self) -> None:
         """Apply the CRDs of the kinds that make a control plane, and the namespace that they count on."""
-        client = self._plane.client
+        client = self._plane.defining
         await asyncio.gather(
             client.apply(NAMESPACE, HOME, MANAGER),
-            standing_roles.install(client, MANAGER),
+            *([] if self._plane.definer else [standing_roles.install(client, MANAGER)]),
             *(client.apply(CRD, crd, MANAGER) for crd in core_crds()),
         )
 

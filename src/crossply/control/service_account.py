@@ -9,6 +9,7 @@ further than the account does.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -22,6 +23,10 @@ _REFUSAL = re.compile(
     r'"(?P<group>[^"]*)"(?: in the namespace "(?P<namespace>[^"]+)")?'
 )
 _READS, _WRITES = ("get", "list"), ("get", "create", "patch", "delete")
+_WATCHES = (*_READS, "watch")
+_KEEPS = (*_WATCHES, "create", "update", "patch", "delete")
+GATHERED = "rbac.crossplane.io/aggregate-to-crossplane"
+"""The label of roles whose rights the controllers have."""
 
 
 class Refusal(NamedTuple):
@@ -46,10 +51,11 @@ def composing(plane: Plane, definition: Definition) -> Plane:
 
 
 def explain_refusal(problem: CrossplyError, definition: Definition) -> None:
-    """Add to a problem, where it is that the account may not do something, how to let it."""
-    refusal = refusal_in(str(problem)) if definition.service_account is not None else None
+    """Add to a problem, where it is that something may not be done, how to allow it."""
+    refusal = refusal_in(str(problem))
     if refusal is not None:
-        problem.args = (f"{problem}. {told(refusal)}",)
+        commands = grant(refusal) if definition.service_account is not None else grant_to_all(refusal)
+        problem.args = (f"{problem}. {told(refusal, commands)}",)
 
 
 def refusal_in(message: str) -> Refusal | None:
@@ -63,11 +69,11 @@ def refusal_in(message: str) -> Refusal | None:
     return Refusal(found["user"], found["verb"], resource, found["namespace"] or "", composed)
 
 
-def told(refusal: Refusal) -> str:
+def told(refusal: Refusal, commands: Iterable[str]) -> str:
     """What is missing, and the commands that grant it."""
     where = f"in namespace {refusal.namespace}" if refusal.namespace else "in the cluster"
-    commands = " && ".join(grant(refusal))
-    return f"{_name(refusal.user)} may not {refusal.verb} {refusal.resource} {where}; to grant it: {commands}"
+    grants = " && ".join(commands)
+    return f"{_name(refusal.user)} may not {refusal.verb} {refusal.resource} {where}; to grant it: {grants}"
 
 
 def grant(refusal: Refusal) -> tuple[str, str]:
@@ -78,6 +84,20 @@ def grant(refusal: Refusal) -> tuple[str, str]:
     return (
         f"kubectl create {kind} {role} --verb={_verbs(refusal)} --resource={refusal.resource}{place}",
         f"kubectl create {kind}binding {role} --{kind}={role} {_subject(refusal.user)}{place}",
+    )
+
+
+def grant_to_all(refusal: Refusal) -> tuple[str, str]:
+    """The commands that make a role for what is missing, and gather it into the controllers' own.
+
+    Whoever may write a Composition for any kind can then have it written: the controllers do not tell them
+    apart.
+    """
+    role = f"crossplane:composed:{refusal.resource}"
+    verbs = _WATCHES if refusal.verb in _READS and not refusal.composed else _KEEPS
+    return (
+        f"kubectl create clusterrole {role} --verb={','.join(verbs)} --resource={refusal.resource}",
+        f"kubectl label clusterrole {role} {GATHERED}=true",
     )
 
 

@@ -56,7 +56,7 @@ _BASES = {
 async def install(client: Client, manager: str) -> None:
     """Apply all of them; where we may not, whoever installed us has seen to them."""
     wishes = [(CLUSTER_ROLE, role) for role in standing_roles()]
-    wishes.append((CLUSTER_ROLE_BINDING, _binding()))
+    wishes.append((CLUSTER_ROLE_BINDING, standing_binding()))
     await asyncio.gather(*(_apply(client, kind, wish, manager) for kind, wish in wishes))
 
 
@@ -91,7 +91,8 @@ def _head(name: str) -> Object:
     return {"apiVersion": CLUSTER_ROLE.api_version, "kind": CLUSTER_ROLE.kind, "metadata": {"name": name}}
 
 
-def _binding() -> Object:
+def standing_binding() -> Object:
+    """Who is an administrator without further ado."""
     return {
         "apiVersion": CLUSTER_ROLE_BINDING.api_version,
         "kind": CLUSTER_ROLE_BINDING.kind,
