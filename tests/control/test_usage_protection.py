@@ -19,8 +19,7 @@ from crossply.control.webhook_certificates import LIFE, new_certificate
 from crossply.control.webhook_configuration import CONFIGURATIONS, LEFT, url_in
 from crossply.control.webhook_configuration import NAME as CONFIGURATION
 from crossply.control.webhook_secret import NAME as TLS
-from crossply.control.webhook_secret import NAMESPACE as HOME
-from crossply.control.webhook_secret import SELECTION, SharedCertificate, read_certificate, secret_of
+from crossply.control.webhook_secret import SharedCertificate, read_certificate, secret_of, selection_in
 from crossply.kube.caches import Caches
 from crossply.kube.client import Client
 from crossply.kube.failures import AlreadyExists, KubeError
@@ -35,6 +34,7 @@ pytestmark = [
 ]
 
 
+HOME = "crossplane-system"
 SERVICES = Kind("", "v1", "Service", "services", True)
 ENDPOINTS = Kind("", "v1", "Endpoints", "endpoints", True)
 ROLES = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", False)
@@ -282,7 +282,7 @@ async def sharing(client, *clocks):
         made = []
         for clock in clocks:
             caches = await stack.enter_async_context(Caches(client))
-            cache = caches.acquire(SECRET, SELECTION)
+            cache = caches.acquire(SECRET, selection_in(HOME))
             await cache.synced.wait()
             made.append(SharedCertificate(client, cache, ("127.0.0.1",), clock))
         yield made
@@ -335,10 +335,10 @@ def test_a_certificate_of_another_replica_is_shown_as_soon_as_it_is_there(connec
             await until(lambda: is_ready(client, ns))
             secret = await client.get(SECRET, TLS, HOME)
             renewed = new_certificate(("127.0.0.1",), datetime.now(UTC), read_certificate(secret))
-            await client.update(SECRET, {**secret, "data": secret_of(renewed)["data"]})
+            await client.update(SECRET, {**secret, "data": secret_of(renewed, HOME)["data"]})
 
             async def is_told():
-                bundle = secret_of(renewed)["data"]["ca.crt"]
+                bundle = secret_of(renewed, HOME)["data"]["ca.crt"]
                 return (await configuration(client))["webhooks"][0]["clientConfig"]["caBundle"] == bundle
 
             await until(is_told)

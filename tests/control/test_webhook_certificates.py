@@ -106,7 +106,7 @@ def test_what_is_no_review_is_refused(body, status):
 def test_a_port_that_is_taken_is_told_in_plain_words():
     async def case(server, url):
         port = int(url.split(":")[2].split("/")[0])
-        with pytest.raises(CannotListen, match=f"cannot listen on 127.0.0.1:{port}"):
+        with pytest.raises(CannotListen, match=f"cannot listen on 127.0.0.1:{port}: Address already in use"):
             await WebhookServer(answer).start("127.0.0.1", port)
 
     serve(case)
@@ -128,7 +128,7 @@ def test_a_certificate_serves_its_names_and_its_time(names, after, good, why):
 
 def test_a_certificate_survives_its_secret():
     certificate = new_certificate(NAMES, NOW)
-    assert read_certificate(secret_of(certificate)) == certificate
+    assert read_certificate(secret_of(certificate, "home")) == certificate
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ WEBHOOK_FLAGS = (
     ),
     Flag(
         "webhook-service-namespace",
-        "The namespace of that Service.",
+        "The namespace of that Service, and of the Secret with the certificate.",
         kind="string",
         default="crossplane-system",
         env="WEBHOOK_SERVICE_NAMESPACE",

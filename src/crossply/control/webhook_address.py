@@ -23,6 +23,7 @@ class WebhookSettings(NamedTuple):
     service_name: str = ""
     """The Service in front of all replicas; empty where there is none."""
     service_namespace: str = "crossplane-system"
+    """Where the Service is, and in any case the Secret with the certificate."""
 
 
 class WebhookAddress(NamedTuple):

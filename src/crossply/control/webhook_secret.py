@@ -19,8 +19,6 @@ from crossply.kube.selection import Selection
 from crossply.values import Object
 
 NAME = "crossply-webhook-tls"
-NAMESPACE = "crossplane-system"
-SELECTION = Selection(NAMESPACE, fields=f"metadata.name={NAME}")
 MANAGER = "crossply"
 _TRIES = 20
 
@@ -29,7 +27,7 @@ class NoCertificate(CrossplyError):
     """Replicas do not agree on a certificate for webhooks."""
 
     code = "CP-811"
-    hint = f"delete the Secret {NAME} in namespace {NAMESPACE} to have a new one made"
+    hint = f"delete the Secret {NAME} to have a new one made"
 
 
 class SharedCertificate:
@@ -38,15 +36,17 @@ class SharedCertificate:
     def __init__(
         self, client: Client, cache: Cache, names: tuple[str, ...], clock: Callable[[], datetime]
     ) -> None:
+        """The cache is that of one Secret, see `selection_in`."""
         self._client = client
         self._cache = cache
+        self._namespace = cache.selection.namespace
         self._names = names
         self._clock = clock
 
     async def ensure(self) -> ServingCertificate:
         """The certificate, made or renewed where that is due."""
         for _ in range(_TRIES):
-            data = self._cache.get(NAMESPACE, NAME)
+            data = self._cache.get(self._namespace, NAME)
             secret = None if data is None else orjson.loads(data)
             current = read_certificate(secret)
             if current is not None and current.serves(self._names, self._clock()):
@@ -60,12 +60,12 @@ class SharedCertificate:
 
     async def refresh(self) -> None:
         """Look at the Secret itself, ahead of the watch."""
-        found = await self._client.get(SECRET, NAME, NAMESPACE)
+        found = await self._client.get(SECRET, NAME, self._namespace)
         if found is not None:
             self._cache.learn(found)
 
     async def _write(self, secret: Object | None, certificate: ServingCertificate) -> None:
-        body = secret_of(certificate)
+        body = secret_of(certificate, self._namespace)
         if secret is None:
             self._cache.learn(await self._client.create(SECRET, body, MANAGER))
             return
@@ -74,7 +74,12 @@ class SharedCertificate:
         self._cache.learn(await self._client.update(SECRET, body, MANAGER))
 
 
-def secret_of(certificate: ServingCertificate) -> Object:
+def selection_in(namespace: str) -> Selection:
+    """The Secret in a namespace."""
+    return Selection(namespace, fields=f"metadata.name={NAME}")
+
+
+def secret_of(certificate: ServingCertificate, namespace: str) -> Object:
     """A certificate as a Secret."""
     files = {
         "ca.crt": certificate.authorities,
@@ -84,7 +89,7 @@ def secret_of(certificate: ServingCertificate) -> Object:
     return {
         "apiVersion": "v1",
         "kind": "Secret",
-        "metadata": {"name": NAME, "namespace": NAMESPACE},
+        "metadata": {"name": NAME, "namespace": namespace},
         "type": "kubernetes.io/tls",
         "data": {name: base64.b64encode(content).decode() for name, content in files.items()},
     }

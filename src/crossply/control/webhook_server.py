@@ -60,7 +60,8 @@ class WebhookServer:
             await site.start()
         except OSError as problem:
             await self._runner.cleanup()
-            raise CannotListen(f"cannot listen on {host or '*'}:{port}: {problem.strerror}") from None
+            why = os.strerror(problem.errno or 0)
+            raise CannotListen(f"cannot listen on {host or '*'}:{port}: {why}") from None
         taken: int = self._runner.addresses[0][1]
         return taken
 

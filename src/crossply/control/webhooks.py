@@ -31,7 +31,7 @@ from crossply.control.webhook_configuration import (
 from crossply.control.webhook_configuration import NAME as CONFIGURATION
 from crossply.control.webhook_probe import answers
 from crossply.control.webhook_review import UsageReview
-from crossply.control.webhook_secret import MANAGER, SELECTION, NoCertificate, SharedCertificate
+from crossply.control.webhook_secret import MANAGER, NoCertificate, SharedCertificate, selection_in
 from crossply.control.webhook_server import PATH, WebhookServer
 from crossply.errors import CrossplyError
 from crossply.kube.cache import Cache
@@ -75,7 +75,8 @@ class Webhooks:
         """Serve, and have API servers ask us."""
         server = self._plane.client.config.server
         self._address = await asyncio.to_thread(find_address, self._settings, server)
-        self._secrets = self._open_cache(SECRET, SELECTION, "certificate")
+        home = selection_in(self._settings.service_namespace)
+        self._secrets = self._open_cache(SECRET, home, "certificate")
         which = Selection(fields=f"metadata.name={CONFIGURATION}")
         self._configurations = self._open_cache(CONFIGURATIONS, which, "configuration")
         for cache in (self._secrets, self._configurations):
