@@ -14,6 +14,8 @@ from tests.e2e.scenario import CONFIG_MAP, SECRET, condition
 pytestmark = pytest.mark.xdist_group("e2e")
 
 ACCOUNT = Kind("", "v1", "ServiceAccount", "serviceaccounts", True)
+CLUSTER_ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", False)
+CLUSTER_BINDING = Kind("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings", False)
 ROLE = Kind("rbac.authorization.k8s.io", "v1", "Role", "roles", True)
 BINDING = Kind("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", True)
 
@@ -99,5 +101,31 @@ def test_a_secret_that_the_account_may_not_read_is_not_passed_on(play):
         name = claim["spec"]["resourceRef"]["name"]
         xr = await s.until(s.xrs, name, lambda xr: "may not get secrets" in said(xr))
         assert "resourceRefs" not in xr["spec"] or not xr["spec"]["resourceRefs"]
+
+    play(scenario)
+
+
+def test_an_account_cannot_compose_more_rights_than_it_has(play):
+    async def scenario(s):
+        design = FirstDesign(s)
+        await s.client.create(ACCOUNT, {"metadata": {"name": "sql", "namespace": s.id}})
+        rule = {"apiGroups": [ROLE.group], "resources": ["clusterrolebindings"], "verbs": ["*"]}
+        await s.client.create(CLUSTER_ROLE, {"metadata": {"name": s.id}, "rules": [rule]})
+        subject = {"kind": "ServiceAccount", "namespace": s.id, "name": "sql"}
+        reference = {"apiGroup": ROLE.group, "kind": "ClusterRole"}
+        body = {"metadata": {"name": s.id}, "roleRef": {**reference, "name": s.id}, "subjects": [subject]}
+        await s.client.create(CLUSTER_BINDING, body)
+        await design.define_sql(connectionDetails=[], serviceAccountRef={"namespace": s.id, "name": "sql"})
+        base = {
+            "apiVersion": CLUSTER_BINDING.api_version,
+            "kind": CLUSTER_BINDING.kind,
+            "metadata": {"name": f"{s.id}-all"},
+            "roleRef": {**reference, "name": "cluster-admin"},
+            "subjects": [subject],
+        }
+        await design.compose(design.sqls, to=[{"base": base}])
+        await design.apply(design.sqls, "mine", {})
+        await s.until(design.sqls, "mine", lambda sql: "not currently held" in said(sql))
+        assert await s.client.get(CLUSTER_BINDING, f"{s.id}-all") is None
 
     play(scenario)

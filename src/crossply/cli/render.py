@@ -14,6 +14,7 @@ from crossply.compose.recipe import prepare
 from crossply.compose.rendering import Rendered, Rendering
 from crossply.compose.world import World
 from crossply.errors import CrossplyError
+from crossply.kinds.composition import Composition
 from crossply.values import Object
 
 
@@ -65,11 +66,20 @@ def _render(
         machinery = inputs.machinery_for(xr, definition)
         rendering = Rendering(machinery, world, caller(runners, invocation["timeout"]))
         try:
+            if definition is not None:
+                _check_contract(definition, file.composition)
             return rendering.run(xr, prepare(file.composition), observed, context)
         except (StepFailed, RenderInputError) as problem:
             raise problem.within("cannot render composite resource") from None
         except ComposeError as problem:
             raise problem.within("cannot render composite resource: reconcile failed") from None
+
+
+def _check_contract(definition: Object, composition: Composition) -> None:
+    from crossply.compose.contract import check_contract
+    from crossply.kinds.definition import parse_definition
+
+    check_contract(parse_definition(definition), composition)
 
 
 def _load_observed(path: str | None) -> list[Object]:

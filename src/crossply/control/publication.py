@@ -80,6 +80,7 @@ class PublicationController:
         wanted = parse_publication(publication).definition
         definition = await self._plane.client.get(INFRASTRUCTURE_DEFINITION, wanted)
         if definition is None:
+            await self._kinds.stop(name)
             return
         infrastructure = published(parse_definition(definition))
         kind = claim_kind_of(infrastructure)
