@@ -105,6 +105,10 @@ async def sized(things: Things, size: str, names: list[str] = NAMES) -> None:
     await asyncio.gather(*(things.until(name, READY, told_of_the_latest_edit) for name in names))
 
 
+def ready_with(size: str):
+    return lambda claim: READY(claim) and claim["status"].get("size") == size
+
+
 def told_of_the_latest_edit(xr) -> bool:
     return all(
         each["observedGeneration"] == xr["metadata"]["generation"] for each in xr["status"]["conditions"]
@@ -203,6 +207,30 @@ def test_a_definition_is_deleted_with_all_its_composite_resources_by_all_replica
         for name in NAMES[:10]:
             await s.client.delete(things.kind, name, s.id)
         await s.until_gone(DEFINITION, things.kind.resource)
+
+    group(scenario)
+
+
+def test_a_claim_and_its_composite_resource_may_be_looked_after_by_two_replicas(group):
+    async def scenario(s: Scenario, replicas: Replicas) -> None:
+        first, second = await replicas.start("first"), await replicas.start("second")
+        await shared(s, first, second)
+        s = await Scenario.begin(s.client, s.id)
+        await s.offer()
+        await s.compose(s.config_map())
+        names = NAMES[:12]
+        for size in ("1", "2"):
+            await asyncio.gather(*(s.claim(name, {"size": size}) for name in names))
+            for name in names:
+                await s.claim_that_is(name, ready_with(size))
+        looked_after = [each.witness.written(s.claims.plural) for each in (first, second)]
+        assert all(looked_after)
+        assert looked_after[0] & looked_after[1] == set()
+        for name in names:
+            await s.client.delete(s.claims, name, s.id)
+        for name in names:
+            await s.until_gone(s.claims, name)
+        await s.until_none(s.xrs)
 
     group(scenario)
 
