@@ -149,11 +149,13 @@ def _argument(scope: Scope, node: Operand, go_name: str, compile_operand: Compil
 
 def _invoker(name: str, function: Function, site: Site) -> Invoke:
     """Run the function; its failure is told with the place of the whole command."""
-    call_it = function.call
+    call_it, slow = function.call, function.slow
 
     def invoke(frame: Frame, values: tuple[Any, ...]) -> Any:
         budget = frame.budget
         try:
+            if slow:
+                budget.check_nearly()
             result = call_it(*values)
             if result.__class__ is str:
                 budget.made += len(result)

@@ -55,6 +55,11 @@ class Budget:
         """About how many bytes functions have made."""
         self._written = 0
 
+    def check_nearly(self) -> None:
+        """Like `check`, but with a few seconds to spare for what cannot be stopped once it has begun."""
+        if monotonic() > self._deadline - self._seconds / 3:
+            raise TooLarge(f"rendering takes longer than {self._seconds:g} seconds")
+
     def write(self, characters: int) -> None:
         """Count rendered text; TooLarge when there is too much of it."""
         self._written += characters

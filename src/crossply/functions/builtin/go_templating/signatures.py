@@ -25,7 +25,7 @@ class Function(NamedTuple):
     `parameters` are Go type names as reflection spells them: "string", "int", "int64", "float64", "bool",
     "interface {}" ("any" means the same here), "[]interface {}", "[]string", "map[string]interface {}",
     "time.Time"; "..." as a type is not written: `variadic` says that the last parameter may repeat, or be
-    missing. `slow` marks what takes milliseconds, so that the engine looks at its clock after each call.
+    missing. `slow` marks what can take seconds: no such call is begun when the time is nearly up.
     """
 
     call: Callable[..., Any]

@@ -111,10 +111,18 @@ def _string(text: str, indent: int) -> str:
     style = style_of(text)
     if style is PLAIN:
         return text
-    if style is LITERAL:
-        block = write_literal(text, indent)
-        return f"|{_INDENT}{block[2:]}" if block[1] == "2" else block
+    if style is LITERAL or ("\n" in text and "\t" in text and style_of(text.replace("\t", "x")) is LITERAL):
+        return _block(text, indent)
     return (write_double if style is DOUBLE else write_single)(text, _NEVER_FOLDED, 0)
+
+
+def _block(text: str, indent: int) -> str:
+    """A literal block. Of a text that starts with an empty line go-yaml loses that line, and so do we."""
+    block = write_literal(text, indent)
+    if block[1] != "2":
+        return block
+    block = f"|{_INDENT}{block[2:]}"
+    return block.replace("\n", "", 1) if text[0] == "\n" else block
 
 
 def _float(number: float) -> str:
