@@ -18,6 +18,8 @@ from tests.api.servers import real
 from tests.e2e.scenario import PATIENCE, Scenario
 
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
+FLAGS = ("--function-timeout", "5s")
+"""So that a function which hangs is told of soon."""
 
 
 @pytest.fixture(scope="session")
@@ -25,10 +27,13 @@ def control_plane(request, tmp_path_factory) -> ClusterConfig:
     """How to reach the API of a running control plane: a whole one, or our controllers for a real server."""
     directory = tmp_path_factory.mktemp("control-plane")
     if request.config.getoption("--server") == "real":
-        with real(directory) as server, running(directory, "controller", "--kubeconfig", server.kubeconfig):
+        with (
+            real(directory) as server,
+            running(directory, "controller", "--kubeconfig", server.kubeconfig, *FLAGS),
+        ):
             yield load_config(server.kubeconfig)
     else:
-        with running(directory, "up", "--in-memory", "--data", str(directory)):
+        with running(directory, "up", "--in-memory", "--data", str(directory), *FLAGS):
             yield load_config(str(directory / "kubeconfig"))
 
 

@@ -20,6 +20,7 @@ from crossply.cli.observing import (
 )
 from crossply.cli.serving import run_plane, stop_requested
 from crossply.cli.spec import Command, Flag, Invocation
+from crossply.cli.work_flags import FUNCTION_TIMEOUT
 from crossply.errors import CrossplyError
 
 TYPE_CHECKING = False
@@ -64,6 +65,7 @@ def _detach(invocation: Invocation) -> int:
     command = [sys.executable, "-m", "crossply.cli", "up", "--data", data, "--listen", invocation["listen"]]
     if invocation["in-memory"]:
         command.append("--in-memory")
+    command += ["--function-timeout", f"{invocation['function-timeout']}s"]
     command += words_of(invocation)
     with open(os.path.join(data, LOG_FILE), "w") as log:
         process = subprocess.Popen(
@@ -99,6 +101,7 @@ def _running(data: str) -> bool:
 
 
 async def _serve(invocation: Invocation) -> None:
+    from crossply.control.options import Options
     from crossply.control.running import ControlPlane
     from crossply.kube.client import Client
     from crossply.kube.config import load_config
@@ -118,7 +121,8 @@ async def _serve(invocation: Invocation) -> None:
     try:
         config = load_config(os.path.join(data, "kubeconfig"))
         async with observed(invocation, LOOPBACK), Client(config) as client:
-            await run_plane(ControlPlane(client), stopped, tell, server.wait())
+            options = Options(function_seconds=invocation["function-timeout"])
+            await run_plane(ControlPlane(client, options=options), stopped, tell, server.wait())
             if not stopped.is_set():
                 raise StartFailed(f"the API server ended with code {server.returncode}")
     finally:
@@ -186,6 +190,7 @@ COMMAND = Command(
             default="127.0.0.1:0",
             placeholder="127.0.0.1:0",
         ),
+        FUNCTION_TIMEOUT,
         metrics_port(0, HERE_ONLY),
         LOG_FORMAT,
         debug_flag(),

@@ -22,7 +22,16 @@ def _positive(text: str) -> float:
     return number
 
 
+FUNCTION_TIMEOUT = Flag(
+    "function-timeout",
+    "How long a call of a function may take before the composite resource says that it failed.",
+    kind="duration",
+    default="2m",
+    placeholder="2m",
+    env="FUNCTION_TIMEOUT",
+)
 WORK_FLAGS = (
+    FUNCTION_TIMEOUT,
     Flag(
         "max-concurrent-reconciles",
         "How many objects of a kind are reconciled at once.",
@@ -103,6 +112,7 @@ def options_of(invocation: Invocation) -> Options:
     return Options(
         concurrency=max(invocation["max-concurrent-reconciles"], 1),
         shortest_poll=invocation["min-poll-interval"],
+        function_seconds=invocation["function-timeout"],
         circuit=Limits(
             burst=invocation["circuit-breaker-burst"],
             refill=invocation["circuit-breaker-refill-rate"],

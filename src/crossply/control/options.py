@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crossply.control.circuit import Limits
+from crossply.control.pipeline_functions import CALL_SECONDS
 
 
 class Options(NamedTuple):
@@ -15,5 +16,7 @@ class Options(NamedTuple):
     shortest_poll: float = 1.0
     """The annotation for polling cannot ask for fewer seconds."""
     circuit: Limits = Limits()
+    function_seconds: float = CALL_SECONDS
+    """How long a call of a function may take."""
     definer: str = ""
     """The user that serves definitions: writes CRDs, roles and revisions. Empty for who composes, too."""

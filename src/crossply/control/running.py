@@ -28,6 +28,7 @@ from crossply.control.kinds import (
 from crossply.control.offered import OfferController
 from crossply.control.options import Options
 from crossply.control.owned_crds import OwnedCrds
+from crossply.control.pipeline_functions import PipelineFunctions
 from crossply.control.plane import plane_for
 from crossply.control.publication import PublicationController
 from crossply.control.revision import RevisionController
@@ -83,6 +84,7 @@ class ControlPlane:
         self._plane = plane_for(client)
         self._plane.circuit, self._plane.concurrency = options.circuit, options.concurrency
         self._plane.shortest_poll = options.shortest_poll
+        self._plane.functions = PipelineFunctions(options.function_seconds)
         self._plane.definer = client.acting_as(options.definer) if options.definer else None
         self._shares = self._plane.shares = shares or Alone()
         self._sharing: asyncio.Task[None] | None = None
