@@ -187,7 +187,7 @@ def test_two_usages_that_end_at_the_same_time_leave_no_mark(play):
         await asyncio.gather(*(s.client.delete(USAGE, name, s.id) for name in ("one", "two")))
         for name in ("one", "two"):
             await s.until_gone(USAGE, name)
-        assert is_free(await s.client.get(CONFIG_MAP, "used", s.id))
+        await s.until(CONFIG_MAP, "used", is_free)
 
     play(scenario)
 
