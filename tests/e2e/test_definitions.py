@@ -308,3 +308,20 @@ def test_both_versions_of_the_definition_kind_say_the_same(play):
         assert read["spec"]["scope"] == "LegacyCluster"
 
     play(scenario)
+
+
+def test_a_claim_that_is_called_like_its_xr_is_not_offered(play):
+    async def scenario(s):
+        things = Things(s, "LegacyCluster")
+        claim = {"kind": "Thing", "plural": "claims"}
+        xrd = await things.define(claimNames=claim)
+        await things.established()
+
+        async def told():
+            return [e for e in await s.events(xrd) if "conflicts with composite resource name" in e[2]]
+
+        [(type_, reason, _)] = await s.eventually(told)
+        assert (type_, reason) == ("Warning", "OfferClaim")
+        assert await s.client.get(CRD, f"claims.{s.group}") is None
+
+    play(scenario)

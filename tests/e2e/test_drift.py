@@ -134,3 +134,36 @@ def test_the_status_of_a_composed_resource_is_its_own(play):
         assert await s.writes("buckets") == before + 4
 
     play(scenario)
+
+
+def test_what_an_older_crossplane_wrote_is_taken_over(play):
+    """It wrote by updates: the fields' owner of then gives way, so that ours can also remove fields."""
+
+    async def scenario(s):
+        things = await Things.defined(s)
+        await things.compose(resources(entry("one", SIZE)))
+        paused = {"crossplane.io/paused": "true"}
+        xr = await things.apply("mine", {"size": "3"}, annotations=paused)
+        owner = {"apiVersion": xr["apiVersion"], "kind": xr["kind"], "name": "mine", "controller": True}
+        metadata = {
+            "name": "old",
+            "namespace": s.id,
+            "annotations": {"crossplane.io/composition-resource-name": "one"},
+            "ownerReferences": [{**owner, "uid": xr["metadata"]["uid"]}],
+        }
+        body = {"metadata": metadata, "data": {"size": "1"}}
+        await s.client.create(CONFIG_MAP, body, "crossplane")
+        ref = {"apiVersion": "v1", "kind": "ConfigMap", "name": "old"}
+        resumed = {"metadata": {"annotations": {"crossplane.io/paused": None}}}
+        await things.change("mine", {**resumed, "spec": {"crossplane": {"resourceRefs": [ref]}}})
+
+        def is_ours(obj):
+            managers = [each["manager"] for each in obj["metadata"]["managedFields"]]
+            return len(managers) == 1 and managers[0].startswith("apiextensions.crossplane.io/composed/")
+
+        obj = await s.until(CONFIG_MAP, "old", is_ours)
+        assert obj["data"] == {"size": "3"}
+        await things.compose(resources(entry("one")))
+        await s.until(CONFIG_MAP, "old", lambda obj: "data" not in obj)
+
+    play(scenario)

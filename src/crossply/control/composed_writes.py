@@ -11,13 +11,15 @@ from crossply.compose.engine import Outcome
 from crossply.compose.errors import ComposeError
 from crossply.compose.events import COMPOSE, WARNING, Event
 from crossply.compose.metadata import labels_of, name_of, namespace_of, uid_of
-from crossply.compose.naming import composed_manager
+from crossply.compose.naming import COMPOSED_MANAGER, composed_manager
 from crossply.control.composed_store import ComposedStore
 from crossply.control.dependencies import Interest
+from crossply.control.field_owners import upgrade_to_apply
 from crossply.control.memory import Applied
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kube.failures import Conflict, Invalid, KubeError
+from crossply.kube.kind import Kind
 from crossply.values import Object
 
 _DETACHED = ("crossplane.io/composite", "crossplane.io/claim-name", "crossplane.io/claim-namespace")
@@ -93,9 +95,22 @@ class ComposedWrites:
         if self._applied.holds(live, wish) or (live is not None and self._applied.refresh(live, wish)):
             return
         kind = await self._plane.discovery.kind_for(wish.get("apiVersion", ""), wish.get("kind", ""))
+        if live is not None:
+            live = await self._take_over(kind, live, manager)
         result = await self._plane.client.apply(kind, _based_on(live, wish), manager)
+        if live is not None:
+            result = await self._take_over(kind, result, manager)
         self._applied.remember(result, wish)
         await self._store.learn(kind, result)
+
+    async def _take_over(self, kind: Kind, live: Object, manager: str) -> Object:
+        """Own what was written by updates, as older Crossplanes did, so that we can also remove it again."""
+        managers = [str(each.get("manager", "")) for each in live["metadata"].get("managedFields") or ()]
+        ours = next((each for each in managers if each.startswith(COMPOSED_MANAGER)), manager)
+        patch = upgrade_to_apply(live, ours)
+        if not patch:
+            return live
+        return await self._plane.client.patch_json(kind, name_of(live), patch, namespace_of(live))
 
 
 def _based_on(live: Object | None, wish: Object) -> Object:
