@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help bytecode run stop test lint format bench soak fuzz docs lock proto test-cluster test-e2e test-rest clean
+.PHONY: help bytecode run stop test lint format bench soak fuzz docs lock proto test-cluster test-e2e test-rest manifests image clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -43,6 +43,12 @@ docs: $(STAMP) ## Write the generated pages of the reference
 
 proto: $(STAMP) ## Generate the wire messages from the .proto files
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh tools/generate_protos.sh
+
+manifests: $(STAMP) ## Write deploy/manifests from the chart (Helm is built once, by Go, in .cache)
+	@$(BIN)/python tools/manifests.py
+
+image: ## Build the image of the controllers (BASE=... for another base, ENGINE=docker)
+	@$(or $(ENGINE),podman) build -t crossply:0.1.0 $(if $(BASE),--build-arg BASE=$(BASE)) -f deploy/Containerfile .
 
 lock: $(STAMP) ## Pin every dependency anew, by hash
 	@sh tools/lock.sh

@@ -3,6 +3,7 @@
 #
 #   tests/cluster/build.sh        etcd, kube-apiserver, kube-controller-manager, kubectl
 #   tests/cluster/build.sh e2e    the same and e2e.test, the end-to-end tests of Kubernetes
+#   tests/cluster/build.sh helm   Helm alone
 #
 # The directory is kept under .cache/cluster (or CROSSPLY_CLUSTER_CACHE), one for each go.mod, so a second call
 # finds everything there and needs no Go. Progress goes to standard error.
@@ -15,13 +16,15 @@ cache=${CROSSPLY_CLUSTER_CACHE:-$here/../../.cache/cluster}
 say() { printf '%s\n' "$*" >&2; }
 
 programs=(etcd kube-apiserver kube-controller-manager kubectl)
+module=$here
 case "$*" in
 "") ;;
 e2e) programs+=(e2e.test) ;;
-*) say "usage: build.sh [e2e]"; exit 2 ;;
+helm) programs=(helm) module=$here/helm ;;
+*) say "usage: build.sh [e2e|helm]"; exit 2 ;;
 esac
 
-key=$(sha256sum "$here/go.mod" | cut -c1-16)
+key=$(sha256sum "$module/go.mod" | cut -c1-16)
 mkdir -p "$cache/$key/bin"
 bin=$(cd "$cache/$key/bin" && pwd)
 
@@ -33,11 +36,13 @@ list_missing() {
     done
 }
 
-version_of() { awk -v module="$1" '$1 == module && $2 ~ /^v/ { print $2; exit }' "$here/go.mod"; }
+version_of() { awk -v module="$1" '$1 == module && $2 ~ /^v/ { print $2; exit }' "$module/go.mod"; }
 
 # Clients refuse a server of version "v0.0.0-master", which is what an unset variable says.
 linker_flags() {
-    local version minor package
+    local version minor package helm
+    helm=$(version_of helm.sh/helm/v3)
+    [ -z "$helm" ] || { printf '%s' "-s -w -X helm.sh/helm/v3/internal/version.version=$helm"; return; }
     version=$(version_of k8s.io/kubernetes)
     minor=${version#v1.}
     printf '%s' "-s -w"
@@ -50,10 +55,11 @@ linker_flags() {
 compile() {
     local program=$1 output=$2 go=(nice -n 19 go)
     local flags=(-trimpath -ldflags "$(linker_flags)" -o "$output")
-    cd "$here"
+    cd "$module"
     export CGO_ENABLED=0
     case "$program" in
     etcd) exec "${go[@]}" build "${flags[@]}" go.etcd.io/etcd/server/v3 ;;
+    helm) exec "${go[@]}" build "${flags[@]}" helm.sh/helm/v3/cmd/helm ;;
     e2e.test) exec "${go[@]}" test -c "${flags[@]}" k8s.io/kubernetes/test/e2e ;;
     *) exec "${go[@]}" build "${flags[@]}" "k8s.io/kubernetes/cmd/$program" ;;
     esac

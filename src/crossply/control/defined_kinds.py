@@ -6,6 +6,7 @@ Each has a finalizer of its own, so that none lets the definition go before all 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, Protocol, TypeVar
 
@@ -23,6 +24,7 @@ from crossply.values import Object
 MANAGER = "crossplane"
 COMPOSITE_TYPE = "compositeResourceType"
 CLAIM_TYPE = "compositeResourceClaimType"
+_LISTING_SECONDS = 30.0
 _NO_TYPE = {"apiVersion": "", "kind": ""}
 _NOTHING_CONTROLLED = {COMPOSITE_TYPE: _NO_TYPE, CLAIM_TYPE: _NO_TYPE}
 """What a definition's status says of kinds that are not controlled."""
@@ -112,8 +114,20 @@ class DefinedKinds(Generic[K]):
         await self.stop(name)
         kind = make()
         self._plane.discovery.add(kind.kind)
-        await kind.start()
+        await self._start(kind)
         self._running[name] = (version, kind)
+
+    async def _start(self, kind: K) -> None:
+        """Begin to reconcile a kind; one that cannot be listed must not hold up all others."""
+        try:
+            async with asyncio.timeout(_LISTING_SECONDS):
+                await kind.start()
+        except TimeoutError:
+            await kind.stop()
+            raise Waiting(
+                f"waiting for what there is of {kind.kind.resource}: the API server does not list it, "
+                "perhaps because the controllers may not read it"
+            ) from None
 
     async def attend(self, crd_name: str, served: str, run: Callable[[], Awaitable[None]]) -> None:
         """Run a kind beside the replica that serves it, once the API server knows this version."""
