@@ -31,7 +31,7 @@ def test_what_a_lost_member_had_on_its_way_ends_before_its_lease() -> None:
 class Life:
     """A heartbeat whose clock a test moves, and what it told."""
 
-    def __init__(self, client: Client, ns: str) -> None:
+    def __init__(self, client: Client, ns: str, timing: Timing = Timing()) -> None:
         self.now = 0.0
         self.fresh: list[bool] = []
         self.alarms: list[float] = []
@@ -40,7 +40,7 @@ class Life:
             namespace=ns,
             group="crossply",
             replica="One Of_Many",
-            timing=Timing(),
+            timing=timing,
             deadman=self.alarms.append,
             clock=lambda: self.now,
         )
@@ -88,7 +88,7 @@ def test_a_wall_clock_that_jumps_evicts_nobody(connect, ns, monkeypatch, jump) -
     async def case(client: Client) -> None:
         shards = Shards(client, namespace=ns, count=COUNT, replica="right", timing=QUICK)
         being = asyncio.create_task(shards.run())
-        life = Life(client, ns)
+        life = Life(client, ns, QUICK)
         await life.heart._beat(life.now, life.note)
         async with asyncio.timeout(20):
             while not shards.owned:
@@ -147,6 +147,20 @@ class Gains:
     async def drain(self, shards: frozenset[int]) -> None: ...
 
     def abandon(self) -> None: ...
+
+
+def test_a_replica_with_a_longer_lease_is_not_given_up_by_one_with_a_shorter(connect, ns) -> None:
+    async def case(client: Client) -> None:
+        patient = Life(client, ns)
+        await patient.heart._beat(patient.now, patient.note)
+        hasty = Shards(client, namespace=ns, count=COUNT, replica="hasty", timing=QUICK)
+        being = asyncio.create_task(hasty.run())
+        await asyncio.sleep(QUICK.lease + 2)
+        assert await client.get(LEASE, member_name("crossply", patient.heart.member), ns) is not None
+        being.cancel()
+        await asyncio.gather(being, return_exceptions=True)
+
+    connect(case)
 
 
 def test_the_first_replica_decides_how_many_shards_there_are(connect, ns) -> None:

@@ -9,6 +9,7 @@ One Lease more is the group's own: it says how many shards there are.
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from math import ceil
 from typing import NamedTuple
 
 from crossply.kube.kind import Kind
@@ -78,7 +79,7 @@ def shard_name(group: str, shard: int) -> str:
 def new_lease(group: str, namespace: str, name: str, holder: str = "", seconds: float = 1.0) -> Object:
     """A Lease to create."""
     now = micro_time()
-    spec: Object = {"leaseDurationSeconds": max(int(seconds), 1), "acquireTime": now, "renewTime": now}
+    spec: Object = {"leaseDurationSeconds": max(ceil(seconds), 1), "acquireTime": now, "renewTime": now}
     return {
         "apiVersion": LEASE.api_version,
         "kind": LEASE.kind,
@@ -98,6 +99,11 @@ def held_by(lease: Object, holder: str) -> Object:
 def holder_of(lease: Object) -> str:
     """Who holds a Lease; empty for nobody."""
     return str(lease["spec"].get("holderIdentity") or "")
+
+
+def duration_of(lease: Object) -> float:
+    """For how long a Lease is good, in seconds."""
+    return float(lease["spec"].get("leaseDurationSeconds") or 0)
 
 
 def micro_time() -> str:

@@ -30,6 +30,7 @@ from crossply.kube.leases import (
     LEASE,
     Timing,
     count_of,
+    duration_of,
     group_lease,
     group_name,
     group_selector,
@@ -94,11 +95,6 @@ class Shards:
         """The version of each heartbeat, and when we saw it first."""
         self._unsettled = float("-inf")
         """When a write was last left with the server without an answer."""
-
-    @property
-    def fresh(self) -> bool:
-        """Whether we were heard of lately enough to act at all."""
-        return self._heart.fresh()
 
     @property
     def owned(self) -> Shardset:
@@ -206,26 +202,28 @@ class Shards:
                 await self._settle(cache, shard, set(members))
 
     def _observe(self, cache: Cache) -> dict[str, Object]:
-        """The metadata of every heartbeat; when each was seen first in its present version is noted."""
+        """Every heartbeat; when each was seen first in its present version is noted."""
         members: dict[str, Object] = {}
         for data in cache.objects():
             lease: Object = orjson.loads(data)
             if lease["metadata"]["name"] == member_name(self._group, holder_of(lease)):
-                members[holder_of(lease)] = lease["metadata"]
+                members[holder_of(lease)] = lease
         before, now = self._seen, self._clock()
         self._seen = {}
-        for member, metadata in members.items():
+        for member, lease in members.items():
             version, since = before.get(member, ("", now))
-            same = version == metadata["resourceVersion"]
-            self._seen[member] = (metadata["resourceVersion"], since if same else now)
+            current = lease["metadata"]["resourceVersion"]
+            self._seen[member] = (current, since if version == current else now)
         return members
 
     async def _evict_the_lost(self, members: dict[str, Object]) -> None:
         now = self._clock()
         for member, (version, since) in self._seen.items():
-            if member == self._heart.member or now - since <= self._timing.lease:
+            # What was agreed with us counts, and what it says itself: it may have been started otherwise.
+            lease = max(self._timing.lease, duration_of(members[member]))
+            if member == self._heart.member or now - since <= lease:
                 continue
-            name, uid = members[member]["name"], members[member]["uid"]
+            name, uid = members[member]["metadata"]["name"], members[member]["metadata"]["uid"]
             # Refused where it renewed after all: then the watch is late, and will tell.
             with suppress(Conflict):
                 await self._client.delete(LEASE, name, self._namespace, uid=uid, resource_version=version)
