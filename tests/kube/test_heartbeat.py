@@ -28,10 +28,13 @@ def test_what_a_lost_member_had_on_its_way_ends_before_its_lease() -> None:
         assert timing.dead + timing.transit + timing.landing <= timing.lease + 1e-9
 
 
+USUAL = Timing()
+
+
 class Life:
     """A heartbeat whose clock a test moves, and what it told."""
 
-    def __init__(self, client: Client, ns: str, timing: Timing = Timing()) -> None:
+    def __init__(self, client: Client, ns: str, timing: Timing = USUAL) -> None:
         self.now = 0.0
         self.fresh: list[bool] = []
         self.alarms: list[float] = []
