@@ -246,6 +246,19 @@ def test_a_publication_says_what_it_misses_and_works_once_that_is_there(play):
     play(scenario)
 
 
+def test_a_definition_is_published_once_under_its_own_name(play):
+    async def scenario(s):
+        design = await whole(s)
+        reference = {"infrastructureDefinitionReference": {"name": design.sqls.resource}}
+        await design.apply(PUBLICATION, s.id, reference)
+        await s.until(PUBLICATION, s.id, condition("Offered", "False", "CannotOffer"))
+        await s.client.delete(PUBLICATION, s.id)
+        await s.until_gone(PUBLICATION, s.id)
+        assert await s.client.get(CRD, design.requirements.resource)
+
+    play(scenario)
+
+
 def test_a_definition_takes_requirements_infrastructure_and_all_they_stand_for_with_it(play):
     async def scenario(s):
         design = await whole(s)

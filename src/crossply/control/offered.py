@@ -6,8 +6,6 @@ part of the definition's end. Claims go first, since each takes its composite re
 
 from __future__ import annotations
 
-import orjson
-
 from crossply.compose.events import NORMAL, WARNING, Event
 from crossply.control.claim_kind import ClaimKind, claim_kind_of
 from crossply.control.conditions import OFFERED, REDACTED
@@ -18,6 +16,7 @@ from crossply.control.defined_kinds import (
     is_controlled_by,
     is_established,
 )
+from crossply.control.emptying import empty
 from crossply.control.kinds import CRD, DEFINITION
 from crossply.control.plane import Plane
 from crossply.kinds.definition import Definition, parse_definition
@@ -95,23 +94,10 @@ class OfferController:
         kind = claim_kind_of(definition)
         crd = await self._plane.client.get(CRD, kind.resource)
         if crd is not None and is_controlled_by(crd, xrd):
-            await self._delete_claims(xrd, definition)
+            await empty(self._plane, kind, lambda: self._run(xrd, definition))
             await self._kinds.stop(definition.name)
             await self._plane.defining.delete(CRD, kind.resource)
             raise Waiting(f"waiting for CustomResourceDefinition {kind.resource} to be gone")
         await self._kinds.stop(definition.name)
         self._plane.discovery.drop(kind)
         await self._kinds.let_go(xrd)
-
-    async def _delete_claims(self, xrd: Object, definition: Definition) -> None:
-        kind = claim_kind_of(definition)
-        listed = [orjson.loads(data) for data in (await self._plane.client.list(kind)).items]
-        if not listed:
-            return
-        # After a restart nobody would work off the claims' finalizers.
-        await self._run(xrd, definition)
-        for claim in listed:
-            metadata = claim["metadata"]
-            if not metadata.get("deletionTimestamp"):
-                await self._plane.client.delete(kind, metadata["name"], metadata["namespace"])
-        raise Waiting(f"waiting for {len(listed)} claims of {definition.name} to be gone")

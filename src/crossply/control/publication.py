@@ -20,6 +20,7 @@ from crossply.control.defined_kinds import (
     is_controlled_by,
     is_established,
 )
+from crossply.control.emptying import empty
 from crossply.control.kind_roles import Granted, KindRoles
 from crossply.control.kinds import CRD, INFRASTRUCTURE_DEFINITION, PUBLICATION
 from crossply.control.plane import Plane
@@ -27,7 +28,6 @@ from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition, parse_definition, published
 from crossply.kinds.definition_v1alpha1 import parse_publication
 from crossply.kube.cache import Cache
-from crossply.kube.kind import Kind
 from crossply.schema.crd_v1alpha1 import requirement_crd
 from crossply.values import Object
 
@@ -61,11 +61,13 @@ class PublicationController:
         wanted = parse_publication(publication).definition
         definition = await self._plane.client.get(INFRASTRUCTURE_DEFINITION, wanted)
         if publication["metadata"].get("deletionTimestamp"):
-            await self._withdraw(publication, definition)
-            await self._kinds.let_go(publication)
+            await self._remove(publication, definition)
         elif definition is None:
             # The watch on definitions wakes us when it comes.
             await self._refuse(publication, f'InfrastructureDefinition "{wanted}" does not exist')
+        elif wanted != name:
+            # So a definition is published at most once.
+            await self._refuse(publication, f'a publication has the name of what it publishes, "{wanted}"')
         elif definition["metadata"].get("deletionTimestamp"):
             await self._withdraw(publication, definition)
         else:
@@ -119,7 +121,11 @@ class PublicationController:
         self._plane.recorder.record(publication, Event(WARNING, OFFER, told))
         await self._kinds.tell(publication, StatusCondition("Offered", "False", "CannotOffer", told))
 
-    async def _withdraw(self, publication: Object, definition: Object | None) -> None:
+    async def _remove(self, publication: Object, definition: Object | None) -> None:
+        if self._kinds.is_held(publication):
+            await self._kinds.let_go(await self._withdraw(publication, definition))
+
+    async def _withdraw(self, publication: Object, definition: Object | None) -> Object:
         """Delete all requirements, then their CRD; then nothing of ours keeps the definition."""
         publication = await self._kinds.tell(publication, REDACTED)
         if definition is not None:
@@ -128,6 +134,7 @@ class PublicationController:
             await self._kinds.stop(publication["metadata"]["name"])
             self._plane.discovery.drop(claim_kind_of(infrastructure))
             await self._definitions.let_go(definition)
+        return publication
 
     async def _take_away(self, publication: Object, definition: Object, infrastructure: Definition) -> None:
         kind = claim_kind_of(infrastructure)
@@ -135,21 +142,7 @@ class PublicationController:
         if crd is None or not is_controlled_by(crd, publication):
             return
         if not crd["metadata"].get("deletionTimestamp"):
-            await self._delete_requirements(kind, publication, definition, infrastructure)
+            await empty(self._plane, kind, lambda: self._run(publication, definition, infrastructure))
             await self._kinds.stop(publication["metadata"]["name"])
             await self._plane.defining.delete(CRD, kind.resource)
         raise Waiting(f"waiting for CustomResourceDefinition {kind.resource} to be gone")
-
-    async def _delete_requirements(
-        self, kind: Kind, publication: Object, definition: Object, infrastructure: Definition
-    ) -> None:
-        listed = [orjson.loads(data) for data in (await self._plane.client.list(kind)).items]
-        if not listed:
-            return
-        # After a restart nobody would work off the requirements' finalizers.
-        await self._run(publication, definition, infrastructure)
-        for requirement in listed:
-            metadata = requirement["metadata"]
-            if not metadata.get("deletionTimestamp"):
-                await self._plane.client.delete(kind, metadata["name"], metadata["namespace"])
-        raise Waiting(f"waiting for {len(listed)} requirements of {infrastructure.name} to be gone")
