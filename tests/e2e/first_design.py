@@ -46,6 +46,7 @@ class FirstDesign:
         names = {"kind": "Server", "plural": "servers"}
         spec = {"group": self.servers.group, "scope": "Cluster", "names": names, "versions": [version]}
         await self.apply(CRD, self.servers.resource, spec)
+        await self.s.grant(self.servers)
         await self.s.until(CRD, self.servers.resource, condition("Established", "True"))
 
     async def define_sql(self, **spec: Any) -> None:

@@ -13,6 +13,7 @@ import orjson
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind
 from crossply.values import Object
+from tests.deploy.installing import CLUSTER_ROLE, allowing, composing
 
 DEFINITION = Kind(
     "apiextensions.crossplane.io", "v1", "CompositeResourceDefinition", "compositeresourcedefinitions", False
@@ -64,6 +65,11 @@ class Scenario:
         await self.client.apply(
             FUNCTION, {**body, "metadata": {"name": name, "annotations": annotations}}, "test"
         )
+
+    async def grant(self, kind: Kind) -> None:
+        """Let the control plane compose a kind, as the role of a provider does."""
+        role = composing(allowing([kind.group], [kind.plural, f"{kind.plural}/status"]), name=kind.resource)
+        await self.client.apply(CLUSTER_ROLE, role, "test")
 
     async def offer(self, **spec: Any) -> None:
         """Define XDb with its claim Db, and wait until both are served."""

@@ -209,6 +209,7 @@ async def custom_kind(s: Scenario, kind: str = "Bucket", namespaced: bool = True
         },
     }
     await s.client.apply(CRD, body, "test")
+    await s.grant(made)
     await s.until(CRD, made.resource, condition("Established", "True"))
     return made
 
