@@ -80,9 +80,12 @@ def test_documents_become_composed_resources_without_their_marks():
 
 
 def test_what_earlier_steps_want_is_kept():
-    desired = State(Resource({"status": {"a": 1.0}}), {"before": Resource({"kind": "X"})})
+    desired = State(
+        Resource({"status": {"a": 1.0}}), {"before": Resource({"kind": "X"}, {"k": b"v"}, READY_TRUE)}
+    )
     response = run(request(manifest(), desired=desired))
     assert list(response.desired.resources) == ["before", "a"]
+    assert response.desired.resources["before"] == Resource({"kind": "X"}, {}, READY_TRUE)
     assert response.desired.composite.object == {"status": {"a": 1.0}}
 
 

@@ -116,6 +116,23 @@ def test_recursion_depth_does_not_depend_on_the_caller():
     assert deep(200) == "x" * 900
 
 
+def test_a_caller_that_is_deep_itself_gets_an_error_and_no_crash():
+    program = compile_text("{{ " + "(" * 70 + "1" + ")" * 70 + " }}")
+
+    def deep():
+        try:
+            return program.render({})
+        except TemplateError as problem:
+            return str(problem)
+
+    def down(levels):
+        return down(levels - 1) if levels else deep()
+
+    answers = {down(levels) for levels in range(300, 940, 10)}
+    assert answers <= {"1", "template: manifests: templates nest too deep"}
+    assert "1" in answers
+
+
 def test_nesting_is_bounded_when_a_template_is_read():
     deep = "{{ " + "(" * MAX_NESTING + "1" + ")" * MAX_NESTING + " }}"
     with pytest.raises(ParseError, match="max expression depth exceeded"):

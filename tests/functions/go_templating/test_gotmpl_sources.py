@@ -29,6 +29,13 @@ def message(response):
 INLINE = {"source": "Inline", "inline": {"template": manifest()}}
 
 INPUTS = [
+    (
+        {"ttl": "soon"},
+        "cannot get Function input from *v1.RunFunctionRequest: cannot get function input "
+        "*v1beta1.GoTemplate from *v1.RunFunctionRequest: cannot unmarshal JSON from *structpb.Struct into "
+        "*v1beta1.GoTemplate: json: cannot unmarshal JSON string into Go value of type v1.Duration: "
+        'time: invalid duration "soon"',
+    ),
     ({"source": ""}, "invalid function input: source is required"),
     ({"source": "Web"}, "invalid function input: invalid source: Web"),
     ({"inline": {}}, "invalid function input: inline.template or inline.templates should be provided"),

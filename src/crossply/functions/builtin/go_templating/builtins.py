@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 from typing import Any
-from urllib.parse import quote_plus
 
 from crossply.functions.builtin.go_templating import comparison
 from crossply.functions.builtin.go_templating.limits import check_size
@@ -120,6 +119,8 @@ def script(*values: Any) -> str:
 
 def url_query(*values: Any) -> str:
     """Text made safe for the query of a URL."""
+    from urllib.parse import quote_plus
+
     return _grown(quote_plus(utf8(_text(values)), safe="~"))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crossply.compose.messages import SECOND, Request
 from crossply.functions.builtin.input_decoding import OBJECT, InputError, array, decode, struct, text
@@ -13,6 +13,17 @@ __all__ = ["Input", "InputError", "read_input"]
 
 TTL_ANNOTATION = "gotemplating.fn.crossplane.io/ttl"
 DEFAULT_TTL = 60 * SECOND
+
+
+def _duration(value: Any) -> int:
+    given = text("v1.Duration")(value)
+    try:
+        return parse_duration(given)
+    except ValueError as error:
+        raise InputError(
+            f"json: cannot unmarshal JSON string into Go value of type v1.Duration: {error}"
+        ) from None
+
 
 _GO_TYPE = "v1beta1.GoTemplate"
 _SHAPE = struct(
@@ -27,7 +38,7 @@ _SHAPE = struct(
         ),
         "fileSystem": struct("v1beta1.TemplateSourceFileSystem", {"dirPath": text()}),
         "environment": struct("v1beta1.TemplateSourceEnvironment", {"key": text()}),
-        "ttl": text("v1.Duration"),
+        "ttl": _duration,
         "options": array("[]string", text(), ""),
     },
 )
@@ -52,12 +63,7 @@ def read_input(request: Request) -> Input:
 
 def _ttl(request: Request, fields: Object) -> int:
     """How long the answer may be reused. The XR has the last word, even when it makes no sense."""
-    ttl = DEFAULT_TTL
-    if "ttl" in fields:
-        try:
-            ttl = parse_duration(fields["ttl"])
-        except ValueError as error:
-            raise InputError(f"json: cannot unmarshal into Go value of type v1.Duration: {error}") from None
+    ttl: int = fields.get("ttl", DEFAULT_TTL)
     composite = request.observed.composite
     metadata = composite.object.get("metadata") if composite is not None else None
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None

@@ -116,7 +116,7 @@ def annotations_of(manifest: Object) -> Object:
 
 def _annotation_problem(manifest: Object) -> str:
     metadata = manifest.get("metadata")
-    if "metadata" not in manifest:
+    if metadata is None:
         return ""
     if not isinstance(metadata, dict):
         return _not_a_map(".metadata.annotations", metadata)

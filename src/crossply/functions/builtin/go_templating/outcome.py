@@ -45,7 +45,7 @@ class Outcome:
         self.xr: Object = given.object
         self.ready = given.ready
         self.details = dict(given.connection_details)
-        self.resources = dict(request.desired.resources)
+        self.resources = {name: _wanted(each) for name, each in request.desired.resources.items()}
         self.context = request.context
         self.conditions: list[Condition] = []
         self.selectors: dict[str, ResourceSelector] = {}
@@ -80,6 +80,11 @@ class Outcome:
             return None
         old = {name: each for name, each in self.selectors.items() if not each.namespace}
         return Requirements(resources=self.selectors, extra_resources=old)
+
+
+def _wanted(resource: Resource) -> Resource:
+    """A resource that an earlier step wants; connection details are none of its business and are dropped."""
+    return resource._replace(connection_details={}) if resource.connection_details else resource
 
 
 def ready_of(annotations: Object) -> int:

@@ -43,6 +43,9 @@ class Program(NamedTuple):
             return render.main(data)
         except TooLarge as problem:
             raise ExecError(f"template: {NAME}: {problem}") from None
+        except RecursionError:
+            # Only when the caller itself stands near the limit: a template's depth is counted.
+            raise ExecError(f"template: {NAME}: templates nest too deep") from None
 
 
 @lru_cache(maxsize=256)

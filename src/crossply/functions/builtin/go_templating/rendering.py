@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from crossply.functions.builtin.go_templating.errors import ExecError
-from crossply.functions.builtin.go_templating.limits import MAX_TEMPLATE_DEPTH, Budget
+from crossply.functions.builtin.go_templating.limits import MAX_TEMPLATE_DEPTH, Budget, TooLarge
 from crossply.functions.builtin.go_templating.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.values import NO_VALUE
 from crossply.values.goquote import quote
@@ -138,7 +138,10 @@ def _in_new_thread(run: Run, frame: Frame, dot: Any) -> None:
             problems.append(problem)
 
     thread = Thread(target=work, name="template", daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:
+        raise TooLarge("templates nest deeper than this machine has threads for") from None
     thread.join()
     if problems:
         raise problems[0]
