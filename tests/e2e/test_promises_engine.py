@@ -46,12 +46,13 @@ def test_conflicting_writers_a_fight_is_slowed_down_and_an_edit_still_counts(pla
         await things.apply("mine", {"size": "1"})
         xr = await things.until("mine", READY)
         name = things.references(xr)[0]["name"]
-        fighting = asyncio.create_task(fight(s, name))
+        enough = asyncio.Event()
+        fighting = asyncio.create_task(fight(s, name, enough))
         try:
             xr = await things.until("mine", SLOWED_DOWN)
         finally:
-            fighting.cancel()
-            await asyncio.gather(fighting, return_exceptions=True)
+            enough.set()
+            await fighting
         [said] = [c["message"] for c in xr["status"]["conditions"] if c["type"] == "Responsive"]
         assert f"ConfigMap/{name}" in said
         await things.change("mine", {"spec": {"size": "2"}})
@@ -60,9 +61,9 @@ def test_conflicting_writers_a_fight_is_slowed_down_and_an_edit_still_counts(pla
     play(scenario)
 
 
-async def fight(s, name):
-    """Undo what the engine writes, for ever."""
-    while True:
+async def fight(s, name, enough):
+    """Undo what the engine writes, until it is enough."""
+    while not enough.is_set():
         found = await s.client.get(CONFIG_MAP, name, s.id)
         if found is not None and found["data"]["size"] != "theirs":
             await s.client.patch_merge(CONFIG_MAP, name, {"data": {"size": "theirs"}}, s.id)
