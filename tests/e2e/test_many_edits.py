@@ -69,7 +69,7 @@ def test_a_fight_over_a_composed_object_ends_with_the_engines_value(play):
         await things.apply("mine", {"size": "0"})
         xr = await things.until("mine", READY)
         name = things.references(xr)[0]["name"]
-        for number in range(1, 121):
+        for number in range(1, 61):
             await s.client.patch_merge(CONFIG_MAP, name, {"data": {"size": f"theirs {number}"}}, s.id)
         await s.until(CONFIG_MAP, name, lambda obj: obj["data"] == {"size": "0"})
         await things.until("mine", SYNCED, condition("Ready", "True"))
