@@ -10,6 +10,7 @@ import pytest
 
 from crossply.kube.failures import Invalid
 from tests.e2e.first_design import (
+    APPLICATION_DEFINITION,
     COMPOSITION,
     INFRASTRUCTURE_DEFINITION,
     PUBLICATION,
@@ -230,6 +231,17 @@ def test_infrastructure_may_not_compose_in_a_namespace(play):
         await design.compose(design.sqls, to=[{"base": base}])
         await design.apply(design.sqls, "mine", {})
         await s.until(design.sqls, "mine", synced_false("ConfigMap", "namespace"))
+
+    play(scenario)
+
+
+@pytest.mark.parametrize("kind", [INFRASTRUCTURE_DEFINITION, APPLICATION_DEFINITION])
+def test_a_definition_has_the_name_of_what_it_defines(play, kind):
+    async def scenario(s):
+        design = FirstDesign(s)
+        spec = {"crdSpecTemplate": design.template(design.sqls)}
+        with pytest.raises(Invalid, match="the name must be the plural and the group"):
+            await design.apply(kind, f"others.{s.group}", spec)
 
     play(scenario)
 

@@ -6,10 +6,15 @@ The definition goes last: a finalizer keeps it until its composite resources and
 from __future__ import annotations
 
 from crossply.compose.events import NORMAL, WARNING, Event
-from crossply.compose.metadata import controller_of, uid_of
 from crossply.control.composite_kind import CompositeKind
 from crossply.control.conditions import ESTABLISHED, TERMINATING
-from crossply.control.defined_kinds import COMPOSITE_TYPE, DefinedKinds, Waiting, is_established
+from crossply.control.defined_kinds import (
+    COMPOSITE_TYPE,
+    DefinedKinds,
+    Waiting,
+    is_controlled_by,
+    is_established,
+)
 from crossply.control.kind_roles import Granted, KindRoles
 from crossply.control.kinds import CRD, DEFINITION
 from crossply.control.plane import Plane
@@ -96,9 +101,8 @@ class DefinitionController:
     async def _remove(self, xrd: Object, definition: Definition) -> None:
         xrd = await self._kinds.tell(xrd, TERMINATING)
         crd = await self._plane.client.get(CRD, definition.name)
-        owner = controller_of(crd) if crd is not None else None
-        if owner is None or owner.get("uid") != uid_of(xrd):
-            # Somebody else's kind, or none: there is nothing of ours to take away.
+        if crd is not None and not is_controlled_by(crd, xrd):
+            # Somebody else's kind: there is nothing of ours to take away.
             crd = None
         if crd is not None and not crd["metadata"].get("deletionTimestamp"):
             await self._empty(xrd, definition)
