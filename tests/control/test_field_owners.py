@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.field_owners import holds, upgrade_to_apply
+from crossply.control.field_owners import holds, is_applied, upgrade_to_apply
+from crossply.control.memory import contains
 
 WISH = {"metadata": {"labels": {"a": "1"}}, "spec": {"size": 1}}
 
@@ -60,3 +61,25 @@ def test_fields_written_by_updates_are_handed_over_in_two_rounds():
     shared["metadata"]["managedFields"].append({"manager": "before-first-apply"})
     assert upgrade_to_apply(shared, "us") == [{"op": "remove", "path": "/metadata/managedFields/2"}, version]
     assert upgrade_to_apply(live({}), "us") == []
+
+
+@pytest.mark.parametrize(
+    ("obj", "applied"),
+    [
+        pytest.param(live(OWNED), True, id="ours, and as it should be"),
+        pytest.param(live({**OWNED, "f:spec": {"f:mode": {}}}), False, id="more is ours than we want"),
+        pytest.param(live(OWNED, manager="somebody"), False, id="never applied by us: we would own nothing"),
+        pytest.param(live(OWNED, operation="Update"), False, id="written, but not applied"),
+        pytest.param({**live(OWNED), "spec": {"size": 2}}, False, id="a value differs"),
+    ],
+)
+def test_after_a_restart_managed_fields_tell_what_needs_no_apply(obj, applied):
+    assert is_applied(obj, WISH, "us") is applied
+
+
+def test_more_owners_than_we_want_are_none_of_our_business():
+    ours, theirs = {"uid": "1", "controller": True}, {"uid": "2"}
+    wish = {"metadata": {"ownerReferences": [ours]}}
+    assert contains({"metadata": {"ownerReferences": [theirs, {**ours, "name": "x"}]}}, wish)
+    assert not contains({"metadata": {"ownerReferences": [theirs]}}, wish)
+    assert not contains({"metadata": {}}, wish)

@@ -14,9 +14,12 @@ import pytest
 
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig, load_config
-from tests.api.servers import real
+from tests.api.servers import embedded, real
+from tests.deploy.installing import allowing, composing, controller_flags, install
 from tests.e2e.scenario import PATIENCE, Scenario
+from tests.kube.conftest import own_cluster
 
+COMPOSED = composing(allowing([""], ["configmaps", "secrets"]))
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
 FLAGS = ("--function-timeout", "5s")
 """So that a function which hangs is told of soon."""
@@ -27,11 +30,11 @@ def control_plane(request, tmp_path_factory) -> ClusterConfig:
     """How to reach the API of a running control plane: a whole one, or our controllers for a real server."""
     directory = tmp_path_factory.mktemp("control-plane")
     if request.config.getoption("--server") == "real":
-        with (
-            real(directory) as server,
-            running(directory, "controller", "--kubeconfig", server.kubeconfig, *FLAGS),
-        ):
-            yield load_config(server.kubeconfig)
+        with real(directory) as server:
+            # With the rights that the chart gives them, and for the composed kinds of the scenarios.
+            account = install(server.kubeconfig, server.ca, directory, COMPOSED)
+            with running(directory, *controller_flags(), "--kubeconfig", account, *FLAGS):
+                yield load_config(server.kubeconfig)
     else:
         with running(directory, "up", "--in-memory", "--data", str(directory), *FLAGS):
             yield load_config(str(directory / "kubeconfig"))
@@ -65,3 +68,15 @@ def play(control_plane):
         asyncio.run(connected())
 
     return run
+
+
+@pytest.fixture(scope="module")
+def own_server(request, tmp_path_factory) -> Iterator[ClusterConfig]:
+    """An API server that no controllers work for but those of one module."""
+    directory = tmp_path_factory.mktemp("own-server")
+    if request.config.getoption("--server") == "real":
+        with own_cluster(str(directory)) as cluster:
+            yield load_config(cluster.kubeconfig)
+    else:
+        with embedded(directory) as running_server:
+            yield load_config(running_server.kubeconfig)

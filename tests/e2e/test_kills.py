@@ -18,15 +18,13 @@ import orjson
 import pytest
 
 from crossply.kube.client import Client
-from crossply.kube.config import ClusterConfig, load_config
+from crossply.kube.config import ClusterConfig
 from crossply.values import Object
-from tests.api.servers import embedded
 from tests.e2e.lone import controllers
 from tests.e2e.pipelines import SIZE, entry, resources
 from tests.e2e.scenario import CONFIG_MAP, PATIENCE, Scenario
 from tests.e2e.things import READY, RESOURCE_NAME, SYNCED, Things
 from tests.e2e.witness import Witness
-from tests.kube.conftest import own_cluster
 
 pytestmark = pytest.mark.xdist_group("replicas")
 
@@ -59,27 +57,15 @@ class Killer(Witness):
             raise ConnectionResetError("the controllers are dead")
 
 
-@pytest.fixture(scope="module")
-def server(request, tmp_path_factory):
-    """An API server that nobody else's controllers work for."""
-    directory = tmp_path_factory.mktemp("kills")
-    if request.config.getoption("--server") == "real":
-        with own_cluster(str(directory)) as cluster:
-            yield load_config(cluster.kubeconfig)
-    else:
-        with embedded(directory) as running:
-            yield load_config(running.kubeconfig)
-
-
 @pytest.fixture
-def at_every_write(server, tmp_path):
+def at_every_write(own_server, tmp_path):
     """Let the controllers die at the first write that follows an act, then at the second, and so on."""
 
     def run(prepare: Step, act: Step, check: Step) -> None:
         async def connected() -> None:
-            async with Client(server) as client, asyncio.timeout(4 * PATIENCE):
+            async with Client(own_server) as client, asyncio.timeout(4 * PATIENCE):
                 s = Scenario(client, f"t{secrets.token_hex(4)}")
-                async with Killer(server, s.id).listening() as killer:
+                async with Killer(own_server, s.id).listening() as killer:
                     assert isinstance(killer, Killer)
                     deaths = await _every_write(killer, tmp_path, s, prepare, act, check)
                     assert deaths, "they died at some writes at least"

@@ -14,7 +14,7 @@ from crossply.compose.metadata import labels_of, name_of, namespace_of, uid_of
 from crossply.compose.naming import COMPOSED_MANAGER, composed_manager
 from crossply.control.composed_store import ComposedStore
 from crossply.control.dependencies import Interest
-from crossply.control.field_owners import upgrade_to_apply
+from crossply.control.field_owners import is_applied, upgrade_to_apply
 from crossply.control.memory import Applied
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
@@ -92,7 +92,7 @@ class ComposedWrites:
     async def _apply(self, resource: Composed, manager: str) -> None:
         live = resource.observed.object if resource.observed is not None else None
         wish = resource.object
-        if self._applied.holds(live, wish) or (live is not None and self._applied.refresh(live, wish)):
+        if live is not None and self._is_there(live, wish, manager):
             return
         kind = await self._plane.discovery.kind_for(wish.get("apiVersion", ""), wish.get("kind", ""))
         if live is not None:
@@ -102,6 +102,15 @@ class ComposedWrites:
             result = await self._take_over(kind, result, manager)
         self._applied.remember(result, wish)
         await self._store.learn(kind, result)
+
+    def _is_there(self, live: Object, wish: Object, manager: str) -> bool:
+        """Whether an apply would change nothing, as we remember it or as its managed fields tell."""
+        if self._applied.holds(live, wish) or self._applied.refresh(live, wish):
+            return True
+        if not is_applied(live, wish, manager):
+            return False
+        self._applied.remember(live, wish)
+        return True
 
     async def _take_over(self, kind: Kind, live: Object, manager: str) -> Object:
         """Own what was written by updates, as older Crossplanes did, so that we can also remove it again."""

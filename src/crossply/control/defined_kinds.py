@@ -13,6 +13,7 @@ from typing import Generic, Protocol, TypeVar
 from crossply.compose.events import StatusCondition
 from crossply.compose.metadata import controller_of
 from crossply.control.conditions import with_conditions
+from crossply.control.field_owners import is_applied
 from crossply.control.kinds import CRD
 from crossply.control.memory import Applied
 from crossply.control.plane import Plane
@@ -94,8 +95,9 @@ class DefinedKinds(Generic[K]):
 
     async def apply_crd(self, crd: Object) -> tuple[Object, bool]:
         """Make a CRD so; as it is now, and whether that took a write."""
+        crd = {key: value for key, value in crd.items() if key != "status"}  # that is the API server's
         live = await self._plane.client.get(CRD, crd["metadata"]["name"])
-        if live is not None and self._applied.refresh(live, crd):
+        if live is not None and (self._applied.refresh(live, crd) or is_applied(live, crd, MANAGER)):
             return live, False
         written = await self._plane.defining.apply(CRD, crd, MANAGER)
         self._applied.remember(written, crd)

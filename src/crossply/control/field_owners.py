@@ -19,6 +19,12 @@ def holds(live: Object, wish: Object, manager: str) -> bool:
     return contains(live, wish) and all(_within(fields, wish) for fields in _applied_by(live, manager))
 
 
+def is_applied(live: Object, wish: Object, manager: str) -> bool:
+    """The same, for an object that the manager has applied before, with nothing left to take over."""
+    applied = any(each for each in _applied_by(live, manager))
+    return applied and not upgrade_to_apply(live, manager) and holds(live, wish, manager)
+
+
 def _applied_by(live: Object, manager: str) -> list[Object]:
     return [
         entry.get("fieldsV1") or {}

@@ -45,9 +45,19 @@ class Applied:
 
 
 def contains(live: object, wish: object) -> bool:
-    """Whether everything wished for is there, whatever else is there too. Lists must be the same."""
+    """Whether everything wished for is there, whatever else is there too.
+
+    Lists must be the same, except that an object may have more owners.
+    """
     if isinstance(wish, dict):
         return isinstance(live, dict) and all(
-            key in live and contains(live[key], value) for key, value in wish.items()
+            key in live and (_owners if key == "ownerReferences" else contains)(live[key], value)
+            for key, value in wish.items()
         )
     return live == wish
+
+
+def _owners(live: object, wish: object) -> bool:
+    if not isinstance(live, list) or not isinstance(wish, list):
+        return live == wish
+    return all(any(contains(there, wanted) for there in live) for wanted in wish)
