@@ -23,6 +23,9 @@ MAX_OUTPUT = 16 << 20
 MAX_SECONDS = 10.0
 """How long a render may take."""
 
+MAX_TEMPLATE = 2 << 20
+"""How long the text of the templates may be, in characters; more than an API server would store."""
+
 MAX_TEMPLATE_DEPTH = 1000
 """How deep templates may render one another; `include` counts by name, as the published function does."""
 

@@ -28,6 +28,8 @@ _GO_TYPES = {
     type(None): "<nil>",
 }
 _SHOWN = 80
+_LARGE = 1 << 15
+"""Documents longer than this are not remembered."""
 _MAX_MANIFESTS = 20_000
 
 
@@ -41,7 +43,7 @@ def read_manifests(text: str) -> list[Object]:
     manifests: list[Object] = []
     for number, piece in enumerate(pieces if pieces is not None else list(_pieces(text))):
         try:
-            value = _value(piece)
+            value = _value(piece) if len(piece) > _LARGE else _known_value(piece)
         except YamlError as error:
             raise ManifestError(_yaml_problem(error, text, piece, number, len(manifests))) from None
         if value is not None:
@@ -80,14 +82,17 @@ def _pieces(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-@lru_cache(maxsize=2048)
 def _value(piece: str) -> Any:
-    """The value of a document, numbers as doubles. It is kept: nobody may change it."""
+    """The value of a document, numbers as doubles."""
     documents = yaml.read_stream(piece)
     try:
         return to_wire(documents[0].value) if documents else None
     except StructError as problem:
         raise YamlError(str(problem)) from None
+
+
+_known_value = lru_cache(maxsize=2048)(_value)
+"""`_value`, remembered: nobody may change what it returns."""
 
 
 def _checked(value: Any) -> Object:

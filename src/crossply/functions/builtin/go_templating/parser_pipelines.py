@@ -52,12 +52,13 @@ _NUMBERS = {kinds.RUNE: read_rune, kinds.COMPLEX: read_complex, kinds.NUMBER: re
 class PipelineParser:
     """Reads the pipelines of one template, and knows its variables."""
 
-    __slots__ = ("_functions", "_tokens", "_variables")
+    __slots__ = ("_functions", "_known", "_tokens", "_variables")
 
     def __init__(self, tokens: Tokens, functions: Container[str]) -> None:
         self._tokens = tokens
         self._functions = functions
         self._variables = ["$"]
+        self._known = {"$": 1}
 
     def scope(self) -> int:
         """How many variables are known now, for `leave`."""
@@ -65,6 +66,8 @@ class PipelineParser:
 
     def leave(self, known: int) -> None:
         """Forget the variables that were declared since."""
+        for name in self._variables[known:]:
+            self._known[name] -= 1
         del self._variables[known:]
 
     def read(self, context: str, end: str) -> Pipe:
@@ -116,6 +119,7 @@ class PipelineParser:
     def _declare(self, declared: list[Variable], token: Token) -> None:
         declared.append(Variable(token.at, (token.text,)))
         self._variables.append(token.text)
+        self._known[token.text] = self._known.get(token.text, 0) + 1
 
     def _check_more(self, context: str, count: int) -> None:
         if context != "range" or count > 1:
@@ -171,7 +175,7 @@ class PipelineParser:
                 raise self._tokens.error(f"function {quote(token.text)} not defined")
             return Identifier(at, token.text)
         if kind == kinds.VARIABLE:
-            if token.text not in self._variables:
+            if not self._known.get(token.text):
                 raise self._tokens.error(f"undefined variable {quote(token.text)}")
             return Variable(at, (token.text,))
         if kind in (kinds.STRING, kinds.RAW):

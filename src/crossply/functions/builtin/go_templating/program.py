@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from crossply.functions.builtin.go_templating.errors import ExecError, OptionError, ParseError
 from crossply.functions.builtin.go_templating.function_map import FUNCTIONS
-from crossply.functions.builtin.go_templating.limits import Budget, TooLarge
+from crossply.functions.builtin.go_templating.limits import MAX_TEMPLATE, Budget, TooLarge
 from crossply.functions.builtin.go_templating.nodes import Source, Tree
 from crossply.functions.builtin.go_templating.parser import parse
 from crossply.functions.builtin.go_templating.rendering import (
@@ -48,9 +48,11 @@ class Program(NamedTuple):
             raise ExecError(f"template: {NAME}: templates nest too deep") from None
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=128)
 def compile_text(text: str, left: str = "", right: str = "") -> Program:
     """Read and compile a text; ParseError says what is wrong with it."""
+    if len(text) > MAX_TEMPLATE:
+        raise ParseError(f"template: {NAME}: text is longer than {MAX_TEMPLATE} characters")
     try:
         trees = parse(Source(NAME, text), left, right, FUNCTIONS)
         return Program({name: _compiled(tree) for name, tree in trees.items()})

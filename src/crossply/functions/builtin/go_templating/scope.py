@@ -30,12 +30,23 @@ class Compiled(NamedTuple):
 class Scope:
     """Compiles one template."""
 
-    __slots__ = ("_boxed", "_deepest", "_depth", "_slots", "_tree", "_variables", "dot_is_boxed", "functions")
+    __slots__ = (
+        "_boxed",
+        "_deepest",
+        "_depth",
+        "_places",
+        "_slots",
+        "_tree",
+        "_variables",
+        "dot_is_boxed",
+        "functions",
+    )
 
     def __init__(self, tree: Tree, functions: Mapping[str, Function]) -> None:
         self._tree = tree
         self.functions = functions
-        self._variables: list[tuple[str, int]] = [("$", 0)]
+        self._variables = ["$"]
+        self._places: dict[str, list[int]] = {"$": [0]}
         self._slots = 0
         self._boxed: set[int] = set()
         self._depth = self._deepest = 0
@@ -58,12 +69,14 @@ class Scope:
     def declare(self, name: str) -> int:
         """A new variable; it hides an earlier one of the same name."""
         self._slots += 1
-        self._variables.append((name, self._slots))
+        self._variables.append(name)
+        self._places.setdefault(name, []).append(self._slots)
         return self._slots
 
     def slot(self, name: str) -> int | None:
         """The slot of the variable that a name means here; None when it was set without being declared."""
-        return next((slot for known, slot in reversed(self._variables) if known == name), None)
+        places = self._places.get(name)
+        return places[-1] if places else None
 
     def box(self, slots: Iterable[int]) -> None:
         """Remember that variables hold the items of something."""
@@ -79,6 +92,8 @@ class Scope:
         known = len(self._variables)
         with self.deeper():
             yield
+        for name in self._variables[known:]:
+            self._places[name].pop()
         del self._variables[known:]
 
     @contextmanager
