@@ -98,6 +98,7 @@ def test_a_refusal_of_the_account_that_was_acted_for_is_explained():
     [
         ("patch", "get,list,watch,create,update,patch,delete", "what is composed is watched, too"),
         ("list", "get,list,watch", "what is only required is not written"),
+        ("watch", "get,list,watch", "nor is what is only followed"),
     ],
 )
 def test_a_refusal_of_the_controllers_themselves_is_answered_by_a_role_that_they_gather(verb, verbs, reason):
@@ -108,3 +109,10 @@ def test_a_refusal_of_the_controllers_themselves_is_answered_by_a_role_that_they
         f"--verb={verbs} --resource=servers.cloud.org && kubectl label clusterrole "
         "crossplane:composed:servers.cloud.org rbac.crossplane.io/aggregate-to-crossplane=true"
     ), reason
+
+
+def test_the_controllers_themselves_only_watch_what_an_account_composes():
+    watched = IN_CLUSTER.replace("ops:blog", "system:crossply").replace("create", "watch")
+    problem = ComposeError(f"cannot watch composed resources: {watched}")
+    explain_refusal(problem, definition(serviceAccountRef={"namespace": "ops", "name": "blog"}))
+    assert "crossplane:composed:servers.cloud.org --verb=get,list,watch --resource" in str(problem)

@@ -26,6 +26,6 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end }}
 
 {{- /* Nobody can log in as this user: it exists only for the controllers to impersonate. */ -}}
-{{- define "crossply.definer" -}}
-crossply:definer
+{{- define "crossply.keeper" -}}
+crossply:keeper
 {{- end }}

@@ -39,7 +39,8 @@ async def _run(invocation: Invocation) -> None:
         invocation.stdout.flush()
 
     async with observed(invocation, reachable_host()), Client(config, timing.transit) as client:
-        shares = shares_of(invocation, client)
+        keeper = invocation["keeper"]
+        shares = shares_of(invocation, client.acting_as(keeper) if keeper else client)
         plane = ControlPlane(client, shares, webhook_settings(invocation), options_of(invocation))
         async with probes_served(invocation["health-probe-port"], lambda: plane.is_ready):
             await run_plane(plane, stopped, tell)

@@ -95,11 +95,11 @@ WORK_FLAGS = (
         env="CIRCUIT_BREAKER_COOLDOWN",
     ),
     Flag(
-        "definer",
-        "The user to impersonate for what definitions and Compositions stand for: CRDs, roles, revisions. "
+        "keeper",
+        "The user to impersonate for what the control plane keeps: CRDs, roles, revisions and Leases. "
         "Then who composes needs no right to write these. The roles that always exist are the installer's.",
         kind="string",
-        env="DEFINER",
+        env="KEEPER",
     ),
 )
 
@@ -118,5 +118,5 @@ def options_of(invocation: Invocation) -> Options:
             refill=invocation["circuit-breaker-refill-rate"],
             cooldown=invocation["circuit-breaker-cooldown"],
         ),
-        definer=invocation["definer"] or "",
+        keeper=invocation["keeper"] or "",
     )

@@ -23,13 +23,14 @@ from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
 from crossply.kube.cache import Cache
 from crossply.kube.discovery import UnknownKind
-from crossply.kube.failures import KubeError
+from crossply.kube.failures import Forbidden, KubeError
 from crossply.kube.kind import Kind
 from crossply.kube.selection import Selection
 from crossply.values import Object
 
 LABEL = "crossplane.io/composite"
 CANNOT_GET = "cannot compose resources: cannot get existing composed resources: cannot get composed resource"
+CANNOT_WATCH = "cannot compose resources: cannot watch composed resources"
 
 Enqueue = Callable[[str, str, str], None]
 """Wakes a composite resource, and says what did."""
@@ -93,8 +94,15 @@ class ComposedStore:
         if cache is None:
             cache = self._caches[kind] = self._plane.caches.acquire(kind, Selection(labels=LABEL))
             cache.subscribe(self._notice)
-        await cache.synced.wait()
+        if not cache.synced.is_set():
+            await self._may_read(cache)
         return cache
+
+    async def _may_read(self, cache: Cache) -> None:
+        try:
+            await cache.readable()
+        except Forbidden as problem:
+            raise problem.within(CANNOT_WATCH) from None
 
     async def learn(self, kind: Kind, obj: Object) -> None:
         """Take in what an apply left, ahead of the watch."""

@@ -91,7 +91,7 @@ class DefinedKinds(Generic[K]):
         version = definition["metadata"]["resourceVersion"]
         body = {"metadata": {"finalizers": finalizers or None, "resourceVersion": version}}
         name = definition["metadata"]["name"]
-        return await self._plane.defining.patch_merge(self._definitions, name, body, "", MANAGER)
+        return await self._plane.keeping.patch_merge(self._definitions, name, body, "", MANAGER)
 
     async def apply_crd(self, crd: Object) -> tuple[Object, bool]:
         """Make a CRD so; as it is now, and whether that took a write."""
@@ -99,7 +99,7 @@ class DefinedKinds(Generic[K]):
         live = await self._plane.client.get(CRD, crd["metadata"]["name"])
         if live is not None and (self._applied.refresh(live, crd) or is_applied(live, crd, MANAGER)):
             return live, False
-        written = await self._plane.defining.apply(CRD, crd, MANAGER)
+        written = await self._plane.keeping.apply(CRD, crd, MANAGER)
         self._applied.remember(written, crd)
         return written, True
 
@@ -157,7 +157,7 @@ class DefinedKinds(Generic[K]):
             told["status"]["controllers"] = {**_NOTHING_CONTROLLED, **before, **_types(controlled)}
         if told["status"] == definition.get("status"):
             return definition
-        return await self._plane.defining.update_status(self._definitions, told, MANAGER)
+        return await self._plane.keeping.update_status(self._definitions, told, MANAGER)
 
 
 def _types(controlled: dict[str, TypeRef]) -> Object:

@@ -107,7 +107,7 @@ class DefinitionController:
         if crd is not None and not crd["metadata"].get("deletionTimestamp"):
             await self._empty(xrd, definition)
             await self._kinds.stop(definition.name)
-            await self._plane.defining.delete(CRD, definition.name)
+            await self._plane.keeping.delete(CRD, definition.name)
         if crd is not None:
             raise Waiting(f"waiting for CustomResourceDefinition {definition.name} to be gone")
         await self._kinds.stop(definition.name)

@@ -55,7 +55,7 @@ class KindRoles:
 
     async def _write(self, definition: Object, role: Object) -> None:
         try:
-            self._roles.learn(await self._plane.defining.apply(CLUSTER_ROLE, role, MANAGER))
+            self._roles.learn(await self._plane.keeping.apply(CLUSTER_ROLE, role, MANAGER))
         except Forbidden as problem:
             # We may not grant what we do not have: the kinds work all the same, for those who may use them.
             told = f"cannot apply ClusterRole {role['metadata']['name']}: {problem}"

@@ -96,7 +96,7 @@ class OfferController:
         if crd is not None and is_controlled_by(crd, xrd):
             await empty(self._plane, kind, lambda: self._run(xrd, definition))
             await self._kinds.stop(definition.name)
-            await self._plane.defining.delete(CRD, kind.resource)
+            await self._plane.keeping.delete(CRD, kind.resource)
             raise Waiting(f"waiting for CustomResourceDefinition {kind.resource} to be gone")
         await self._kinds.stop(definition.name)
         self._plane.discovery.drop(kind)

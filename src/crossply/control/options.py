@@ -18,5 +18,5 @@ class Options(NamedTuple):
     circuit: Limits = Limits()
     function_seconds: float = CALL_SECONDS
     """How long a call of a function may take."""
-    definer: str = ""
-    """The user that serves definitions: writes CRDs, roles and revisions. Empty for who composes, too."""
+    keeper: str = ""
+    """The user that writes CRDs, roles and revisions; empty for who composes, too."""

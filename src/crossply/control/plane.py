@@ -44,13 +44,13 @@ class Plane:
     now: Callable[[], str] = _now
     reporting: Client | None = None
     """Who writes to composite resources themselves where `client` acts as somebody else."""
-    definer: Client | None = None
-    """Who serves definitions, where that is another user than who composes."""
+    keeper: Client | None = None
+    """Who writes what no Composition may touch, where that is another user than who composes."""
 
     @property
-    def defining(self) -> Client:
-        """Who writes what definitions and Compositions stand for: no Composition can make them write."""
-        return self.definer or self.client
+    def keeping(self) -> Client:
+        """Who writes what definitions and Compositions stand for: CRDs, roles, revisions."""
+        return self.keeper or self.client
 
     @property
     def own(self) -> Client:

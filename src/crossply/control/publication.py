@@ -144,5 +144,5 @@ class PublicationController:
         if not crd["metadata"].get("deletionTimestamp"):
             await empty(self._plane, kind, lambda: self._run(publication, definition, infrastructure))
             await self._kinds.stop(publication["metadata"]["name"])
-            await self._plane.defining.delete(CRD, kind.resource)
+            await self._plane.keeping.delete(CRD, kind.resource)
         raise Waiting(f"waiting for CustomResourceDefinition {kind.resource} to be gone")

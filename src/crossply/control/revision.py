@@ -56,18 +56,18 @@ class RevisionController:
         others = revision["metadata"].get("ownerReferences") or []
         version = revision["metadata"]["resourceVersion"]
         metadata = {"ownerReferences": [*others, owner_reference(composition)], "resourceVersion": version}
-        return await self._plane.defining.patch_merge(
+        return await self._plane.keeping.patch_merge(
             REVISION, revision["metadata"]["name"], {"metadata": metadata}
         )
 
     async def _make_newest(self, obj: Object, revision: CompositionRevision, newest: int) -> None:
         if revision.number < newest:
             body = {"spec": {"revision": newest + 1}}
-            obj = await self._plane.defining.patch_merge(REVISION, revision.name, body)
+            obj = await self._plane.keeping.patch_merge(REVISION, revision.name, body)
         await self._mark_valid(obj)
 
     async def _create(self, composition: Object, number: int) -> None:
-        created = await self._plane.defining.create(REVISION, new_revision(composition, number))
+        created = await self._plane.keeping.create(REVISION, new_revision(composition, number))
         self._plane.recorder.record(composition, Event(NORMAL, "CreateRevision", "Created new revision"))
         await self._mark_valid(created)
 
@@ -75,4 +75,4 @@ class RevisionController:
         """Functions that are built in can compose; a package that cannot says so in its own revision."""
         marked = with_conditions(revision, (SYNCED, VALID_PIPELINE), self._plane.now())
         if marked["status"] != revision.get("status"):
-            await self._plane.defining.update_status(REVISION, marked)
+            await self._plane.keeping.update_status(REVISION, marked)

@@ -85,7 +85,7 @@ class ControlPlane:
         self._plane.circuit, self._plane.concurrency = options.circuit, options.concurrency
         self._plane.shortest_poll = options.shortest_poll
         self._plane.functions = PipelineFunctions(options.function_seconds)
-        self._plane.definer = client.acting_as(options.definer) if options.definer else None
+        self._plane.keeper = client.acting_as(options.keeper) if options.keeper else None
         self._shares = self._plane.shares = shares or Alone()
         self._sharing: asyncio.Task[None] | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -158,10 +158,10 @@ class ControlPlane:
 
     async def _install(self) -> None:
         """Apply the CRDs of the kinds that make a control plane, and the namespace that they count on."""
-        client = self._plane.defining
+        client = self._plane.keeping
         await asyncio.gather(
             client.apply(NAMESPACE, HOME, MANAGER),
-            *([] if self._plane.definer else [standing_roles.install(client, MANAGER)]),
+            *([] if self._plane.keeper else [standing_roles.install(client, MANAGER)]),
             *(client.apply(CRD, crd, MANAGER) for crd in core_crds()),
         )
 

@@ -53,9 +53,14 @@ def composing(plane: Plane, definition: Definition) -> Plane:
 def explain_refusal(problem: CrossplyError, definition: Definition) -> None:
     """Add to a problem, where it is that something may not be done, how to allow it."""
     refusal = refusal_in(str(problem))
-    if refusal is not None:
-        commands = grant(refusal) if definition.service_account is not None else grant_to_all(refusal)
-        problem.args = (f"{problem}. {told(refusal, commands)}",)
+    if refusal is None:
+        return
+    account = definition.service_account
+    if account is not None and (refusal.user == account.user or refusal.verb == "impersonate"):
+        commands = grant(refusal)
+    else:
+        commands = grant_to_all(refusal, writes=refusal.composed and account is None)
+    problem.args = (f"{problem}. {told(refusal, commands)}",)
 
 
 def refusal_in(message: str) -> Refusal | None:
@@ -65,7 +70,7 @@ def refusal_in(message: str) -> Refusal | None:
         return None
     plural = found["resource"].partition("/")[0]
     resource = f"{plural}.{found['group']}" if found["group"] else plural
-    composed = found["verb"] not in _READS or "composed resource" in message
+    composed = found["verb"] not in _WATCHES or "composed resource" in message
     return Refusal(found["user"], found["verb"], resource, found["namespace"] or "", composed)
 
 
@@ -87,14 +92,14 @@ def grant(refusal: Refusal) -> tuple[str, str]:
     )
 
 
-def grant_to_all(refusal: Refusal) -> tuple[str, str]:
+def grant_to_all(refusal: Refusal, writes: bool) -> tuple[str, str]:
     """The commands that make a role for what is missing, and gather it into the controllers' own.
 
     Whoever may write a Composition for any kind can then have it written: the controllers do not tell them
     apart.
     """
     role = f"crossplane:composed:{refusal.resource}"
-    verbs = _WATCHES if refusal.verb in _READS and not refusal.composed else _KEEPS
+    verbs = _KEEPS if writes else _WATCHES
     return (
         f"kubectl create clusterrole {role} --verb={','.join(verbs)} --resource={refusal.resource}",
         f"kubectl label clusterrole {role} {GATHERED}=true",

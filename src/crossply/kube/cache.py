@@ -12,13 +12,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import NamedTuple
 
 import orjson
 
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
+from crossply.kube.failures import Forbidden
 from crossply.kube.kind import Kind
 from crossply.kube.selection import EVERYTHING, Selection
 from crossply.kube.watch import (
@@ -39,6 +40,7 @@ Index = Callable[[Object], Iterable[str]]
 Subscriber = Callable[[str, Key, bytes | None, bytes | None], None]
 """Told of each change: its type, the object's key, its bytes before and after."""
 
+GATHERING_SECONDS = 3.0
 _log = logging.getLogger("crossply.kube")
 
 
@@ -61,6 +63,8 @@ class Cache:
         self.selection = selection
         self.synced = asyncio.Event()
         """Set once everything that exists is here."""
+        self._refused = asyncio.Event()
+        """Set while we may not read what is to be here."""
         self.trouble: CrossplyError | None = None
         """Why there are no news at the moment."""
         self._client = client
@@ -141,8 +145,27 @@ class Cache:
             async for change in feed:
                 self._take(change)
 
+    async def readable(self) -> None:
+        """Wait until everything that exists is here; raises Forbidden where we may not know it."""
+        waits = [asyncio.ensure_future(event.wait()) for event in (self.synced, self._refused)]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+        # The roles of a new kind are gathered a moment after it is there.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GATHERING_SECONDS):
+                await self.synced.wait()
+                return
+        raise Forbidden(str(self.trouble), status=403, reason="Forbidden")
+
     def _note_trouble(self, problem: CrossplyError | None) -> None:
         self.trouble = problem
+        if isinstance(problem, Forbidden):
+            self._refused.set()
+        else:
+            self._refused.clear()
 
     def _take(self, change: Change) -> None:
         if change.type == RELIST:

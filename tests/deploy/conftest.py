@@ -1,0 +1,56 @@
+"""A control plane with the rights that the manifests give it, and no others."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from typing import NamedTuple
+
+import pytest
+
+from crossply.kube.client import Client
+from crossply.kube.config import ClusterConfig, load_config
+from tests.api.servers import embedded, real
+from tests.deploy.installing import controller_flags, install
+from tests.e2e.conftest import running
+from tests.e2e.scenario import PATIENCE, Scenario
+
+
+class Installed(NamedTuple):
+    """Two who may ask the API server."""
+
+    admin: ClusterConfig
+    account: ClusterConfig
+    """Of the controllers."""
+
+
+@pytest.fixture(scope="session")
+def installed(request, tmp_path_factory):
+    directory = tmp_path_factory.mktemp("installed")
+    serve = real if request.config.getoption("--server") == "real" else embedded
+    with pytest.MonkeyPatch.context() as patch:
+        # A real server of our own: in the one that all suites share, more is granted.
+        patch.delenv("CROSSPLY_REAL_CLUSTER", raising=False)
+        yield from _installed(serve, directory)
+
+
+def _installed(serve, directory):
+    with serve(directory) as server:
+        account = install(server.kubeconfig, server.ca, directory)
+        ports = ("--metrics-port=0", "--health-probe-port=0", "--replica=installed")
+        with running(directory, *controller_flags(), "--kubeconfig", account, *ports):
+            yield Installed(load_config(server.kubeconfig), load_config(account))
+
+
+@pytest.fixture
+def play(installed):
+    """Play a scenario as an administrator: `play(scenario)`."""
+
+    def run(scenario):
+        async def connected():
+            async with Client(installed.admin) as client, asyncio.timeout(3 * PATIENCE):
+                await scenario(await Scenario.begin(client, f"d{secrets.token_hex(4)}"))
+
+        asyncio.run(connected())
+
+    return run

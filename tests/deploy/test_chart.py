@@ -1,0 +1,163 @@
+"""The chart and the manifests: up to date, and accepted by a real API server whatever is switched on."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import pathlib
+import subprocess
+
+import pytest
+
+from crossply.kube.client import Client
+from crossply.kube.discovery import Discovery
+from crossply.values import yaml
+from crossply.version import __version__
+from tests.deploy.installing import controller_flags, manifests
+
+ROOT = pathlib.Path(__file__).parents[2]
+CHART = ROOT / "deploy" / "chart"
+EVERYTHING = """
+args: [--debug]
+podAnnotations: {a: b}
+priorityClassName: system-cluster-critical
+metrics: {serviceMonitor: {enabled: true, labels: {release: prometheus}}}
+rbac:
+  connectionSecrets: true
+  composed: [{apiGroups: [apps], resources: [deployments], verbs: [get, list, watch, create, patch, delete]}]
+  serviceAccounts: [{namespace: default, name: databases}]
+"""
+NOTHING = """
+replicas: 1
+webhooks: {enabled: false}
+metrics: {service: false}
+podDisruptionBudget: {enabled: false}
+image: {digest: "sha256:abc"}
+"""
+
+
+def _tool():
+    spec = importlib.util.spec_from_file_location("manifests", ROOT / "tools" / "manifests.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+TOOL = _tool()
+
+
+@pytest.fixture(scope="module")
+def helm():
+    found = TOOL.present_helm()
+    if found is None:
+        pytest.skip("NOTHING OF THE CHART IS RENDERED: there is no Helm. `make manifests` builds it, with Go")
+    return found
+
+
+def rendered(helm, values):
+    command = [*TOOL.template(helm), "--values", "-"]
+    done = subprocess.run(command, input=values, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return [each.value for each in yaml.read_stream(done.stdout) if each.value]
+
+
+def path(kind, obj):
+    metadata = obj["metadata"]
+    place = f"/namespaces/{metadata['namespace']}" if kind.namespaced else ""
+    root = f"/apis/{kind.api_version}" if kind.group else f"/api/{kind.version}"
+    return f"{root}{place}/{kind.plural}/{metadata['name']}"
+
+
+def named(objects, kind, name="crossply"):
+    [found] = [each for each in objects if (each["kind"], each["metadata"]["name"]) == (kind, name)]
+    return found
+
+
+def test_the_roles_in_the_chart_are_those_of_the_code():
+    assert pathlib.Path(TOOL.STANDING_ROLES).read_text() == TOOL.chart_roles(), "run `make manifests`"
+
+
+def test_the_chart_is_of_the_version_of_the_product():
+    chart = yaml.load((CHART / "Chart.yaml").read_text())
+    assert (chart["version"], chart["appVersion"]) == (__version__, __version__)
+
+
+def test_the_manifests_are_what_the_chart_makes(helm):
+    assert pathlib.Path(TOOL.MANIFESTS).read_text() == TOOL.plain(helm), "run `make manifests`"
+
+
+def test_the_chart_is_good_for_one_namespace_and_says_which(helm):
+    done = subprocess.run(TOOL.template(helm, "elsewhere"), capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "install it in the namespace crossplane-system" in done.stderr
+
+
+def test_what_is_switched_off_is_not_there(helm):
+    objects = rendered(helm, NOTHING)
+    kinds = {each["kind"] for each in objects}
+    assert not kinds & {"Service", "PodDisruptionBudget", "ValidatingWebhookConfiguration"}
+    [container] = named(objects, "Deployment")["spec"]["template"]["spec"]["containers"]
+    assert "--enable-webhooks=false" in container["args"]
+    assert container["image"] == "crossply@sha256:abc"
+
+
+def test_nobody_gets_what_the_controllers_must_not_have():
+    """No role of theirs has a wildcard for verbs, and only the impersonated user may escalate."""
+    for each in manifests():
+        name = each["metadata"]["name"]
+        for rule in each.get("rules") or ():
+            ours = name.startswith("crossplane:system") or name.startswith("crossply")
+            assert not (ours and "*" in rule["verbs"]), name
+            assert "bind" not in rule["verbs"], name
+            if {"escalate"} & set(rule["verbs"]):
+                assert name == "crossply:keeper"
+        if each["kind"].endswith("Binding") and name == "crossply:keeper":
+            [subject] = each["subjects"]
+            assert subject["kind"] == "User"
+
+
+def test_pods_may_do_nothing_that_the_restricted_profile_forbids():
+    [deployment] = [each for each in manifests() if each["kind"] == "Deployment"]
+    pod = deployment["spec"]["template"]["spec"]
+    [container] = pod["containers"]
+    assert pod["securityContext"]["runAsNonRoot"]
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    assert deployment["spec"]["replicas"] == 2
+
+
+def test_the_flags_in_the_deployment_are_flags_of_the_command():
+    from crossply.cli.controller import COMMAND
+
+    known = {flag.name for flag in COMMAND.flags}
+    assert controller_flags()[0] == "controller"
+    assert {word.removeprefix("--").partition("=")[0] for word in controller_flags()[1:]} <= known
+
+
+@pytest.mark.parametrize("values", ["", EVERYTHING, NOTHING])
+def test_a_real_api_server_accepts_all_of_it(request, installed, helm, values):
+    if request.config.getoption("--server") != "real":
+        pytest.skip("only a real API server knows all of these kinds: make test-cluster")
+    objects = rendered(helm, values)
+
+    async def apply():
+        async with Client(installed.admin) as client:
+            discovery = Discovery(client)
+            for obj in objects:
+                if obj["kind"] == "ServiceMonitor":
+                    continue  # its kind is not part of Kubernetes
+                kind = await discovery.kind_for(obj["apiVersion"], obj["kind"])
+                query = {"fieldManager": "helm", "force": "true", "dryRun": "All"}
+                await client.request(
+                    "PATCH",
+                    path(kind, obj),
+                    body=obj,
+                    query=query,
+                    content_type="application/apply-patch+yaml",
+                )
+
+    asyncio.run(apply())

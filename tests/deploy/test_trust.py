@@ -1,0 +1,196 @@
+"""rbac-composition: who may only write Compositions and XRs gets no further than the gathered roles."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from crossply.kube.client import Client
+from crossply.kube.failures import Forbidden
+from crossply.kube.kind import Kind
+from tests.deploy.installing import CLUSTER_ROLE
+from tests.e2e.pipelines import entry, resources
+from tests.e2e.scenario import CONFIG_MAP, CRD, DEFINITION, SECRET
+from tests.e2e.things import READY, Things, failing, message_of
+
+pytestmark = pytest.mark.xdist_group("deploy")
+
+RBAC = "rbac.authorization.k8s.io"
+BINDING = Kind(RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings", False)
+LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases", True)
+WEBHOOKS = Kind(
+    "admissionregistration.k8s.io",
+    "v1",
+    "ValidatingWebhookConfiguration",
+    "validatingwebhookconfigurations",
+    False,
+)
+KEEPER = "crossply:keeper"
+GATHERED = {"rbac.crossplane.io/aggregate-to-crossplane": "true"}
+ALL = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}
+HOME = "crossplane-system"
+
+
+def binding(name):
+    reference = {"apiGroup": RBAC, "kind": "ClusterRole", "name": "cluster-admin"}
+    subject = {"apiGroup": RBAC, "kind": "User", "name": "mallory"}
+    return {"metadata": {"name": name}, "roleRef": reference, "subjects": [subject]}
+
+
+def loot(name):
+    """What somebody would compose to get further than they should, and why it would help."""
+    token = {"kubernetes.io/service-account.name": "crossply"}
+    names = {"kind": "Loot", "plural": "loots"}
+    group = f"{name}.example.org"
+    return [
+        (BINDING, binding(name), "it makes somebody an administrator"),
+        (
+            CLUSTER_ROLE,
+            {"metadata": {"name": name, "labels": GATHERED}, "rules": [ALL]},
+            "we would gather it",
+        ),
+        (SECRET, {"metadata": {"name": name, "namespace": HOME, "annotations": token}}, "a token of ours"),
+        (LEASE, {"metadata": {"name": name, "namespace": HOME}}, "it says who works on what"),
+        (
+            CRD,
+            {"metadata": {"name": f"loots.{group}"}, "spec": {"names": names}},
+            "it changes what a kind is",
+        ),
+        (DEFINITION, {"metadata": {"name": f"loots.{group}"}}, "definitions make kinds and roles"),
+        (
+            WEBHOOKS,
+            {"metadata": {"name": "crossplane-no-usages"}},
+            "it is told of everything that is deleted",
+        ),
+    ]
+
+
+def attempt(kind, fields):
+    return entry("loot", base={"apiVersion": kind.api_version, "kind": kind.kind, **fields})
+
+
+async def compose_as_author(s, things, name, step):
+    """What somebody does who may write Compositions and composite resources."""
+    await things.compose(step, name=name)
+    await things.apply(name, things.engine_spec(compositionRef={"name": name}))
+
+
+def test_a_composition_makes_the_engine_write_nothing_that_was_not_granted(play):
+    async def scenario(s):
+        things = await Things.defined(s, scope="Cluster")
+        rows = loot(s.id)
+        for number, (kind, fields, _) in enumerate(rows):
+            await compose_as_author(s, things, f"{s.id}-{number}", resources(attempt(kind, fields)))
+        for number, (kind, fields, why) in enumerate(rows):
+            xr = await things.until(f"{s.id}-{number}", failing("to grant it: "))
+            assert f'resource "{kind.plural}" in API group "{kind.group}"' in message_of(xr), why
+            namespace = fields["metadata"].get("namespace", "")
+            if kind is not WEBHOOKS:
+                assert await s.client.get(kind, fields["metadata"]["name"], namespace) is None, why
+
+    play(scenario)
+
+
+async def run(s, command):
+    """Do what a kubectl command in a message would do."""
+    words = shlex.split(command)
+    flags = dict(word.removeprefix("--").split("=", 1) for word in words if word.startswith("--"))
+    if words[1] == "label":
+        key, value = words[-1].split("=")
+        await s.client.patch_merge(CLUSTER_ROLE, words[3], {"metadata": {"labels": {key: value}}})
+        return
+    plural, _, group = flags["resource"].partition(".")
+    rule = {"apiGroups": [group], "resources": [plural], "verbs": flags["verb"].split(",")}
+    body = {"apiVersion": CLUSTER_ROLE.api_version, "kind": "ClusterRole", "metadata": {"name": words[3]}}
+    await s.client.apply(CLUSTER_ROLE, {**body, "rules": [rule]}, "test")
+
+
+def test_the_condition_says_what_to_run_and_then_it_works(play):
+    async def scenario(s):
+        things = await Things.defined(s)
+        await compose_as_author(s, things, "mine", resources(entry()))
+        xr = await things.until("mine", failing("to grant it: "))
+        told = message_of(xr)
+        assert f"service account {HOME}/crossply may not" in told
+        for command in told.partition("to grant it: ")[2].split(" && "):
+            await run(s, command)
+        xr = await things.until("mine", READY)
+        assert await things.composed(xr)
+        await s.client.delete(CLUSTER_ROLE, "crossplane:composed:configmaps")
+
+    play(scenario)
+
+
+def test_who_lets_it_compose_bindings_still_grants_nothing_that_it_does_not_have(play):
+    async def scenario(s):
+        things = await Things.defined(s, scope="Cluster")
+        await compose_as_author(s, things, s.id, resources(attempt(BINDING, binding(s.id))))
+        xr = await things.until(s.id, failing("to grant it: "))
+        commands = message_of(xr).partition("to grant it: ")[2].split(" && ")
+        for command in commands:
+            await run(s, command)
+        await things.until(s.id, failing("attempting to grant RBAC permissions not currently held"))
+        assert await s.client.get(BINDING, s.id) is None
+        await s.client.delete(CLUSTER_ROLE, shlex.split(commands[0])[3])
+
+    play(scenario)
+
+
+@pytest.mark.parametrize(
+    ("name", "rules", "reason"),
+    [
+        ("evil", [{**ALL, "apiGroups": ["example.org"], "resources": ["things"]}], "no role of a definition"),
+        ("crossplane:composite:a", [ALL], "everything"),
+        ("crossplane:composite:a", [{**ALL, "apiGroups": [""], "resources": ["secrets"]}], "secrets"),
+        ("crossplane:composite:a", [{**ALL, "apiGroups": [RBAC], "resources": ["roles"]}], "roles"),
+        ("crossplane:composite:a", [{"nonResourceURLs": ["*"], "verbs": ["*"]}], "all paths"),
+    ],
+)
+def test_the_user_that_writes_roles_grants_nothing_of_kubernetes_itself(play, name, rules, reason):
+    async def scenario(s):
+        keeper = s.client.acting_as(KEEPER)
+        await s.eventually(lambda: refuses(keeper, {"metadata": {"name": f"{name}{s.id}"}, "rules": rules}))
+
+    play(scenario)
+
+
+async def refuses(client, role):
+    """Whether a role is refused; a policy takes effect a moment after it was written."""
+    try:
+        await client.create(CLUSTER_ROLE, role)
+    except Forbidden as problem:
+        return "this user writes the roles" in str(problem) or "nothing of Kubernetes itself" in str(problem)
+    await client.acting_as("admin", ["system:masters"]).delete(CLUSTER_ROLE, role["metadata"]["name"])
+    return False
+
+
+def test_a_definition_of_a_kind_of_kubernetes_brings_no_roles(play):
+    async def scenario(s):
+        name = f"{s.id}s.{RBAC}"
+        schema = {"openAPIV3Schema": {"type": "object"}}
+        version = {"name": "v1", "served": True, "referenceable": True, "schema": schema}
+        spec = {"group": RBAC, "names": {"kind": s.id.title(), "plural": f"{s.id}s"}, "versions": [version]}
+        body = {"apiVersion": DEFINITION.api_version, "kind": DEFINITION.kind, "metadata": {"name": name}}
+        made = await s.client.apply(DEFINITION, {**body, "spec": spec}, "test")
+
+        async def refused():
+            return any(reason == "EstablishComposite" for _, reason, _ in await s.events(made))
+
+        await s.eventually(refused)
+        assert await s.client.get(CLUSTER_ROLE, f"crossplane:composite:{name}:aggregate-to-edit") is None
+        await s.client.delete(DEFINITION, name)
+
+    play(scenario)
+
+
+@pytest.mark.parametrize(
+    "user", ["admin", "system:serviceaccount:kube-system:clusterrole-aggregation-controller"]
+)
+def test_the_controllers_can_be_nobody_else(installed, play, user):
+    async def scenario(s):
+        async with Client(installed.account) as account:
+            with pytest.raises(Forbidden, match="cannot impersonate"):
+                await account.acting_as(user, ["system:masters"]).get(CONFIG_MAP, "any", s.id)
+
+    play(scenario)
