@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator
 
 from crossply.cli.sources import SourceError, read_bytes
-from crossply.compose.metadata import text_in
+from crossply.compose.metadata import name_of, text_in
+from crossply.errors import CrossplyError
 from crossply.schema.crd import composite_crd
 from crossply.schema.defaults import apply_defaults
 from crossply.values import Object
@@ -46,9 +47,13 @@ def _openapi(file: str, story: str) -> Object:
 
 def apply_definition_defaults(xr: Object, definition: Object) -> Object:
     """The composite resource with the defaults that its definition gives."""
-    version = text_in(xr, "apiVersion").rpartition("/")[2]
-    for served in composite_crd(definition)["spec"]["versions"]:
-        if served["name"] == version:
+    try:
+        spec = composite_crd(definition)["spec"]
+    except CrossplyError as problem:
+        name = name_of(definition)
+        raise problem.within(f'cannot derive CRD from XRD "{name}"') from None
+    for served in spec["versions"]:
+        if f"{spec['group']}/{served['name']}" == text_in(xr, "apiVersion"):
             defaulted: Object = apply_defaults(xr, served["schema"]["openAPIV3Schema"])
             return defaulted
     raise SourceError(

@@ -32,6 +32,18 @@ COMMANDS = (
     Entry("apiserver", "apiserver", "Run a Kubernetes API server on this machine.", "beta"),
     Entry("apiserver backup", "apiserver_backup", "Copy an API server's database while it runs.", "beta"),
     Entry("apiserver restore", "apiserver_restore", "Make an API server's data of a backup.", "beta"),
+    Entry(
+        "composition convert composition-environment",
+        "convert_environment",
+        "Convert a Composition's environment to function-environment-configs.",
+        "beta",
+    ),
+    Entry(
+        "composition convert pipeline-composition",
+        "convert_pipeline",
+        "Convert a Composition with resource templates to a pipeline of functions.",
+        "beta",
+    ),
     Entry("composition render", "render", "Render a composite resource (XR)."),
     Entry("config set", "config_set", "Set a value in the configuration file."),
     Entry("config view", "config_view", "Show the configuration in use."),
@@ -43,12 +55,28 @@ COMMANDS = (
     Entry("plan", "plan", "Show what applying files would change in the control plane.", "beta"),
     Entry("up", "up", "Run a control plane on this machine.", "beta"),
     Entry("version", "version", "Print the versions of the client and the server."),
+    Entry("xr generate", "xr_generate", "Generate a composite resource (XR) from a claim.", "alpha"),
+    Entry("xr patch", "xr_patch", "Fill in what an XR's definition gives by default.", "alpha"),
     Entry("xrd convert", "xrd_convert", "Convert an XRD to the CRDs it stands for.", "beta"),
     Entry("completions", "completions", "Print a script that completes commands in your shell."),
     Entry("render", "render", "Render a composite resource (XR).", "ga", HIDDEN),
     Entry("trace", "trace", "Show a resource, what is below it, and why it is not ready.", "beta", HIDDEN),
     Entry(
         "beta trace", "trace", "Show a resource, what is below it, and why it is not ready.", "beta", HIDDEN
+    ),
+    Entry(
+        "beta convert composition-environment",
+        "convert_environment",
+        "Convert a Composition's environment to function-environment-configs.",
+        "beta",
+        HIDDEN,
+    ),
+    Entry(
+        "beta convert pipeline-composition",
+        "convert_pipeline",
+        "Convert a Composition with resource templates to a pipeline of functions.",
+        "beta",
+        HIDDEN,
     ),
     Entry("validate", "validate", "Validate resources against XRDs and CRDs.", "beta", HIDDEN),
     Entry("beta validate", "validate", "Validate resources against XRDs and CRDs.", "beta", HIDDEN),
@@ -65,11 +93,14 @@ COMMANDS = (
 
 GROUPS = {
     "beta": "Commands by their older names.",
+    "beta convert": "Convert Compositions of older forms.",
     "composition": "Work with Compositions.",
+    "composition convert": "Convert Compositions of older forms.",
     "config": "See and change the configuration.",
     "function": "Work with composition functions.",
     "internal": "Commands that other programs call.",
     "resource": "Work with resources.",
+    "xr": "Work with composite resources (XRs).",
     "xrd": "Work with CompositeResourceDefinitions (XRDs).",
 }
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
 
+from crossply.cli.conversion_files import ConvertError, make_directory, read_input, write_file, write_output
 from crossply.cli.spec import Argument, Command, Flag, Invocation
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import LEGACY_CLUSTER
@@ -16,12 +17,6 @@ from crossply.values.yaml import YamlError, dump, load, read_stream
 
 _GROUP = "apiextensions.crossplane.io"
 _XRD_TYPES = [f"{_GROUP}/{version}, Kind=CompositeResourceDefinition" for version in ("v1", "v2")]
-
-
-class ConvertError(CrossplyError):
-    """A definition could not be read, converted or written."""
-
-    code = "CP-550"
 
 
 class Output(NamedTuple):
@@ -43,23 +38,8 @@ def run(invocation: Invocation) -> int:
         advice = "use --output-dir to write one file per schema"
         raise ConvertError(f"cannot write {len(outputs)} JSON Schemas to a single output; {advice}")
     whole = "".join(output.text for output in outputs)
-    if invocation["output-file"]:
-        _write_file(invocation["output-file"], whole)
-    else:
-        invocation.stdout.write(whole)
+    write_output(invocation, whole)
     return 0
-
-
-def read_input(path: str, stdin: TextIO) -> bytes:
-    """The bytes of a file, or of standard input for `-`."""
-    try:
-        if path == "-":
-            return stdin.buffer.read()
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError as problem:
-        verb = "read" if isinstance(problem, IsADirectoryError) else "open"
-        raise ConvertError(f"Unable to read inputFile: {_in_go_words(verb, path, problem)}") from None
 
 
 def to_crds(text: bytes, source: str) -> list[Object]:
@@ -142,30 +122,10 @@ def _json_outputs(crds: list[Object]) -> list[Output]:
 
 
 def _write_directory(directory: str, outputs: list[Output]) -> None:
-    try:
-        os.makedirs(directory, mode=0o755, exist_ok=True)
-    except OSError as problem:
-        cause = _in_go_words("mkdir", directory, problem)
-        raise ConvertError(f'cannot create output directory "{directory}": {cause}') from None
+    make_directory(directory, f'cannot create output directory "{directory}"')
     for output in outputs:
-        _write_file(os.path.join(directory, output.name), output.text)
-
-
-def _write_file(path: str, text: str) -> None:
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as problem:
-        cause = _in_go_words("open", path, problem)
-        raise ConvertError(f'cannot write output file "{path}": {cause}') from None
-
-
-def _in_go_words(verb: str, path: str, problem: OSError) -> str:
-    # Go finds that a directory cannot be made where a file is; Python that the file exists.
-    if isinstance(problem, FileExistsError):
-        return f"{verb} {path}: not a directory"
-    reason = problem.strerror or "unknown error"
-    return f"{verb} {path}: {reason[:1].lower()}{reason[1:]}"
+        path = os.path.join(directory, output.name)
+        write_file(path, output.text, f'cannot write output file "{path}"')
 
 
 COMMAND = Command(

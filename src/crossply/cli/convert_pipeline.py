@@ -1,0 +1,44 @@
+"""`crossply composition convert pipeline-composition`: a Composition of any spelling as a pipeline."""
+
+from __future__ import annotations
+
+from crossply.cli.conversion_files import input_file, output_file
+from crossply.cli.converting import ENVIRONMENT_CONFIGS_FLAG, convert_composition
+from crossply.cli.spec import Command, Flag, Invocation
+from crossply.convert.current import FunctionNames, current_composition
+
+
+def run(invocation: Invocation) -> int:
+    """Convert one Composition."""
+    names = FunctionNames(
+        invocation["function-patch-and-transform-ref"], invocation["function-environment-configs-ref"]
+    )
+    return convert_composition(invocation, lambda value: current_composition(value, names))
+
+
+COMMAND = Command(
+    "pipeline-composition",
+    "Convert a Composition with resource templates to a pipeline of functions.",
+    run,
+    arguments=(input_file("Composition file to be converted"),),
+    flags=(
+        output_file("generated Composition"),
+        Flag(
+            "function-patch-and-transform-ref",
+            "Name of the installed function-patch-and-transform Function.",
+            kind="string",
+            default="function-patch-and-transform",
+        ),
+        ENVIRONMENT_CONFIGS_FLAG,
+    ),
+    description=(
+        "Rewrites a Composition that patches and transforms natively (mode Resources, or the first design's\n"
+        "from and to): its templates become the input of function-patch-and-transform, and its environment\n"
+        "that of function-environment-configs. What the functions want said and the engine took for granted\n"
+        "is filled in: types of patches and transforms, names of templates, policies. Comments are kept."
+    ),
+    examples=(
+        "crossply composition convert pipeline-composition composition.yaml -o pipeline.yaml",
+        "crossply composition convert pipeline-composition < composition.yaml",
+    ),
+)

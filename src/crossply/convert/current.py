@@ -1,0 +1,34 @@
+"""A Composition of any spelling becomes the one that today's Crossplane knows: a pipeline of functions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crossply.convert.environment import FUNCTION as ENVIRONMENT_CONFIGS
+from crossply.convert.environment import environment_to_function
+from crossply.convert.first_design import from_to_resources
+from crossply.convert.moves import Converted
+from crossply.convert.pipeline import FUNCTION as PATCH_AND_TRANSFORM
+from crossply.convert.pipeline import resources_to_pipeline
+from crossply.values import Object
+
+
+class FunctionNames(NamedTuple):
+    """What the functions are called where the Composition will run."""
+
+    patch_and_transform: str = PATCH_AND_TRANSFORM
+    environment_configs: str = ENVIRONMENT_CONFIGS
+
+
+def current_composition(composition: Object, names: FunctionNames) -> Converted | None:
+    """The Composition as a pipeline; None when it is one already and there is nothing to do."""
+    found = Converted(composition)
+    for conversion in (
+        from_to_resources,
+        lambda value: resources_to_pipeline(value, names.patch_and_transform),
+        lambda value: environment_to_function(value, names.environment_configs),
+    ):
+        converted = conversion(found.value)
+        if converted is not None:
+            found = found.then(converted)
+    return found if found.rounds else None

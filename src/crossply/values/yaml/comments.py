@@ -1,0 +1,152 @@
+"""Comments that survive a rewriting: read from the old text, carried along, and written into the new one.
+
+A comment belongs to an entry: the one it stands beside, or the one below it. `dump` knows nothing of
+comments and never will; they are put between the lines that it wrote, and what comes of it is read again:
+comments are worth keeping, but never at the price of another meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from crossply.values.deepcopy import equal
+from crossply.values.yaml.emit import dump
+from crossply.values.yaml.entries import Entry, Layout, Path, layout_of
+from crossply.values.yaml.problems import YamlError
+from crossply.values.yaml.stream import load
+
+
+class Comment(NamedTuple):
+    """One line of comment, and the entry it belongs to."""
+
+    path: Path
+    text: str
+    beside: bool = False
+
+
+END: Path = ("",) * 3
+"""The path of what stands after the last entry; no entry of a real document is called so."""
+
+
+def read_comments(data: bytes) -> list[Comment]:
+    """The comments of a text's first document, in their order."""
+    if b"#" not in data:
+        return []
+    layout = layout_of(data)
+    if layout is None:
+        return []
+    lines = data.decode("utf-8", "replace").splitlines()[: layout.last_line + 1]
+    return _attached(lines, layout)
+
+
+def _attached(lines: list[str], layout: Layout) -> list[Comment]:
+    starts: dict[int, list[Entry]] = {}
+    for entry in layout.entries:
+        starts.setdefault(entry.line, []).append(entry)
+    found: list[Comment] = []
+    waiting: list[str] = []
+    latest: Path = ()
+    for number, line in enumerate(lines):
+        here = starts.get(number, [])
+        if here:
+            # What stands above everything is about the whole document, whatever its first key is.
+            below = () if here[0] is layout.entries[0] else here[0].path
+            found += [Comment(below, text) for text in waiting]
+            waiting = []
+            latest = _owner(here)
+        column = _comment_in(line, number, layout)
+        if column is None:
+            continue
+        text = line[column:].rstrip()
+        if here:
+            found.append(Comment(latest, text, beside=True))
+        elif line[:column].strip() and latest:
+            found.append(Comment(latest, text))
+        else:
+            waiting.append(text)
+    return found + [Comment(END, text) for text in waiting]
+
+
+def _owner(entries: list[Entry]) -> Path:
+    """Whose a comment at the end of a line is: the last entry's, or of the one that brackets began with."""
+    last = entries[-1]
+    if last.flow is not None and any(entry.path == last.flow for entry in entries):
+        return last.flow
+    return last.path
+
+
+def _comment_in(line: str, number: int, layout: Layout) -> int | None:
+    column = line.find("#")
+    while column >= 0:
+        if (column == 0 or line[column - 1] in " \t") and not layout.is_text(number, column):
+            return column
+        column = line.find("#", column + 1)
+    return None
+
+
+def moved(comments: Iterable[Comment], moves: Iterable[tuple[Path, Path]]) -> list[Comment]:
+    """The comments where their entries are, after what was below one path is below another."""
+    by_length = sorted(moves, key=lambda move: -len(move[0]))
+    return [comment._replace(path=_new_path(comment.path, by_length)) for comment in comments]
+
+
+def _new_path(path: Path, moves: list[tuple[Path, Path]]) -> Path:
+    for old, new in moves:
+        if path[: len(old)] == old:
+            return (*new, *path[len(old) :])
+    return path
+
+
+def dump_with(value: Any, comments: list[Comment]) -> str:
+    """The text of a value, with comments at the entries they belong to.
+
+    A comment whose entry is gone stands above what the entry was a part of.
+    """
+    text = dump(value)
+    if not comments:
+        return text
+    for wanted in (comments, [comment._replace(beside=False) for comment in comments]):
+        annotated = _annotated(text, wanted)
+        if annotated is not None and _means(annotated, text):
+            return annotated
+    return text
+
+
+def _annotated(text: str, comments: list[Comment]) -> str | None:
+    layout = layout_of(text.encode())
+    if layout is None:
+        return None
+    lines = text.splitlines()
+    places = {entry.path: entry.line for entry in layout.entries}
+    above: dict[int, list[str]] = {}
+    ends: dict[int, str] = {}
+    for path, comment, beside in comments:
+        place = len(lines) if path == END else _place(path, places)
+        if beside and path in places and place not in ends:
+            ends[place] = f" {comment}"
+        else:
+            above.setdefault(place, []).append(comment)
+    return _woven(lines, above, ends)
+
+
+def _woven(lines: list[str], above: dict[int, list[str]], ends: dict[int, str]) -> str:
+    written: list[str] = []
+    for number, line in enumerate(lines):
+        indent = line[: len(line) - len(line.lstrip(" "))]
+        written += [indent + comment for comment in above.get(number, ())]
+        written.append(line + ends.get(number, ""))
+    return "\n".join([*written, *above.get(len(lines), ())]) + "\n"
+
+
+def _place(path: Path, places: dict[Path, int]) -> int:
+    while path and path not in places:
+        path = path[:-1]
+    return places[path] if path else 0
+
+
+def _means(annotated: str, text: str) -> bool:
+    try:
+        return equal(load(annotated), load(text))
+    except YamlError:
+        return False

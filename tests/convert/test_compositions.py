@@ -1,0 +1,204 @@
+"""Compositions of older forms become pipelines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crossply.convert.current import FunctionNames, current_composition
+from crossply.convert.environment import environment_to_function
+from crossply.convert.moves import ConversionError, Converted
+from crossply.convert.patches import explicit_patch, explicit_template
+from crossply.convert.pipeline import resources_to_pipeline
+
+NAMES = FunctionNames()
+
+
+def composition(**spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "apiextensions.crossplane.io/v1",
+        "kind": "Composition",
+        "metadata": {"name": "c"},
+        "spec": {"compositeTypeRef": {"apiVersion": "acme.test/v1", "kind": "XCache"}, **spec},
+    }
+
+
+def spec_of(converted: Converted | None) -> dict[str, Any]:
+    assert converted is not None
+    found: dict[str, Any] = converted.value["spec"]
+    return found
+
+
+def test_an_environment_becomes_the_first_step() -> None:
+    given = composition(
+        mode="Pipeline",
+        environment={
+            "defaultData": {"zone": "a"},
+            "environmentConfigs": [{"ref": {"name": "e"}}],
+            "patches": [{"fromFieldPath": "a"}],
+            "policy": {"resolution": "Optional", "resolve": "Always"},
+        },
+        pipeline=[{"step": "old"}],
+    )
+    found = spec_of(environment_to_function(given, "my-environments"))
+    assert "environment" not in found
+    assert found["pipeline"] == [
+        {
+            "step": "environment-configs",
+            "functionRef": {"name": "my-environments"},
+            "input": {
+                "apiVersion": "environmentconfigs.fn.crossplane.io/v1beta1",
+                "kind": "Input",
+                "spec": {
+                    "defaultData": {"zone": "a"},
+                    "environmentConfigs": [{"ref": {"name": "e"}}],
+                    "policy": {"resolution": "Optional"},
+                },
+            },
+        },
+        {"step": "old"},
+    ]
+    assert given["spec"]["environment"], "what was given is not changed"
+
+
+@pytest.mark.parametrize(
+    "environment", [None, {}, {"policy": {"resolve": "Always"}}, {"patches": []}, "nonsense"]
+)
+def test_an_environment_that_selects_nothing_needs_no_step(environment: object) -> None:
+    given = composition(mode="Pipeline", pipeline=[], environment=environment)
+    assert environment_to_function(given, "") is None
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"apiVersion": "v1", "kind": "Pod"}, "GroupVersionKind Group is not apiextensions.crossplane.io"),
+        (
+            {"apiVersion": "apiextensions.crossplane.io/v1", "kind": "Other"},
+            "GroupVersionKind Kind is not Composition",
+        ),
+        (
+            composition(environment={}),
+            "Composition is using Resources mode, run pipeline-composition command instead",
+        ),
+        (
+            composition(mode="Pipeline", environment={"defaultData": {}}),
+            "failed to get pipeline: spec.pipeline: no such field",
+        ),
+        (
+            composition(mode="Pipeline", environment={"defaultData": {}}, pipeline=["x"]),
+            "failed to get pipeline: json: cannot unmarshal string into Go value of type "
+            "map[string]interface {}",
+        ),
+    ],
+)
+def test_what_has_no_environment_to_convert_is_told(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ConversionError, match="^" + sentence.replace("[", r"\[").replace("{", r"\{") + "$"):
+        environment_to_function(given, "")
+
+
+def test_templates_become_the_input_of_patch_and_transform() -> None:
+    given = composition(
+        mode="Resources",
+        writeConnectionSecretsToNamespace="n",
+        patchSets=[{"name": "s", "patches": [{"fromFieldPath": "a"}]}],
+        resources=[
+            {"base": {"kind": "A"}},
+            {"name": "b", "patches": [{"patchSetName": "s", "type": "PatchSet"}]},
+        ],
+    )
+    found = spec_of(resources_to_pipeline(given, ""))
+    assert set(found) == {"compositeTypeRef", "mode", "pipeline", "writeConnectionSecretsToNamespace"}
+    assert found["mode"] == "Pipeline"
+    (step,) = found["pipeline"]
+    assert step["functionRef"] == {"name": "function-patch-and-transform"}
+    assert step["input"] == {
+        "apiVersion": "pt.fn.crossplane.io/v1beta1",
+        "kind": "Resources",
+        "patchSets": [{"name": "s", "patches": [{"fromFieldPath": "a", "type": "FromCompositeFieldPath"}]}],
+        "resources": [
+            {"base": {"kind": "A"}, "name": "resource-0"},
+            {"name": "b", "patches": [{"patchSetName": "s", "type": "PatchSet"}]},
+        ],
+    }
+
+
+def test_templates_and_environment_are_converted_together() -> None:
+    given = composition(
+        environment={"defaultData": {"a": 1}, "patches": [{"fromFieldPath": "a"}]}, resources=[{"name": "r"}]
+    )
+    first, second = spec_of(current_composition(given, NAMES))["pipeline"]
+    assert first["step"] == "environment-configs"
+    patches = [{"fromFieldPath": "a", "type": "FromCompositeFieldPath"}]
+    assert second["input"]["environment"] == {"patches": patches}
+
+
+def test_from_and_to_become_a_pipeline_of_today() -> None:
+    given = {
+        "apiVersion": "apiextensions.crossplane.io/v1alpha1",
+        "kind": "Composition",
+        "spec": {"from": {"apiVersion": "acme.test/v1", "kind": "Cache"}, "to": [{"base": {"kind": "A"}}]},
+    }
+    converted = current_composition(given, NAMES)
+    assert converted is not None
+    assert converted.value["apiVersion"] == "apiextensions.crossplane.io/v1"
+    found = spec_of(converted)
+    assert found["compositeTypeRef"] == {"apiVersion": "acme.test/v1", "kind": "Cache"}
+    assert found["pipeline"][0]["input"]["resources"] == [{"base": {"kind": "A"}, "name": "resource-0"}]
+
+
+def test_a_pipeline_of_today_is_left_alone() -> None:
+    assert current_composition(composition(mode="Pipeline", pipeline=[{"step": "s"}]), NAMES) is None
+
+
+@pytest.mark.parametrize("field", ["resources", "patchSets"])
+def test_a_field_that_is_no_list_of_objects_is_named(field: str) -> None:
+    with pytest.raises(ConversionError, match=f"spec.{field} is not a list of objects"):
+        resources_to_pipeline(composition(**{field: "x"}), "")
+
+
+@pytest.mark.parametrize(
+    ("options", "policy"),
+    [
+        ({"keepMapValues": True}, "MergeObjects"),
+        ({"keepMapValues": True, "appendSlice": True}, "MergeObjectsAppendArrays"),
+        ({"appendSlice": True}, "ForceMergeObjectsAppendArrays"),
+        ({}, "ForceMergeObjects"),
+    ],
+)
+def test_merge_options_become_one_word(options: dict[str, bool], policy: str) -> None:
+    found = explicit_patch({"policy": {"fromFieldPath": "Required", "mergeOptions": options}})
+    assert found["policy"] == {"fromFieldPath": "Required", "toFieldPath": policy}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"math": {"multiply": 2}}, {"type": "math", "math": {"type": "Multiply", "multiply": 2}}),
+        ({"math": {"clampMin": 2}}, {"type": "math", "math": {"type": "ClampMin", "clampMin": 2}}),
+        ({"string": {"fmt": "%s"}}, {"type": "string", "string": {"type": "Format", "fmt": "%s"}}),
+        ({"map": {"a": "b"}}, {"type": "map", "map": {"a": "b"}}),
+        (
+            {"type": "string", "string": {"type": "TrimPrefix", "trim": "x"}},
+            {"type": "string", "string": {"type": "TrimPrefix", "trim": "x"}},
+        ),
+        ({}, {}),
+    ],
+)
+def test_transforms_say_their_type(given: dict[str, Any], said: dict[str, Any]) -> None:
+    assert explicit_patch({"transforms": [given]})["transforms"] == [said]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"fromConnectionSecretKey": "k"}, {"type": "FromConnectionSecretKey", "name": "k"}),
+        ({"name": "n", "fromFieldPath": "p"}, {"type": "FromFieldPath"}),
+        ({"name": "n", "value": "v"}, {"type": "FromValue"}),
+        ({"name": "n", "type": "FromValue", "fromFieldPath": "p"}, {}),
+    ],
+)
+def test_connection_details_say_their_type(given: dict[str, Any], said: dict[str, Any]) -> None:
+    (found,) = explicit_template({"connectionDetails": [given]}, 0)["connectionDetails"]
+    assert found == {**given, **said}
