@@ -113,7 +113,7 @@ def _resource(resource: Resource) -> bytes:
     snapshot = resource.snapshot
     # A snapshot's bytes were made when the object was first sent: this is what makes large requests cheap.
     fields = snapshot.encoded if snapshot is not None else encode_struct(resource.object)
-    body = _non_empty(b"\x0a", fields)
+    body = _chunk(b"\x0a", fields)  # also where it is empty: a resource always has an object
     if resource.connection_details:
         body += _byte_map(b"\x12", resource.connection_details)
     if resource.ready:

@@ -95,12 +95,12 @@ class ClusterAnswers:
     async def _select(self, selector: ResourceSelector) -> list[Snapshot]:
         key = repr(selector)
         if key not in self._selected:
-            by_name = selector.match_name is not None
             try:
                 self._selected[key] = await self._read(selector)
             except CrossplyError as problem:
-                story = "cannot get required resource by name" if by_name else "cannot list required resources"
-                raise problem.within(story) from None
+                by_name = selector.match_name is not None
+                sought = "get required resource by name" if by_name else "list required resources"
+                raise problem.within(f"cannot {sought}") from None
         return self._selected[key]
 
     async def _read(self, selector: ResourceSelector) -> list[Snapshot]:
