@@ -30,6 +30,22 @@ def flags(command: str) -> dict[str, str]:
     return dict(word.removeprefix("--").split("=", 1) for word in words)
 
 
+async def account(s, name: str) -> None:
+    """A service account that the controllers may impersonate, as the chart lets them."""
+    await s.client.create(ACCOUNT, {"metadata": {"name": name, "namespace": s.id}})
+    rule = {
+        "apiGroups": [""],
+        "resources": ["serviceaccounts"],
+        "verbs": ["impersonate"],
+        "resourceNames": [name],
+    }
+    await s.client.create(ROLE, {"metadata": {"name": f"as-{name}", "namespace": s.id}, "rules": [rule]})
+    controllers = {"kind": "ServiceAccount", "namespace": "crossplane-system", "name": "crossply"}
+    reference = {"apiGroup": ROLE.group, "kind": "Role", "name": f"as-{name}"}
+    body = {"metadata": {"name": f"as-{name}", "namespace": s.id}, "roleRef": reference}
+    await s.client.create(BINDING, {**body, "subjects": [controllers]})
+
+
 async def run(s, advice: str) -> None:
     """Do what the two commands in a message would do."""
     first, second = advice.partition("to grant it: ")[2].split(" && ")
@@ -52,7 +68,7 @@ async def run(s, advice: str) -> None:
 def test_an_application_is_composed_of_no_more_than_its_account_may_write(play):
     async def scenario(s):
         design = FirstDesign(s)
-        await s.client.create(ACCOUNT, {"metadata": {"name": "blog", "namespace": s.id}})
+        await account(s, "blog")
         await design.define_blog(serviceAccountRef={"namespace": s.id, "name": "blog"})
         base = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "b"}}
         await design.compose(design.blogs, to=[{"base": base, "readinessChecks": [{"type": "None"}]}])
@@ -71,7 +87,7 @@ def test_an_application_is_composed_of_no_more_than_its_account_may_write(play):
 
 def test_a_composite_resource_definition_may_name_an_account_too(play):
     async def scenario(s):
-        await s.client.create(ACCOUNT, {"metadata": {"name": "db", "namespace": s.id}})
+        await account(s, "db")
         await s.offer(serviceAccountRef={"namespace": s.id, "name": "db"})
         await s.compose(s.config_map())
         await s.claim("mine", {"size": "1"})
@@ -86,7 +102,7 @@ def test_a_composite_resource_definition_may_name_an_account_too(play):
 
 def test_a_secret_that_the_account_may_not_read_is_not_passed_on(play):
     async def scenario(s):
-        await s.client.create(ACCOUNT, {"metadata": {"name": "db", "namespace": s.id}})
+        await account(s, "db")
         await s.client.create(
             SECRET, {"metadata": {"name": "theirs", "namespace": s.id}, "stringData": {"password": "x"}}
         )
@@ -108,7 +124,7 @@ def test_a_secret_that_the_account_may_not_read_is_not_passed_on(play):
 def test_an_account_cannot_compose_more_rights_than_it_has(play):
     async def scenario(s):
         design = FirstDesign(s)
-        await s.client.create(ACCOUNT, {"metadata": {"name": "sql", "namespace": s.id}})
+        await account(s, "sql")
         rule = {"apiGroups": [ROLE.group], "resources": ["clusterrolebindings"], "verbs": ["*"]}
         await s.client.create(CLUSTER_ROLE, {"metadata": {"name": s.id}, "rules": [rule]})
         subject = {"kind": "ServiceAccount", "namespace": s.id, "name": "sql"}
