@@ -63,7 +63,9 @@ def play(control_plane):
     def run(scenario):
         async def connected():
             async with Client(control_plane) as client, asyncio.timeout(3 * PATIENCE):
-                await scenario(await Scenario.begin(client, f"t{secrets.token_hex(4)}"))
+                corner = await Scenario.begin(client, f"t{secrets.token_hex(4)}")
+                await scenario(corner)
+                await corner.end()
 
         asyncio.run(connected())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
 from collections.abc import Awaitable, Callable
@@ -11,6 +12,7 @@ from typing import Any
 import orjson
 
 from crossply.kube.client import Client
+from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind
 from crossply.values import Object
 from tests.deploy.installing import CLUSTER_ROLE, allowing, composing
@@ -58,6 +60,19 @@ class Scenario:
         await client.create(NAMESPACE, {"metadata": {"name": id_}})
         await scenario.function(PATCH_AND_TRANSFORM, _PACKAGE)
         return scenario
+
+    async def end(self) -> None:
+        """Have everything deleted, and do not wait for it: what fails for ever would disturb who counts."""
+        for kind in (DEFINITION, COMPOSITION, FUNCTION):
+            for data in (await self.client.list(kind)).items:
+                name = orjson.loads(data)["metadata"]["name"]
+                if name.endswith(f".{self.group}") or name.startswith(self.id):
+                    await self._leave(kind, name)
+        await self._leave(NAMESPACE, self.id)
+
+    async def _leave(self, kind: Kind, name: str) -> None:
+        with contextlib.suppress(KubeError):  # a Usage may protect it
+            await self.client.delete(kind, name)
 
     async def function(self, name: str, package: str = "", **annotations: str) -> None:
         """Install a function."""
