@@ -32,6 +32,7 @@ ROOMS = {
     "6": "The API server",
     "7": "The Kubernetes client",
     "8": "The control plane",
+    "9": "Packages and registries",
 }
 GENERATED_PACKAGES = ("crossply.functions.proto",)
 

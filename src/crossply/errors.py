@@ -5,7 +5,8 @@ try next (`hint`). Its class carries a `code` that names a section of `docs/refe
 walks this tree and fails when a class has no code, no docstring or no section.
 
 Codes by room: CP-1xx values and files, CP-2xx composing, CP-3xx functions, CP-4xx kinds, schemas and apply,
-CP-5xx the command line, CP-6xx the API server, CP-7xx the Kubernetes client, CP-8xx the control plane.
+CP-5xx the command line, CP-6xx the API server, CP-7xx the Kubernetes client, CP-8xx the control plane,
+CP-9xx packages and registries.
 """
 
 from __future__ import annotations

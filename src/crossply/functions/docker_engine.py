@@ -38,6 +38,24 @@ class Engine:
         if problem:
             raise ContainerFailed(f"cannot pull image {image}: {problem}", hint="is the reference right?")
 
+    def save(self, image: str, path: str) -> None:
+        """Write an image that is there as a tarball to a file."""
+        connection = _connection(self._endpoint)
+        try:
+            connection.request("GET", f"/images/{quote(image, safe='/:@')}/get")
+            answer = connection.getresponse()
+            if answer.status != 200:
+                _expect(answer.status, answer.read(), (200,))
+            with open(path, "wb") as file:
+                while chunk := answer.read(1 << 18):
+                    file.write(chunk)
+        except (OSError, HTTPException) as problem:
+            raise ContainerEngineUnavailable(
+                f"cannot talk to the container engine at {self._endpoint}: {problem}"
+            ) from None
+        finally:
+            connection.close()
+
     def create(self, name: str, description: Mapping[str, Any]) -> str:
         """Create a container and return its identity."""
         query = "?" + urlencode({"name": name}) if name else ""

@@ -107,15 +107,15 @@ def text(name: str = "string") -> GoType:
     return GoType(name, pass_through)
 
 
-def strict_text() -> GoType:
-    """A string inside a part that is decoded as raw JSON, where numbers are not taken for text."""
+def strict_text(name: str = "string") -> GoType:
+    """A string inside what is decoded as raw JSON, where numbers are not taken for text; or a named one."""
 
     def pass_through(value: Any) -> Any:
         if value is not None and not isinstance(value, str):
-            raise DecodeError(json_kind(value), "string")
+            raise DecodeError(json_kind(value), name)
         return value or ""
 
-    return GoType("string", pass_through)
+    return GoType(name, pass_through)
 
 
 def _boolean(value: Any) -> Any:

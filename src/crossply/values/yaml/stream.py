@@ -42,7 +42,7 @@ def read_stream(text: str | bytes, source: str = "", *, strict: bool = False) ->
         raise LimitError(f"yaml: stream of more than {MAX_DOCUMENTS} documents", place=place(source, 1))
     documents = []
     left = MAX_NODES
-    for line, part in _split(data, source):
+    for line, part in split(data, source):
         if left <= 0:
             raise LimitError(f"yaml: exceeded {MAX_NODES} nodes", place=place(source, line))
         value, nodes = _read(part, source, line, strict, left)
@@ -94,8 +94,11 @@ def _read_carefully(data: bytes, strict: bool, max_nodes: int) -> tuple[Any, int
     return decode(compose(data, max_nodes), strict), data.count(b"\n") + 1
 
 
-def _split(data: bytes, source: str) -> list[tuple[int, bytes]]:
-    """Cut at separator lines; a separator with nothing before it stays part of its document."""
+def split(data: bytes, source: str) -> list[tuple[int, bytes]]:
+    """The documents of a stream, each with its first line, not read yet.
+
+    The stream is cut at separator lines; a separator with nothing before it stays part of its document.
+    """
     parts: list[tuple[int, bytes]] = []
     start, line = 0, 1
     separator = 0 if data.startswith(b"---") else data.find(b"\n---") + 1 or -1

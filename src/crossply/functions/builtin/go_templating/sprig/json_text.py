@@ -158,7 +158,7 @@ class _Conversion:
 def _content(value: Structure) -> Any:
     from crossply.functions.builtin.go_templating.sprig.layouts import shown
     from crossply.functions.builtin.go_templating.sprig.moments import Moment
-    from crossply.functions.builtin.go_templating.sprig.version import Version
+    from crossply.values.semver import Version
 
     if isinstance(value.value, Moment):
         return shown(value.value, _RFC3339)

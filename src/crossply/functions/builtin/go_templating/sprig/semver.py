@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from crossply.functions.builtin.go_templating.signatures import Function, FunctionFailed
-from crossply.functions.builtin.go_templating.sprig.constraints import InvalidConstraint, satisfies
-from crossply.functions.builtin.go_templating.sprig.version import InvalidVersion, Version, compare, parse
 from crossply.functions.builtin.go_templating.values import Structure, Uint64
+from crossply.values.semver import InvalidVersion, Version, compare, parse
+from crossply.values.semver_constraints import InvalidConstraint, check, satisfies
 
 _POINTER, _STRUCT = "*semver.Version", "semver.Version"
 
@@ -21,7 +21,7 @@ def semver_compare(constraint: str, version: str) -> bool:
     """Tell whether a version satisfies a constraint."""
     try:
         # A malformed constraint is told first.
-        satisfies(constraint, Version(0, 0, 0, "", "", ""))
+        check(constraint)
         return satisfies(constraint, _version(version))
     except InvalidConstraint as error:
         raise FunctionFailed(str(error)) from None

@@ -1,4 +1,7 @@
-"""Which versions satisfy a constraint such as `>=1.2, <2 || ~3.1`, by the rules of sprig's library."""
+"""Which versions satisfy a constraint such as `>=1.2, <2 || ~3.1`, by the rules of Go's semver library.
+
+Packages constrain what they depend on so, and templates compare versions so.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from crossply.functions.builtin.go_templating.sprig.runes import runes
-from crossply.functions.builtin.go_templating.sprig.version import (
-    InvalidVersion,
-    Version,
-    compare,
-    compare_prereleases,
-    parse,
-)
+from crossply.values.goquote import REPLACEMENT
 from crossply.values.regexp import compile_go
+from crossply.values.semver import InvalidVersion, Version, compare, compare_prereleases, parse
 
 _PART = r"[0-9|x|X|\*]+"
 _IDENTIFIERS = r"[0-9A-Za-z\-]+(?:\.[0-9A-Za-z\-]+)*"
@@ -42,6 +39,11 @@ class _Constraint(NamedTuple):
     open_patch: bool = False
 
 
+def check(text: str) -> None:
+    """Raise InvalidConstraint unless the text is a constraint."""
+    _groups(text)
+
+
 def satisfies(text: str, version: Version) -> bool:
     """Tell whether a version satisfies a constraint."""
     return any(_meets_all(group, version) for group in _groups(text))
@@ -58,7 +60,12 @@ def _meets_all(group: tuple[_Constraint, ...], version: Version) -> bool:
 def _groups(text: str) -> tuple[tuple[_Constraint, ...], ...]:
     if len(text) > _MAX_TEXT:
         raise InvalidConstraint(f"improper constraint: longer than {_MAX_TEXT} characters")
-    return tuple(_group(part) for part in _without_ranges(runes(text)).split("||"))
+    return tuple(_group(part) for part in _without_ranges(_runes(text)).split("||"))
+
+
+def _runes(text: str) -> str:
+    """The text with the replacement character for what is no UTF-8."""
+    return "".join(REPLACEMENT if "\ud800" <= char <= "\udfff" else char for char in text)
 
 
 def _without_ranges(text: str) -> str:

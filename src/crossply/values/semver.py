@@ -1,4 +1,4 @@
-"""Semantic versions as sprig's library reads and orders them: leniently, so that `v1.2` is 1.2.0."""
+"""Semantic versions as Go's semver library reads and orders them: leniently, so that `v1.2` is 1.2.0."""
 
 from __future__ import annotations
 

@@ -1,0 +1,133 @@
+"""`crossply xpkg build`: make a package of a directory."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from crossply.cli.spec import Command, Flag, Invocation
+from crossply.errors import CrossplyError
+
+if TYPE_CHECKING:
+    from crossply.packages.image import Image
+
+
+class BuildError(CrossplyError):
+    """A package could not be built or written."""
+
+    code = "CP-560"
+
+
+def run(invocation: Invocation) -> int:
+    """Build the package and write it."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="crossply-") as directory:
+        return _build(invocation, _runtime(invocation, directory))
+
+
+def _build(invocation: Invocation, base: Image) -> int:
+    from crossply.packages.archive_writing import write_archive
+    from crossply.packages.building import Plan, build, default_file
+    from crossply.packages.image import digest
+
+    plan = Plan(invocation["package-root"], invocation["examples-root"], invocation["ignore"], base)
+    try:
+        built = build(plan)
+    except CrossplyError as problem:
+        raise problem.within("failed to build package") from None
+    path = invocation["package-file"] or default_file(plan.root, built, digest(built.image))
+    try:
+        write_archive(built.image, path)
+    except OSError as problem:
+        reason = (problem.strerror or str(problem)).lower()
+        raise BuildError(f"failed to create package file: open {path}: {reason}") from None
+    invocation.log(f"xpkg saved output={os.path.relpath(path)}")
+    return 0
+
+
+def _runtime(invocation: Invocation, directory: str) -> Image:
+    """The image that the package brings; an empty one where it brings none."""
+    from crossply.cli.xpkg_images import local_or_pulled, read_image
+    from crossply.packages.image import EMPTY
+    from crossply.packages.references import parse
+
+    try:
+        if invocation["embed-runtime-image-tarball"]:
+            try:
+                return read_image(invocation["embed-runtime-image-tarball"])
+            except CrossplyError as problem:
+                raise problem.within("failed to load runtime tarball") from None
+        if not invocation["embed-runtime-image"]:
+            return EMPTY
+        try:
+            reference = parse(invocation["embed-runtime-image"])
+        except CrossplyError as problem:
+            raise problem.within("failed to parse runtime image reference") from None
+        try:
+            return local_or_pulled(invocation, reference, directory)
+        except CrossplyError as problem:
+            raise problem.within("failed to pull runtime image") from None
+    except CrossplyError as problem:
+        raise problem.within("failed to get runtime base image options") from None
+
+
+COMMAND = Command(
+    "build",
+    "Build a package from a directory of files.",
+    run,
+    flags=(
+        Flag(
+            "embed-runtime-image",
+            "An OCI image to embed in the package as its runtime, from a container engine or its registry.",
+            kind="string",
+            placeholder="NAME",
+            exclusive="runtime-image",
+        ),
+        Flag(
+            "embed-runtime-image-tarball",
+            "An OCI image tarball to embed in the package as its runtime.",
+            kind="existing-file",
+            placeholder="PATH",
+            exclusive="runtime-image",
+        ),
+        Flag(
+            "examples-root",
+            "A directory of example YAML files to include in the package.",
+            short="e",
+            kind="path",
+            default="./examples",
+        ),
+        Flag(
+            "ignore",
+            "Comma-separated file paths, relative to --package-root, to exclude from the package. "
+            "Wildcards are supported; directories cannot be excluded.",
+            kind="strings",
+            placeholder="PATH",
+        ),
+        Flag(
+            "package-file",
+            "The file to write the package to. Defaults to a generated file name in --package-root.",
+            short="o",
+            kind="path",
+            placeholder="PATH",
+        ),
+        Flag(
+            "package-root",
+            "The directory that contains the package's crossplane.yaml file.",
+            short="f",
+            kind="path",
+            default=".",
+        ),
+    ),
+    description=(
+        "A package is an OCI image that holds a Configuration, a Function or a Provider. It is described by\n"
+        "crossplane.yaml; all other YAML files below the directory are what it brings.\n\n"
+        "Function and Provider packages can embed the image of their runtime, so that one image both\n"
+        "installs and runs them. No container engine is needed. The same files always give the same package."
+    ),
+    examples=(
+        "crossply xpkg build",
+        "crossply xpkg build -f package --embed-runtime-image-tarball=runtime.tar -o function.xpkg",
+    ),
+)

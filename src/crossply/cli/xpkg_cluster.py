@@ -1,0 +1,91 @@
+"""What `xpkg install` and `xpkg update` share: the package to work on, and the cluster it is in."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+from crossply.cli.spec import Argument, Flag, Invocation
+from crossply.errors import CrossplyError
+from crossply.kube.client import Client
+from crossply.kube.failures import KubeError, NotFound, Unreachable
+from crossply.kube.kind import Kind
+
+KINDS = {
+    "provider": Kind("pkg.crossplane.io", "v1", "Provider", "providers", False),
+    "configuration": Kind("pkg.crossplane.io", "v1", "Configuration", "configurations", False),
+    "function": Kind("pkg.crossplane.io", "v1", "Function", "functions", False),
+}
+MANAGER = "crossply"
+PATIENCE = 10.0
+
+
+class PackageCommandError(CrossplyError):
+    """A package could not be installed or updated in the cluster."""
+
+    code = "CP-565"
+
+
+def arguments(verb: str) -> tuple[Argument, ...]:
+    """The arguments of both commands."""
+    return (
+        Argument(
+            "kind",
+            f'The kind of package to {verb}. One of "provider", "configuration", or "function".',
+            choices=tuple(KINDS),
+        ),
+        Argument("package", "The package image: registry, repository, and tag or digest."),
+        Argument("name", "The name of the package. Derived from the repository by default.", optional=True),
+    )
+
+
+IMPERSONATION = (
+    Flag("context", "The context of the kubeconfig to use.", kind="string", hidden=True),
+    Flag("as", "Username to impersonate for the operation.", kind="string"),
+    Flag("as-group", "Group to impersonate for the operation. Repeatable.", kind="strings", separator=""),
+    Flag("as-uid", "UID to impersonate for the operation.", kind="string"),
+)
+
+
+def name_of(invocation: Invocation) -> str:
+    """The name that was given, or one made of the repository."""
+    from crossply.packages.naming import to_dns_label
+    from crossply.packages.references import parse
+
+    if invocation["name"]:
+        return str(invocation["name"])
+    try:
+        return to_dns_label(parse(invocation["package"], strict=True).repository)
+    except CrossplyError as problem:
+        raise problem.within("invalid package image identifier") from None
+
+
+@contextlib.asynccontextmanager
+async def cluster(invocation: Invocation) -> AsyncIterator[Client]:
+    """A client for the cluster of the user."""
+    from crossply.cli.trace_session import configuration
+
+    async with Client(configuration(invocation)) as client:
+        yield client
+
+
+def told(problem: KubeError, story: str) -> CrossplyError:
+    """A refusal of the cluster, with what to do about it."""
+    if isinstance(problem, NotFound):
+        hint = "is this a cluster with Crossplane or Crossply? It does not know the kinds of packages"
+        return PackageCommandError(f"{story}: {problem}", hint=hint)
+    if isinstance(problem, Unreachable):
+        return PackageCommandError(f"{story}: {problem}", hint="is the cluster running?")
+    return PackageCommandError(f"{story}: {problem}")
+
+
+async def wait_until_healthy(client: Client, kind: Kind, name: str) -> None:
+    """Look every second until the package is healthy."""
+    while True:
+        found: dict[str, Any] = await client.get(kind, name) or {}
+        conditions = (found.get("status") or {}).get("conditions") or []
+        if any(each.get("type") == "Healthy" and each.get("status") == "True" for each in conditions):
+            return
+        await asyncio.sleep(1)

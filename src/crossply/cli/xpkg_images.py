@@ -1,0 +1,85 @@
+"""Images for the `xpkg` commands: from a file, or from a registry."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from crossply.cli.spec import Invocation
+from crossply.errors import CrossplyError
+
+if TYPE_CHECKING:
+    from crossply.packages.image import Image
+    from crossply.packages.references import Reference
+
+ENDING = ".xpkg"
+
+
+class ImageError(CrossplyError):
+    """A package file could not be found or opened."""
+
+    code = "CP-561"
+
+
+def read_image(path: str) -> Image:
+    """The image in a file."""
+    from crossply.packages.archive import read_archive
+
+    try:
+        return read_archive(path)
+    except OSError as problem:
+        reason = (problem.strerror or str(problem)).lower()
+        raise ImageError(f"open {path}: {reason}", hint="check the path") from None
+
+
+def only_package(directory: str) -> str:
+    """The one package file in a directory."""
+    found = sorted(name for name in os.listdir(directory) if name.endswith(ENDING))
+    if not found:
+        problem = "directory does not contain a compiled crossplane package"
+    elif len(found) > 1:
+        problem = "directory contains multiple compiled crossplane packages"
+    else:
+        return os.path.join(directory, found[0])
+    raise ImageError(
+        f"failed to find a package in current working directory: {problem}",
+        hint="build one with: crossply xpkg build, or name the one you mean",
+    )
+
+
+def from_daemon(invocation: Invocation, reference: Reference, directory: str) -> Image:
+    """An image that a container engine on this machine has."""
+    from crossply.functions.docker_engine import find_engine
+
+    path = os.path.join(directory, "image.tar")
+    find_engine(invocation.environ).save(str(reference), path)
+    return read_image(path)
+
+
+def local_or_pulled(invocation: Invocation, reference: Reference, directory: str) -> Image:
+    """An image of a container engine where one runs that has it; else from its registry."""
+    from crossply.functions.docker_engine import find_engine
+    from crossply.functions.failures import ContainerEngineUnavailable
+
+    try:
+        here = find_engine(invocation.environ).has_image(str(reference))
+    except ContainerEngineUnavailable:
+        here = False
+    fetch = from_daemon if here else pull
+    return fetch(invocation, reference, directory)
+
+
+def pull(invocation: Invocation, reference: Reference, directory: str, whole: bool = True) -> Image:
+    """An image from its registry, its blobs kept in a directory; not whole, only what a package needs."""
+    import asyncio
+
+    from crossply.packages.keychain import default_keychain
+    from crossply.packages.pulling import pull_image, pull_package
+    from crossply.packages.registry import Registries
+
+    async def fetch() -> Image:
+        async with Registries(default_keychain(invocation.environ)) as registries:
+            fetch_some = pull_image if whole else pull_package
+            return (await fetch_some(registries, reference, directory)).image
+
+    return asyncio.run(fetch())

@@ -1,0 +1,116 @@
+"""Whom the registry client talks to, and to whom it shows credentials.
+
+A registry is somebody else's program: where it redirects to, and whom it names to hand out tokens, is its
+word only. Three rules keep that from being used against us. Nothing but http and https is spoken, and http
+only where the registry itself is spoken to so. Addresses inside private networks are reached only where the
+user named them. And credentials go to the registry, or to a neighbour of it under the same domain.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+
+from aiohttp import ThreadedResolver
+from aiohttp.abc import AbstractResolver, ResolveResult
+from yarl import URL
+
+from crossply.packages.failures import PackagesError
+
+_SHORT_SUFFIXES = frozenset(("ac", "co", "com", "edu", "gov", "gob", "net", "ne", "or", "org"))
+_LOOPBACK_NAMES = (".localhost", ".local")
+
+
+class Refused(PackagesError):
+    """A registry sent us to an address that it must not send us to."""
+
+    code = "CP-920"
+    hint = "if this is your own registry, name the address in its configuration by a public name"
+
+
+def host_of(registry: str) -> str:
+    """The host of a registry, without its port."""
+    return URL(f"//{registry}").host or ""
+
+
+def is_loopback(registry: str) -> bool:
+    """Tell whether a registry is on this machine, where plain http may be spoken."""
+    host = host_of(registry)
+    if host == "localhost" or host.endswith(_LOOPBACK_NAMES):
+        return True
+    address = _address(host)
+    return address is not None and address.is_loopback
+
+
+def is_public(host: str) -> bool:
+    """Tell whether a host may be anywhere on the Internet; a name may, an address must be."""
+    address = _address(host)
+    return host != "localhost" if address is None else address.is_global
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return None
+    mapped = getattr(address, "ipv4_mapped", None)
+    return mapped or address
+
+
+def check_address(url: URL, registry: str, schemes: tuple[str, ...]) -> None:
+    """Raise unless a registry may send us to this address."""
+    if url.scheme not in schemes:
+        allowed = " or ".join(schemes)
+        raise Refused(f"{registry} refers to {_shown(url)}, but only {allowed} may be used")
+    host = url.host or ""
+    if host != host_of(registry) and not is_public(host):
+        raise Refused(f"{registry} refers to {_shown(url)}, which is inside of a private network")
+
+
+def _shown(url: URL) -> str:
+    return str(url.with_query(None).with_user(None).with_fragment(None)) if url.host else str(url)[:200]
+
+
+def may_see_credentials(url: URL, registry: str) -> bool:
+    """Tell whether credentials for a registry may be shown at an address: its own, or its neighbour's."""
+    host, own = url.host or "", host_of(registry)
+    if host == own:
+        return True
+    parent = own.partition(".")[2]
+    return _is_domain(parent) and (host == parent or host.endswith(f".{parent}"))
+
+
+def _is_domain(name: str) -> bool:
+    """Tell whether a name can belong to somebody, and is not such as co.uk."""
+    labels = name.split(".")
+    if len(labels) < 2 or _address(name) is not None:
+        return False
+    return not (len(labels) == 2 and len(labels[1]) == 2 and labels[0] in _SHORT_SUFFIXES)
+
+
+class GuardedResolver(AbstractResolver):
+    """Resolves names, but finds no private addresses for names that the user did not give."""
+
+    def __init__(self) -> None:
+        self._resolver = ThreadedResolver()
+        self._named: set[str] = set()
+
+    def name(self, host: str) -> None:
+        """The user gave this host: it may be anywhere."""
+        self._named.add(host)
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """The addresses of a host."""
+        found: list[ResolveResult] = await self._resolver.resolve(host, port, family)
+        if host in self._named:
+            return found
+        public = [each for each in found if is_public(each["host"])]
+        if not public:
+            raise OSError(None, f"{host} is inside of a private network")
+        return public
+
+    async def close(self) -> None:
+        """Nothing is held."""
+        await self._resolver.close()

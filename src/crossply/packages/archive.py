@@ -1,0 +1,138 @@
+"""Images in files: what `docker save` writes, which is also what an xpkg file is, and OCI layouts.
+
+Members are not unpacked: a blob is a part of the archive, read when it is needed.
+"""
+
+from __future__ import annotations
+
+import os
+import tarfile
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from crossply.packages import media
+from crossply.packages.blobs import Blob, FilePart, file_part, read_whole
+from crossply.packages.failures import BadArchive, WrongDigest
+from crossply.packages.image import Image, Layer, decode_object
+from crossply.packages.layer_reading import MAX_ENTRIES
+from crossply.packages.layer_writing import GZIP_MAGIC, compress
+from crossply.packages.manifests import architecture, choose, from_manifest
+from crossply.values import Object
+
+_MOST_MEMBERS = 10_000
+Find = Callable[[str], Blob]
+
+
+def read_archive(path: str) -> Image:
+    """The image in an xpkg file, an image tarball, or an OCI layout that is a directory or a tarball."""
+    if os.path.isdir(path):
+        return _from_layout(lambda name: _file_below(path, name))
+    parts = _members(path)
+
+    def find(name: str) -> Blob:
+        found = parts.get(os.path.normpath(name))
+        if found is None:
+            raise BadArchive(f"file {name} not found in tar")
+        return file_part(path, *found)
+
+    if "manifest.json" in parts or "index.json" not in parts:
+        return _from_docker(find)
+    return _from_layout(find)
+
+
+def _file_below(root: str, name: str) -> Blob:
+    path = os.path.join(root, name)
+    if os.path.realpath(path) != os.path.join(os.path.realpath(root), name):
+        raise BadArchive(f"file {name} is not in {root}")
+    if not os.path.isfile(path):
+        raise BadArchive(f"file {name} not found in {root}")
+    return file_part(path)
+
+
+def _members(path: str) -> dict[str, tuple[int, int]]:
+    """Where each regular member of an archive is: its offset and its size. Links lead to other members."""
+    found: dict[str, tuple[int, int]] = {}
+    links: dict[str, str] = {}
+    with open(path, "rb") as file:
+        try:
+            with tarfile.open(fileobj=file, mode="r:") as tar:
+                for count, info in enumerate(tar):
+                    if count > min(_MOST_MEMBERS, MAX_ENTRIES):
+                        raise BadArchive(f"{path} has more than {_MOST_MEMBERS} members")
+                    name = os.path.normpath(info.name)
+                    if info.isreg():
+                        found[name] = (info.offset_data, info.size)
+                    elif info.issym():
+                        links[name] = os.path.normpath(os.path.join(os.path.dirname(name), info.linkname))
+        except tarfile.TarError as problem:
+            raise BadArchive(f"{path} is not an image: {problem}") from None
+    return found | {name: found[target] for name, target in links.items() if target in found}
+
+
+def _from_docker(find: Find) -> Image:
+    data = read_whole(find("manifest.json"), media.MAX_MANIFEST, "manifest.json")
+    try:
+        manifest: Any = orjson.loads(data)
+    except orjson.JSONDecodeError as problem:
+        raise BadArchive(f"manifest.json is not JSON: {problem}") from None
+    if not isinstance(manifest, list) or not manifest or not isinstance(manifest[0], dict):
+        raise BadArchive("manifest.json names no image")
+    if len(manifest) != 1:
+        raise BadArchive("tarball must contain only a single image to be used with tarball.Image")
+    config_name, names = manifest[0].get("Config"), manifest[0].get("Layers") or []
+    if not isinstance(config_name, str) or not all(isinstance(name, str) for name in names):
+        raise BadArchive("manifest.json names no configuration and layers")
+    config = decode_object(read_whole(find(config_name), media.MAX_CONFIG, "the configuration"), "it")
+    layers = tuple(Layer(_gzipped(find(name))) for name in names[: media.MAX_LAYERS])
+    return Image(config, layers).with_label_annotations()
+
+
+def _gzipped(blob: Blob) -> Blob:
+    """The blob, compressed if it is not yet: images are stored and pushed so."""
+    with blob.open() as file:
+        if file.read(2) == GZIP_MAGIC:
+            return blob
+    target = tempfile.NamedTemporaryFile(prefix="crossply-layer-", delete=False)  # noqa: SIM115
+    with blob.open() as source, target:
+        compress(source, target)  # type: ignore[arg-type]
+    return Temporary(file_part(target.name))
+
+
+class Temporary:
+    """A blob in a file of its own, which is removed with it."""
+
+    def __init__(self, part: FilePart) -> None:
+        self._part = part
+        self.digest, self.size = part.digest, part.size
+        self.open = part.open
+
+    def __del__(self) -> None:
+        if os.path.exists(self._part.path):
+            os.unlink(self._part.path)
+
+
+def _from_layout(find: Find) -> Image:
+    index = decode_object(read_whole(find("index.json"), media.MAX_MANIFEST, "index.json"), "index.json")
+    for _ in range(4):
+        chosen = choose(index, architecture())
+        data = _read_blob(find, chosen, media.MAX_MANIFEST)
+        manifest = decode_object(data, "the manifest")
+        if "manifests" not in manifest:
+            return from_manifest(manifest, lambda described: _blob(find, described))
+        index = manifest
+    raise BadArchive("indexes of images are nested too deeply")
+
+
+def _blob(find: Find, described: Object) -> Blob:
+    digest = described["digest"]
+    blob = find(f"blobs/{digest.replace(':', '/', 1)}")
+    if blob.digest != digest:
+        raise WrongDigest(f"a blob does not have the digest {digest}")
+    return blob
+
+
+def _read_blob(find: Find, described: Object, most: int) -> bytes:
+    return read_whole(_blob(find, described), most, "a manifest")

@@ -1,0 +1,86 @@
+"""Finding the stream of a package in its image.
+
+Usually it has a layer of its own, annotated as such. Else the file system that all layers make together is
+searched, the last layer first, since what it holds hides what earlier ones do.
+"""
+
+from __future__ import annotations
+
+import os
+import tarfile
+
+from crossply.packages import media
+from crossply.packages.failures import BadArchive, TooLarge
+from crossply.packages.image import Image, Layer
+from crossply.packages.layer_reading import LayerReader, read_layer
+
+_WHITEOUT = ".wh."
+_OPAQUE = ".wh..wh..opq"
+_SEARCHED = 4 << 30
+"""How many bytes of a layer that was not made for it are searched."""
+
+
+class NoStream(BadArchive):
+    """An image has no package.yaml, so it is not a package."""
+
+    code = "CP-910"
+    hint = "is it the image of a package, and not only of its runtime?"
+
+
+def stream_of(image: Image) -> bytes:
+    """The stream of the package in an image."""
+    annotated = [layer for layer in image.layers if layer.purpose == media.BASE]
+    if len(annotated) > 1:
+        raise BadArchive("package is invalid due to multiple annotated base layers")
+    found = _in_layer(annotated[0]) if annotated else _flattened(image)
+    if found is None:
+        raise NoStream("EOF")
+    return found
+
+
+def _in_layer(layer: Layer) -> bytes | None:
+    # The stream, the headers around it, and other small files.
+    with layer.blob.open() as file, read_layer(file, media.MAX_STREAM + (16 << 20)) as reader:
+        for info in reader:
+            if _is_stream(info):
+                return _content(reader, info)
+    return None
+
+
+def _flattened(image: Image) -> bytes | None:
+    hidden: set[str] = set()
+    for layer in reversed(image.layers):
+        removed: set[str] = set()
+        with layer.blob.open() as file, read_layer(file, _SEARCHED) as reader:
+            for info in reader:
+                name = os.path.normpath(info.name).lstrip("/")
+                if _is_stream(info) and not _is_hidden(name, hidden):
+                    return _content(reader, info)
+                if (gone := _removed(name)) is not None:
+                    removed.add(gone)
+        hidden |= removed
+    return None
+
+
+def _removed(name: str) -> str | None:
+    directory, base = os.path.split(name)
+    if base == _OPAQUE:
+        return directory
+    if base.startswith(_WHITEOUT):
+        return os.path.join(directory, base[len(_WHITEOUT) :])
+    return None
+
+
+def _is_hidden(name: str, hidden: set[str]) -> bool:
+    parts = name.split("/")
+    return "" in hidden or any("/".join(parts[:count]) in hidden for count in range(1, len(parts) + 1))
+
+
+def _is_stream(info: tarfile.TarInfo) -> bool:
+    return info.isreg() and os.path.basename(info.name) == media.STREAM_FILE
+
+
+def _content(reader: LayerReader, info: tarfile.TarInfo) -> bytes:
+    if info.size > media.MAX_STREAM:
+        raise TooLarge(f"{media.STREAM_FILE} of {info.size} bytes is larger than {media.MAX_STREAM} bytes")
+    return reader.content(info).read(media.MAX_STREAM)

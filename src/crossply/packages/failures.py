@@ -1,0 +1,68 @@
+"""What can go wrong with packages, as a tree."""
+
+from __future__ import annotations
+
+from crossply.errors import CrossplyError
+
+
+class PackagesError(CrossplyError):
+    """A package could not be read, built, fetched or stored."""
+
+    code = "CP-900"
+
+
+class BadReference(PackagesError):
+    """A text does not name an image: registry/repository with a tag or a digest."""
+
+    code = "CP-901"
+    hint = "write it as registry/repository:tag, for example registry.example.org/team/function:v1.0.0"
+
+
+class BadArchive(PackagesError):
+    """A file does not hold an image: no xpkg, no image tarball, no OCI layout, or a damaged one."""
+
+    code = "CP-902"
+
+
+class BadStream(PackagesError):
+    """The YAML of a package cannot be understood."""
+
+    code = "CP-903"
+
+
+class LintFailed(PackagesError):
+    """A package holds what a package of its kind must not hold, or lacks what it must have."""
+
+    code = "CP-904"
+
+
+class BuildFailed(PackagesError):
+    """A package could not be built from its directory."""
+
+    code = "CP-905"
+
+
+class TooLarge(PackagesError):
+    """Something in an image is larger than it may be, and is not read on."""
+
+    code = "CP-906"
+
+
+class WrongDigest(PackagesError):
+    """Bytes are not those that their digest promises: changed, cut off, or of something else."""
+
+    code = "CP-907"
+    hint = "fetch it again; if it happens again, do not trust the registry"
+
+
+class UnsafeEntry(PackagesError):
+    """A layer holds an entry that could reach outside of its directory, or that no function needs."""
+
+    code = "CP-908"
+    hint = "do not use this image, or have it built anew"
+
+
+class Unsupported(PackagesError):
+    """An image uses something that is not supported."""
+
+    code = "CP-909"

@@ -1,0 +1,152 @@
+"""An image as plain data: its configuration, and its layers in order.
+
+What is the same in a tarball, in a directory and in a registry. A manifest is made of it when it is needed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import orjson
+
+from crossply.packages import media
+from crossply.packages.blobs import Blob, Bytes, digest_of, in_memory
+from crossply.packages.failures import BadArchive
+from crossply.values import Object
+
+
+class Layer(NamedTuple):
+    """One layer: a compressed or plain tar archive."""
+
+    blob: Blob
+    media_type: str = media.OCI_LAYER_GZIP
+    annotations: dict[str, str] = {}  # noqa: RUF012  read-only, like every object here
+
+    @property
+    def purpose(self) -> str:
+        """What the layer holds of a package; empty for a layer of the runtime."""
+        return self.annotations.get(media.ANNOTATION, "")
+
+
+class Image(NamedTuple):
+    """One image for one platform."""
+
+    config: Object
+    layers: tuple[Layer, ...] = ()
+    annotations: dict[str, str] = {}  # noqa: RUF012
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The labels of its configuration."""
+        labels = (self.config.get("config") or {}).get("Labels") or {}
+        return {key: value for key, value in labels.items() if isinstance(value, str)}
+
+    @property
+    def diff_ids(self) -> list[str]:
+        """The digests of its layers when they are not compressed."""
+        return list((self.config.get("rootfs") or {}).get("diff_ids") or ())
+
+    @property
+    def platform(self) -> Object:
+        """What it runs on, as an index says it."""
+        names = {"architecture": "architecture", "os": "os", "os.version": "os.version", "variant": "variant"}
+        found = {ours: self.config.get(theirs) or "" for ours, theirs in names.items()}
+        return {key: value for key, value in found.items() if value or key in ("architecture", "os")}
+
+    def with_label_annotations(self) -> Image:
+        """The image with its layers annotated as its labels say: a tarball has no room for annotations."""
+        purposes = {
+            key.partition(":")[2]: value
+            for key, value in self.labels.items()
+            if key.startswith(f"{media.ANNOTATION}:")
+        }
+        return self._replace(layers=tuple(_annotated(layer, purposes) for layer in self.layers))
+
+
+def _annotated(layer: Layer, purposes: dict[str, str]) -> Layer:
+    purpose = purposes.get(layer.blob.digest)
+    if purpose is None:
+        return layer
+    return layer._replace(annotations={**layer.annotations, media.ANNOTATION: purpose})
+
+
+EMPTY = Image(
+    {
+        "architecture": "",
+        "created": "0001-01-01T00:00:00Z",
+        "history": [],
+        "os": "",
+        "rootfs": {"type": "layers", "diff_ids": []},
+        "config": {},
+    }
+)
+"""The image of nothing."""
+
+
+class Manifest(NamedTuple):
+    """An image's manifest and configuration, as they are stored."""
+
+    manifest: Bytes
+    config: Bytes
+    media_type: str
+
+
+def encode(image: Image) -> Manifest:
+    """The manifest of an image; the same image has the same bytes, always."""
+    config = in_memory(orjson.dumps(image.config))
+    manifest: Object = {
+        "schemaVersion": 2,
+        "mediaType": media.OCI_MANIFEST,
+        "config": {"mediaType": media.OCI_CONFIG, "size": config.size, "digest": config.digest},
+        "layers": [_described(layer) for layer in image.layers],
+    }
+    if image.annotations:
+        manifest["annotations"] = dict(sorted(image.annotations.items()))
+    return Manifest(in_memory(orjson.dumps(manifest)), config, media.OCI_MANIFEST)
+
+
+def _described(layer: Layer) -> Object:
+    found: Object = {
+        "mediaType": layer.media_type,
+        "size": layer.blob.size,
+        "digest": layer.blob.digest,
+    }
+    if layer.annotations:
+        found["annotations"] = dict(sorted(layer.annotations.items()))
+    return found
+
+
+def encode_index(images: list[tuple[Image, Manifest]], annotations: dict[str, str]) -> Bytes:
+    """An index of images for several platforms."""
+    index: Object = {
+        "schemaVersion": 2,
+        "mediaType": media.OCI_INDEX,
+        "manifests": [
+            {
+                "mediaType": encoded.media_type,
+                "size": encoded.manifest.size,
+                "digest": encoded.manifest.digest,
+                "platform": image.platform,
+            }
+            for image, encoded in images
+        ],
+    }
+    if annotations:
+        index["annotations"] = dict(sorted(annotations.items()))
+    return in_memory(orjson.dumps(index))
+
+
+def digest(image: Image) -> str:
+    """The digest of an image: that of its manifest."""
+    return digest_of(encode(image).manifest.data)
+
+
+def decode_object(data: bytes, what: str) -> Object:
+    """An object in JSON that came from elsewhere."""
+    try:
+        value: Any = orjson.loads(data)
+    except orjson.JSONDecodeError as problem:
+        raise BadArchive(f"{what} is not JSON: {problem}") from None
+    if not isinstance(value, dict):
+        raise BadArchive(f"{what} is not an object")
+    return value

@@ -1,0 +1,122 @@
+"""Layers made by others: read one entry after the other, never more of them than is allowed.
+
+What a layer claims about itself is not believed. Its bytes are counted as they come out of the decompression,
+and headers that would have to be held in memory may only be small.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import tarfile
+import zlib
+from collections.abc import Iterator
+from typing import BinaryIO, Self, cast
+
+from crossply.packages.blobs import CHUNK
+from crossply.packages.failures import BadArchive, TooLarge, Unsupported
+from crossply.packages.layer_writing import GZIP_MAGIC
+
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_LARGEST_HEADER = 1 << 20
+"""Of a long name or extended attributes: tarfile reads these into memory as a whole."""
+_HELD_IN_MEMORY = (
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+)
+MAX_ENTRIES = 500_000
+MAX_BYTES = 8 << 30
+
+
+class _Info(tarfile.TarInfo):
+    """An entry whose header is not too large."""
+
+    def _proc_member(self, tar: tarfile.TarFile) -> Self:
+        if self.type in _HELD_IN_MEMORY and self.size > _LARGEST_HEADER:
+            raise TooLarge(f"the layer has a header of {self.size} bytes")
+        return super()._proc_member(tar)  # type: ignore[misc, no-any-return]
+
+
+class _Counted(io.RawIOBase):
+    """A file that refuses to go on after so many bytes."""
+
+    def __init__(self, file: BinaryIO, most: int) -> None:
+        self._file, self._left, self._most = file, most, most
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(CHUNK if size < 0 else size)
+        self._left -= len(data)
+        if self._left < 0:
+            raise TooLarge(f"the layer has more than {self._most} bytes")
+        return data
+
+
+@contextlib.contextmanager
+def uncompressed(file: BinaryIO) -> Iterator[BinaryIO]:
+    """The bytes of a layer, whichever way it is compressed."""
+    peekable = file if isinstance(file, io.BufferedReader) else _buffered(file)
+    magic = peekable.peek(4)[:4]
+    if magic == _ZSTD_MAGIC:
+        raise Unsupported("the layer is compressed with zstd", hint="push the image with gzip compression")
+    if magic[:2] != GZIP_MAGIC:
+        yield peekable
+        return
+    with gzip.GzipFile(fileobj=peekable) as plain:
+        yield plain  # type: ignore[misc]
+
+
+def _buffered(file: BinaryIO) -> io.BufferedReader:
+    return io.BufferedReader(cast("io.RawIOBase", file), CHUNK)
+
+
+class LayerReader:
+    """The entries of a layer, and the content of the one that was reached last."""
+
+    def __init__(self, tar: tarfile.TarFile, most_entries: int) -> None:
+        self._tar = tar
+        self._most = most_entries
+
+    def __iter__(self) -> Iterator[tarfile.TarInfo]:
+        with told_plainly():
+            for count, info in enumerate(self._tar):
+                if count >= self._most:
+                    raise TooLarge(f"the layer has more than {self._most} entries")
+                # Entries are looked at once: tarfile would remember them all.
+                self._tar.members.clear()  # type: ignore[attr-defined]
+                yield info
+
+    def content(self, info: tarfile.TarInfo) -> BinaryIO:
+        """The content of a regular file."""
+        found = self._tar.extractfile(info)
+        if found is None:
+            raise BadArchive(f"{info.name} in the layer has no content")
+        return found  # type: ignore[return-value]
+
+
+@contextlib.contextmanager
+def read_layer(
+    file: BinaryIO, most_bytes: int = MAX_BYTES, most_entries: int = MAX_ENTRIES
+) -> Iterator[LayerReader]:
+    """Read a layer from the beginning."""
+    with told_plainly(), uncompressed(file) as plain:
+        counted = _Counted(plain, most_bytes)
+        with tarfile.open(fileobj=counted, mode="r|", tarinfo=_Info, bufsize=CHUNK) as tar:
+            yield LayerReader(tar, most_entries)
+
+
+@contextlib.contextmanager
+def told_plainly() -> Iterator[None]:
+    """Say of damaged archives that they are damaged."""
+    try:
+        yield
+    except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as problem:
+        raise BadArchive(f"the layer is damaged: {problem}") from None
+    except (ValueError, OverflowError) as problem:
+        raise BadArchive(f"the layer has an impossible header: {problem}") from None

@@ -1,0 +1,194 @@
+"""Reading from a registry: what a tag stands for, manifests, blobs, and whole images.
+
+Every byte is checked against a digest while it arrives. Only what a tag stands for has to be taken at the
+registry's word; from then on it is known by its digest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from crossply.packages import media
+from crossply.packages.blobs import CHUNK, Blob, FilePart, digest_of
+from crossply.packages.failures import BadArchive, TooLarge, WrongDigest
+from crossply.packages.image import Image, decode_object
+from crossply.packages.manifests import architecture, check_manifest, choose, from_manifest
+from crossply.packages.references import Reference, check_digest
+from crossply.packages.registry import Ask, Registries, scope_of
+from crossply.values import Object
+
+_AT_ONCE = 3
+_MOST_NESTED = 4
+_MAX_LAYER = 8 << 30
+_MAX_TAGS_PAGE = 8 << 20
+_MAX_PAGES = 1000
+
+
+class Found(NamedTuple):
+    """A manifest, or an index of manifests, and its digest."""
+
+    digest: str
+    media_type: str
+    content: Object
+
+
+class Pulled(NamedTuple):
+    """An image, and the digest that the reference stood for: that of the index, where there is one."""
+
+    image: Image
+    digest: str
+
+
+async def resolve(registries: Registries, reference: Reference) -> str:
+    """The digest that a reference stands for now."""
+    if reference.digest:
+        return reference.digest
+    async with registries.ask(_manifest_ask("HEAD", reference)) as response:
+        told = response.headers.get("Docker-Content-Digest", "")
+    return (
+        check_digest(told) if told.startswith("sha256:") else (await manifest(registries, reference)).digest
+    )
+
+
+async def manifest(registries: Registries, reference: Reference) -> Found:
+    """The manifest that a reference stands for; one asked for by digest must have it."""
+    async with registries.ask(_manifest_ask("GET", reference)) as response:
+        data = await response.content.read(1)
+        while chunk := await response.content.read(CHUNK):
+            data += chunk
+            if len(data) > media.MAX_MANIFEST:
+                raise TooLarge(f"the manifest of {reference} is larger than {media.MAX_MANIFEST} bytes")
+        media_type = response.content_type
+    digest = digest_of(data)
+    if reference.digest and digest != reference.digest:
+        raise WrongDigest(f"the manifest of {reference} has the digest {digest}")
+    content = decode_object(data, f"the manifest of {reference}")
+    return Found(digest, content.get("mediaType") or media_type, content)
+
+
+def _manifest_ask(method: str, reference: Reference) -> Ask:
+    path = f"/v2/{reference.repository}/manifests/{reference.identifier}"
+    headers = {"Accept": ", ".join(media.ACCEPTED)}
+    return Ask(method, reference.registry, path, scope_of(reference), headers)
+
+
+async def tags(registries: Registries, reference: Reference) -> list[str]:
+    """All tags of a repository."""
+    found: list[str] = []
+    path = f"/v2/{reference.repository}/tags/list"
+    for _ in range(_MAX_PAGES):
+        ask = Ask("GET", reference.registry, path, scope_of(reference))
+        async with registries.ask(ask) as response:
+            page = decode_object(await response.content.read(_MAX_TAGS_PAGE), "the list of tags")
+            following = response.links.get("next")
+        found += [tag for tag in page.get("tags") or () if isinstance(tag, str)]
+        if following is None:
+            break
+        path = str(following["url"])
+    return found
+
+
+async def pull_image(registries: Registries, reference: Reference, directory: str) -> Pulled:
+    """A whole image; its blobs become files of a directory, named by their digests."""
+    return await _pull(registries, reference, directory, lambda layers: layers)
+
+
+async def pull_package(registries: Registries, reference: Reference, directory: str) -> Pulled:
+    """Of an image what a package needs: the layer that is annotated so, or else all of them."""
+    return await _pull(registries, reference, directory, _only_package)
+
+
+def _only_package(layers: list[Object]) -> list[Object]:
+    found = [
+        each
+        for each in layers
+        if isinstance(each, dict)
+        and isinstance(each.get("annotations"), dict)
+        and each["annotations"].get(media.ANNOTATION) == media.BASE
+    ]
+    return found or layers
+
+
+async def _pull(
+    registries: Registries,
+    reference: Reference,
+    directory: str,
+    select: Callable[[list[Object]], list[Object]],
+) -> Pulled:
+    found = await manifest(registries, reference)
+    digest = found.digest
+    for _ in range(_MOST_NESTED):
+        if "manifests" not in found.content:
+            break
+        chosen = choose(found.content, architecture())
+        found = await manifest(registries, reference.at(chosen["digest"]))
+    else:
+        raise BadArchive(f"indexes of {reference} are nested too deeply")
+    layers = found.content.get("layers") or []
+    content = {**found.content, "layers": select(layers if isinstance(layers, list) else [])}
+    blobs = {each["digest"]: each for each in check_manifest(content)}
+    await _download_all(registries, reference, blobs.values(), directory)
+    image = from_manifest(content, lambda described: _stored(directory, described))
+    return Pulled(image, digest)
+
+
+def _stored(directory: str, described: Object) -> Blob:
+    path = os.path.join(directory, described["digest"].partition(":")[2])
+    return FilePart(path, 0, described["size"], described["digest"])
+
+
+async def _download_all(
+    registries: Registries, reference: Reference, blobs: Iterable[Object], directory: str
+) -> None:
+    room = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(described: Object) -> None:
+        async with room:
+            await download(registries, reference, described, directory)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for described in blobs:
+                group.create_task(one(described))
+    except BaseExceptionGroup as problems:
+        raise problems.exceptions[0] from None
+
+
+async def download(registries: Registries, reference: Reference, described: Object, directory: str) -> str:
+    """Fetch a blob into a file of a directory; it is there as a whole and right, or not at all."""
+    digest, size = check_digest(described["digest"]), described["size"]
+    path = os.path.join(directory, digest.partition(":")[2])
+    if os.path.exists(path):
+        return path
+    if size > _MAX_LAYER:
+        raise TooLarge(f"a layer of {reference} has {size} bytes")
+    descriptor, temporary = tempfile.mkstemp(prefix=".blob-", dir=directory)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            await _receive(registries, reference, digest, size, file.write)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return path
+
+
+async def _receive(
+    registries: Registries, reference: Reference, digest: str, size: int, write: Callable[[bytes], object]
+) -> None:
+    path = f"/v2/{reference.repository}/blobs/{digest}"
+    hashed, left = hashlib.sha256(), size
+    async with registries.ask(Ask("GET", reference.registry, path, scope_of(reference))) as response:
+        async for chunk in response.content.iter_chunked(CHUNK):
+            left -= len(chunk)
+            if left < 0:
+                raise WrongDigest(f"blob {digest} of {reference.name} is larger than {size} bytes")
+            hashed.update(chunk)
+            write(chunk)
+    if left or f"sha256:{hashed.hexdigest()}" != digest:
+        raise WrongDigest(f"blob {digest} of {reference.name} is not what its digest promises")

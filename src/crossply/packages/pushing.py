@@ -1,0 +1,116 @@
+"""Writing to a registry: blobs first, then the manifest that names them, then the tag.
+
+So that nobody ever finds an image of which a part is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from crossply.packages.blobs import CHUNK, Blob
+from crossply.packages.image import Image, Manifest, encode, encode_index
+from crossply.packages.media import OCI_INDEX
+from crossply.packages.references import Reference
+from crossply.packages.registry import Ask, Registries, scope_of
+from crossply.packages.registry_failures import NotInRegistry, RegistryError
+
+PIECE = 16 << 20
+"""Larger blobs are sent in pieces of this size."""
+_BYTES = "application/octet-stream"
+
+
+async def push_image(registries: Registries, image: Image, reference: Reference) -> Manifest:
+    """Push an image under a tag, or under its digest where the reference has no tag."""
+    encoded = encode(image)
+    for blob in {each.digest: each for each in (*_blobs(image), encoded.config)}.values():
+        await push_blob(registries, blob, reference)
+    await _put_manifest(
+        registries, reference, encoded.manifest.data, encoded.media_type, encoded.manifest.digest
+    )
+    return encoded
+
+
+def _blobs(image: Image) -> list[Blob]:
+    return [layer.blob for layer in image.layers]
+
+
+async def push_images(
+    registries: Registries, images: list[Image], reference: Reference, annotations: dict[str, str]
+) -> str:
+    """Push images for several platforms, and an index of them under the tag."""
+    encoded = []
+    for image in images:
+        by_digest = reference._replace(tag="", digest="")
+        encoded.append((image, await push_image(registries, image, by_digest)))
+    index = encode_index(encoded, annotations)
+    await _put_manifest(registries, reference, index.data, OCI_INDEX, index.digest)
+    return index.digest
+
+
+async def _put_manifest(
+    registries: Registries, reference: Reference, data: bytes, media_type: str, digest: str
+) -> None:
+    path = f"/v2/{reference.repository}/manifests/{reference.tag or digest}"
+    headers = {"Content-Type": media_type}
+    ask = Ask("PUT", reference.registry, path, _scope(reference), headers, data)
+    async with registries.ask(ask, (200, 201, 202)):
+        return
+
+
+def _scope(reference: Reference) -> str:
+    return scope_of(reference, "pull,push")
+
+
+async def push_blob(registries: Registries, blob: Blob, reference: Reference) -> None:
+    """Push a blob, unless the registry has it."""
+    if await _has(registries, blob, reference):
+        return
+    path = f"/v2/{reference.repository}/blobs/uploads/"
+    ask = Ask("POST", reference.registry, path, _scope(reference), {"Content-Length": "0"}, b"")
+    async with registries.ask(ask, (202,)) as response:
+        place = response.headers.get("Location", "")
+    if not place:
+        raise RegistryError(f"{reference.registry} does not say where to upload to")
+    sent = 0
+    while blob.size - sent > PIECE:
+        place = await _send_piece(registries, reference, blob, place, sent)
+        sent += PIECE
+    headers = {"Content-Type": _BYTES, "Content-Length": str(blob.size - sent)}
+    query = {"digest": blob.digest}
+    data = _bytes(blob, sent, blob.size - sent)
+    ask = Ask("PUT", reference.registry, place, _scope(reference), headers, data, query)
+    async with registries.ask(ask, (201, 204)):
+        return
+
+
+async def _has(registries: Registries, blob: Blob, reference: Reference) -> bool:
+    path = f"/v2/{reference.repository}/blobs/{blob.digest}"
+    try:
+        async with registries.ask(Ask("HEAD", reference.registry, path, _scope(reference))):
+            return True
+    except NotInRegistry:
+        return False
+
+
+async def _send_piece(registries: Registries, reference: Reference, blob: Blob, place: str, sent: int) -> str:
+    headers = {
+        "Content-Type": _BYTES,
+        "Content-Length": str(PIECE),
+        "Content-Range": f"{sent}-{sent + PIECE - 1}",
+    }
+    data = _bytes(blob, sent, PIECE)
+    ask = Ask("PATCH", reference.registry, place, _scope(reference), headers, data)
+    async with registries.ask(ask, (202, 204)) as response:
+        return response.headers.get("Location", "") or place
+
+
+async def _bytes(blob: Blob, start: int, size: int) -> AsyncIterator[bytes]:
+    """A part of a blob, piece by piece."""
+    with blob.open() as file:
+        skipped = 0
+        while skipped < start:
+            skipped += len(file.read(min(CHUNK, start - skipped)))
+        while size > 0:
+            chunk = file.read(min(CHUNK, size))
+            size -= len(chunk)
+            yield chunk

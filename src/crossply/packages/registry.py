@@ -1,0 +1,205 @@
+"""A session with registries: requests, who we are, and where we let ourselves be sent.
+
+`pulling` and `pushing` are written on it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+
+import aiohttp
+from yarl import URL
+
+from crossply.packages.addresses import GuardedResolver, check_address, host_of, is_loopback
+from crossply.packages.keychain import Keychain, Several
+from crossply.packages.references import Reference
+from crossply.packages.registry_failures import RegistryUnreachable, refusal
+from crossply.packages.registry_tokens import Tokens
+from crossply.version import __version__
+
+_REDIRECTS = 5
+_ATTEMPTS = 3
+_MAX_REFUSAL = 64 << 10
+_BUSY = (429, 500, 502, 503, 504)
+_BROKEN = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, TimeoutError)
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """Whom to believe that they are a registry."""
+
+    authority: bytes = b""
+    """Certificates to trust besides the system's, PEM."""
+    insecure: bool = False
+    """Believe everyone, which nobody should."""
+    plain_http: frozenset[str] = frozenset()
+    """Registries that are spoken to without TLS, besides those on this machine."""
+
+    def context(self) -> ssl.SSLContext:
+        """What connections are made with."""
+        context = ssl.create_default_context()
+        if self.authority:
+            context.load_verify_locations(cadata=self.authority.decode("ascii", "replace"))
+        if self.insecure:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        return context
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request to one registry."""
+
+    method: str
+    registry: str
+    path: str
+    """Below the registry's address, or a whole URL that the registry gave."""
+    scope: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    data: Any = field(default=None, repr=False)
+    query: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def repeatable(self) -> bool:
+        """Tell whether it does nothing, so that it can be made again."""
+        return self.method in ("GET", "HEAD")
+
+
+def scope_of(reference: Reference, actions: str = "pull") -> str:
+    """What we want to do with a repository, as token servers read it."""
+    return f"repository:{reference.repository}:{actions}"
+
+
+class Registries:
+    """A session with any number of registries; `async with Registries(keychain) as registries`."""
+
+    def __init__(self, keychain: Keychain | None = None, trust: Trust | None = None) -> None:
+        self._trust = trust or Trust()
+        self._resolver = GuardedResolver()
+        self._bases: dict[str, URL] = {}
+        self._session: aiohttp.ClientSession | None = None
+        self._tokens = Tokens(keychain or Several())
+
+    async def __aenter__(self) -> Self:
+        connector = aiohttp.TCPConnector(resolver=self._resolver, ssl=self._trust.context(), limit=16)
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=60),
+            headers={"User-Agent": f"crossply/{__version__}", "Accept-Encoding": "identity"},
+            auto_decompress=False,
+            cookie_jar=aiohttp.DummyCookieJar(),
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._session is not None:
+            await self._session.close()
+            # Sockets are closed by callbacks of the loop, which may be about to end.
+            await asyncio.sleep(0)
+
+    @contextlib.asynccontextmanager
+    async def ask(
+        self, ask: Ask, accepted: tuple[int, ...] = (200,)
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """The answer, if it is one of those accepted; a refusal is raised."""
+        async with contextlib.AsyncExitStack() as stack:
+            response = await self._answered(ask, stack)
+            if response.status not in accepted:
+                body = await response.content.read(_MAX_REFUSAL)
+                url = str(response.url.with_query(None))
+                raise refusal(ask.method, url, response.status, response.reason or "", body)
+            yield response
+
+    async def _answered(self, ask: Ask, stack: contextlib.AsyncExitStack) -> aiohttp.ClientResponse:
+        base = await self._base(ask.registry)
+        for attempt in range(_ATTEMPTS):
+            try:
+                response = await self._authenticated(ask, base, stack)
+            except _BROKEN as problem:
+                if not ask.repeatable or attempt + 1 == _ATTEMPTS:
+                    raise _unreachable(ask.registry, problem) from None
+            else:
+                if response.status not in _BUSY or not ask.repeatable or attempt + 1 == _ATTEMPTS:
+                    return response
+            await stack.aclose()
+            await asyncio.sleep(0.3 * 2**attempt)
+        raise AssertionError("the last attempt returns or raises")
+
+    async def _authenticated(
+        self, ask: Ask, base: URL, stack: contextlib.AsyncExitStack
+    ) -> aiohttp.ClientResponse:
+        """The answer to who we are; told that it must be said, we say it."""
+        token = self._tokens.known(ask.registry, ask.scope)
+        response = await self._followed(ask, base, token, stack)
+        if response.status != 401 or (ask.data is not None and not isinstance(ask.data, bytes)):
+            return response
+        challenges = response.headers.getall("WWW-Authenticate", [])
+        assert self._session is not None
+        token = await self._tokens.fetch(self._session, ask.registry, ask.scope, challenges, _schemes(base))
+        return await self._followed(ask, base, token, stack) if token else response
+
+    async def _followed(
+        self, ask: Ask, base: URL, token: str, stack: contextlib.AsyncExitStack
+    ) -> aiohttp.ClientResponse:
+        """The answer at the end of all redirects. Only the registry itself is shown who we are."""
+        assert self._session is not None, "the session is used outside of its `async with` block"
+        url = base.join(URL(ask.path, encoded=True)).update_query(ask.query)
+        for _ in range(_REDIRECTS):
+            check_address(url, ask.registry, _schemes(base))
+            headers = dict(ask.headers)
+            if token and url.origin() == base:
+                headers["Authorization"] = token
+            response = await stack.enter_async_context(
+                self._session.request(ask.method, url, headers=headers, data=ask.data, allow_redirects=False)
+            )
+            target = response.headers.get("Location", "")
+            if response.status not in (301, 302, 303, 307, 308) or not target or not ask.repeatable:
+                return response
+            url = url.join(URL(target))
+        raise RegistryUnreachable(f"{ask.registry} redirects more than {_REDIRECTS} times")
+
+    async def _base(self, registry: str) -> URL:
+        """The address of a registry. Plain http is tried on this machine only, or where it was allowed."""
+        if registry not in self._bases:
+            self._resolver.name(host_of(registry))
+            if registry in self._trust.plain_http or (
+                is_loopback(registry) and not await self._speaks_tls(registry)
+            ):
+                self._bases[registry] = URL(f"http://{registry}")
+            else:
+                self._bases[registry] = URL(f"https://{registry}")
+        return self._bases[registry]
+
+    async def _speaks_tls(self, registry: str) -> bool:
+        assert self._session is not None, "the session is used outside of its `async with` block"
+        try:
+            async with self._session.head(f"https://{registry}/v2/", allow_redirects=False):
+                return True
+        except (ssl.SSLCertVerificationError, aiohttp.ClientConnectorCertificateError):
+            return True
+        except aiohttp.ClientError:
+            return False
+
+
+def _schemes(base: URL) -> tuple[str, ...]:
+    return ("https",) if base.scheme == "https" else ("https", "http")
+
+
+def _unreachable(registry: str, problem: BaseException) -> RegistryUnreachable:
+    if isinstance(problem, aiohttp.ClientConnectorCertificateError):
+        story = f"its certificate is not trusted: {problem.certificate_error}"
+    elif isinstance(problem, aiohttp.ClientConnectorError):
+        story = str(problem.os_error)
+    elif isinstance(problem, TimeoutError):
+        story = "no answer in time"
+    else:
+        story = str(problem) or "the connection was closed"
+    return RegistryUnreachable(f"cannot reach {registry}: {story}")

@@ -1,0 +1,60 @@
+"""What registries refuse, as a tree; their own sentence is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from crossply.packages.failures import PackagesError
+
+_LONGEST_SENTENCE = 500
+
+
+class RegistryError(PackagesError):
+    """A registry refused a request, or answered it in a way that is not understood."""
+
+    code = "CP-922"
+    status = 0
+
+
+class NotInRegistry(RegistryError):
+    """A registry has no such image, or hides it from who is not logged in."""
+
+    code = "CP-923"
+    hint = "check the repository and the tag, and whether you must log in to see them"
+
+
+class NotAllowed(RegistryError):
+    """A registry wants to know who asks, or does not let them."""
+
+    code = "CP-924"
+    hint = (
+        "log in to the registry with docker login, podman login or a pull secret that may use the repository"
+    )
+
+
+class RegistryUnreachable(RegistryError):
+    """A registry does not answer."""
+
+    code = "CP-925"
+    hint = "check the name of the registry and the network"
+
+
+def refusal(method: str, url: str, status: int, reason: str, body: bytes) -> RegistryError:
+    """The error of an answer that is none."""
+    told = _told(body) or f"unexpected status code {status} {reason}".rstrip()
+    kinds = {401: NotAllowed, 403: NotAllowed, 404: NotInRegistry}
+    error = kinds.get(status, RegistryError)(f"{method} {url}: {told}")
+    error.status = status
+    return error
+
+
+def _told(body: bytes) -> str:
+    try:
+        answer: Any = orjson.loads(body)
+        first = answer["errors"][0]
+        sentence = ": ".join(part for part in (first.get("code"), first.get("message")) if part)
+    except (orjson.JSONDecodeError, LookupError, TypeError, AttributeError):
+        return ""
+    return sentence[:_LONGEST_SENTENCE]

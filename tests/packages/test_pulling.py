@@ -1,0 +1,343 @@
+"""What a registry serves is checked, and nothing it says makes us tell secrets or go where we should not."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from aiohttp import web
+
+from crossply.errors import CrossplyError
+from crossply.packages import media
+from crossply.packages.addresses import Refused, may_see_credentials
+from crossply.packages.contents import stream_of
+from crossply.packages.failures import BadArchive, TooLarge, WrongDigest
+from crossply.packages.image import encode
+from crossply.packages.keychain import DockerConfig
+from crossply.packages.pulling import manifest, pull_image, pull_package, resolve, tags
+from crossply.packages.references import Reference, parse
+from crossply.packages.registry import Registries
+from crossply.packages.registry_failures import NotAllowed, NotInRegistry, RegistryUnreachable
+from tests.packages.making import STREAM, archive, image, member, package
+from tests.packages.peers import Lying
+
+Play = Callable[[Lying, Registries, Reference], Awaitable[Any]]
+LOGIN = base64.b64encode(b"me:secret").decode()
+
+
+def play(scene: Play, logins: bool = False) -> tuple[Any, Lying]:
+    """Run a scene with a lying registry; its result, and the registry with what it saw."""
+
+    async def main() -> tuple[Any, Lying]:
+        async with Lying().running() as registry:
+            config: dict[str, Any] = {"auths": {registry.address: {"auth": LOGIN}}} if logins else {}
+            async with Registries(DockerConfig(config)) as registries:
+                result = await scene(registry, registries, parse(f"{registry.address}/acme/x:v1"))
+                return result, registry
+
+    return asyncio.run(main())
+
+
+def test_of_a_package_only_its_own_layer_is_fetched(tmp_path: Path) -> None:
+    runtime = image(archive([member("function", b"1")])).layers
+    whole = package()._replace(layers=(*runtime, *package().layers))
+
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> bytes:
+        registry.serve_image(whole)
+        return stream_of((await pull_package(registries, reference, str(tmp_path))).image)
+
+    stream, registry = play(scene)
+    assert stream == STREAM
+    assert not any(runtime[0].blob.digest in path for _, path, _ in registry.seen)
+
+
+def test_a_tag_is_resolved_by_header_or_by_its_manifest() -> None:
+    encoded = encode(package())
+
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> list[str]:
+        registry.serve_image(package())
+        by_manifest = await resolve(registries, reference)
+        digest = f"sha256:{'a' * 64}"
+        registry.serve("/v2/acme/x/manifests/v1", b"", Docker_Content_Digest=digest)
+        return [by_manifest, await resolve(registries, reference)]
+
+    assert play(scene)[0] == [encoded.manifest.digest, f"sha256:{'a' * 64}"]
+
+
+def test_tags_are_listed_over_all_pages() -> None:
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> list[str]:
+        path = "/v2/acme/x/tags/list"
+        more = '</v2/acme/x/tags/more>; rel="next"'
+        registry.serve(path, orjson.dumps({"tags": ["v1", "v2"]}), Link=more)
+        registry.serve("/v2/acme/x/tags/more", orjson.dumps({"tags": ["v3"]}))
+        return await tags(registries, reference)
+
+    assert play(scene)[0] == ["v1", "v2", "v3"]
+
+
+def _other_manifest(registry: Lying, reference: Reference) -> Reference:
+    digest = encode(package()).manifest.digest
+    registry.serve(f"/v2/acme/x/manifests/{digest}", encode(package(b"evil")).manifest.data)
+    return reference.at(digest)
+
+
+def _other_blob(registry: Lying, reference: Reference) -> Reference:
+    registry.serve_image(package())
+    blob = package().layers[0].blob
+    registry.serve(f"/v2/acme/x/blobs/{blob.digest}", bytes(blob.size))
+    return reference
+
+
+def _cut_blob(registry: Lying, reference: Reference) -> Reference:
+    registry.serve_image(package())
+    blob = package().layers[0].blob
+    registry.serve(f"/v2/acme/x/blobs/{blob.digest}", blob.open().read()[:-1])
+    return reference
+
+
+def _longer_blob(registry: Lying, reference: Reference) -> Reference:
+    registry.serve_image(package())
+    blob = package().layers[0].blob
+    registry.serve(f"/v2/acme/x/blobs/{blob.digest}", blob.open().read() + bytes(1 << 20))
+    return reference
+
+
+@pytest.mark.parametrize(
+    "lie", [_other_manifest, _other_blob, _cut_blob, _longer_blob], ids=lambda lie: lie.__name__
+)
+def test_bytes_that_their_digest_does_not_promise_are_refused(tmp_path: Path, lie: Any) -> None:
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+        with pytest.raises(WrongDigest):
+            await pull_package(registries, lie(registry, reference), str(tmp_path))
+
+    play(scene)
+    stored = [path.name for path in tmp_path.iterdir() if path.name != encode(package()).config.digest[7:]]
+    assert stored == [], "nothing wrong is kept, under whatever name"
+
+
+def _endless(**fields: Any) -> bytes:
+    return orjson.dumps({"schemaVersion": 2, "mediaType": media.OCI_INDEX, **fields})
+
+
+def test_indexes_within_indexes_come_to_an_end(tmp_path: Path) -> None:
+    """Each index names another by digest; they cannot be a circle, but a long chain."""
+
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+        data = encode(package()).manifest.data
+        for _ in range(10):
+            from crossply.packages.blobs import digest_of
+
+            registry.serve(f"/v2/acme/x/manifests/{digest_of(data)}", data)
+            data = _endless(manifests=[{"digest": digest_of(data), "size": len(data)}])
+        registry.serve("/v2/acme/x/manifests/v1", data)
+        with pytest.raises(BadArchive, match="nested too deeply"):
+            await pull_package(registries, reference, str(tmp_path))
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        (b" " * (5 << 20), TooLarge),
+        (b"[]", BadArchive),
+        (b"{}", BadArchive),
+        (b"no json", BadArchive),
+        (_endless(manifests=[]), BadArchive),
+        (_endless(config={"digest": "sha256:0", "size": 1}), BadArchive),
+        (_endless(config={"digest": f"sha256:{'0' * 64}", "size": -1}), BadArchive),
+        (
+            _endless(
+                config={"digest": f"sha256:{'0' * 64}", "size": 1},
+                layers=[{"digest": f"sha256:{'0' * 64}", "size": 1}] * 10_000,
+            ),
+            BadArchive,
+        ),
+    ],
+    ids=["too large", "a list", "empty", "no JSON", "no image", "no digest", "no size", "10,000 layers"],
+)
+def test_odd_manifests_are_refused(tmp_path: Path, data: bytes, error: type[CrossplyError]) -> None:
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+        registry.serve("/v2/acme/x/manifests/v1", data)
+        with pytest.raises(error):
+            await pull_image(registries, reference, str(tmp_path))
+
+    play(scene)
+
+
+def test_a_layer_that_claims_too_much_is_not_begun(tmp_path: Path) -> None:
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+        registry.serve_image(package())
+        data = orjson.loads(encode(package()).manifest.data)
+        data["layers"][0]["size"] = 1 << 50
+        registry.serve("/v2/acme/x/manifests/v1", orjson.dumps(data))
+        with pytest.raises(TooLarge):
+            await pull_package(registries, reference, str(tmp_path))
+
+    play(scene)
+
+
+REDIRECTS = {
+    "cloud metadata": "http://169.254.169.254/latest/meta-data/",
+    "a file": "file:///etc/passwd",
+    "a private network": "http://10.1.2.3/x",
+    "an address of this machine, otherwise written": "http://[::ffff:127.0.0.1]:1/x",
+    "another address of this machine": "http://127.0.0.2:1/x",
+}
+
+
+@pytest.mark.parametrize("target", REDIRECTS.values(), ids=REDIRECTS.keys())
+def test_redirects_into_private_places_are_not_followed(target: str) -> None:
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+        registry.serve("/v2/acme/x/manifests/v1", status=307, Location=target)
+        with pytest.raises(Refused):
+            await manifest(registries, reference)
+
+    play(scene)
+
+
+def test_a_name_that_leads_into_a_private_network_is_not_followed() -> None:
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+        port = registry.address.rpartition(":")[2]
+        registry.serve("/v2/acme/x/manifests/v1", status=307, Location=f"http://ip6-localhost:{port}/x")
+        with pytest.raises((Refused, RegistryUnreachable)):
+            await manifest(registries, reference)
+
+    _, registry = play(scene)
+    assert [path for _, path, _ in registry.seen if path == "/x"] == []
+
+
+def test_redirects_end() -> None:
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+        registry.serve("/v2/acme/x/manifests/v1", status=302, Location="/v2/acme/x/manifests/v1")
+        with pytest.raises(RegistryUnreachable, match="redirects more than"):
+            await manifest(registries, reference)
+
+    play(scene)
+
+
+def _wants(scheme: str, then: bytes) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.headers.get("Authorization"):
+            return web.Response(body=then)
+        return web.Response(status=401, headers={"WWW-Authenticate": scheme})
+
+    return answer
+
+
+def test_a_registry_is_shown_the_password_it_asks_for() -> None:
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+        registry.handlers["/v2/acme/x/manifests/v1"] = _wants('Basic realm="x"', b"{}")
+        await manifest(registries, reference)
+
+    _, registry = play(scene, logins=True)
+    assert [shown for method, _, shown in registry.seen if method == "GET"] == ["", f"Basic {LOGIN}"]
+
+
+def test_a_token_is_fetched_where_the_registry_says_so() -> None:
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+        realm = f'Bearer realm="http://{registry.address}/token",service="s",scope="repository:acme/x:pull"'
+        registry.handlers["/v2/acme/x/manifests/v1"] = _wants(realm, b"{}")
+        registry.serve("/token", b'{"token": "abc"}')
+        await manifest(registries, reference)
+        await manifest(registries, reference)
+
+    _, registry = play(scene, logins=True)
+    shown = [(path, header) for method, path, header in registry.seen if method == "GET"]
+    where = "/v2/acme/x/manifests/v1"
+    assert shown == [(where, ""), ("/token", f"Basic {LOGIN}"), (where, "Bearer abc"), (where, "Bearer abc")]
+
+
+@pytest.mark.parametrize(
+    "realm",
+    ["http://169.254.169.254/token", "file:///etc/passwd", "gopher://x/", "", "http://127.0.0.2:1/token"],
+)
+def test_tokens_are_not_fetched_from_private_places(realm: str) -> None:
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+        registry.handlers["/v2/acme/x/manifests/v1"] = _wants(f'Bearer realm="{realm}"', b"{}")
+        with pytest.raises(Refused):
+            await manifest(registries, reference)
+
+    play(scene, logins=True)
+
+
+def test_credentials_stay_with_the_registry_when_it_redirects() -> None:
+    async def main() -> list[str]:
+        async with Lying().running() as registry, Lying().running() as other:
+            config = {"auths": {registry.address: {"auth": LOGIN}}}
+            async with Registries(DockerConfig(config)) as registries:
+                registry.handlers["/v2/acme/x/manifests/v1"] = _wants('Basic realm="x"', b"")
+
+                async def away(request: web.Request) -> web.StreamResponse:
+                    if not request.headers.get("Authorization"):
+                        return web.Response(status=401, headers={"WWW-Authenticate": "Basic"})
+                    return web.Response(status=307, headers={"Location": f"http://{other.address}/stored"})
+
+                registry.handlers["/v2/acme/x/manifests/v1"] = away
+                other.serve("/stored", b"{}")
+                await manifest(registries, parse(f"{registry.address}/acme/x:v1"))
+            return [shown for _, _, shown in other.seen]
+
+    assert asyncio.run(main()) == [""]
+
+
+@pytest.mark.parametrize(
+    ("realm", "registry", "shown"),
+    [
+        ("https://auth.docker.io/token", "index.docker.io", True),
+        ("https://gitlab.com/jwt/auth", "registry.gitlab.com", True),
+        ("https://ghcr.io/token", "ghcr.io", True),
+        ("https://evil.example/token", "ghcr.io", False),
+        ("https://evil.io/token", "ghcr.io", False),
+        ("https://evil.co.uk/token", "registry.co.uk", False),
+        ("https://docker.io.evil.example/token", "index.docker.io", False),
+        ("https://10.0.0.2/token", "10.0.0.1", False),
+    ],
+)
+def test_passwords_are_shown_to_neighbours_only(realm: str, registry: str, shown: bool) -> None:
+    from yarl import URL
+
+    assert may_see_credentials(URL(realm), registry) is shown
+
+
+def test_refusals_keep_the_registrys_sentence() -> None:
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> list[str]:
+        told = orjson.dumps({"errors": [{"code": "DENIED", "message": "not for you"}]})
+        registry.serve("/v2/acme/x/manifests/v1", told, status=403)
+        with pytest.raises(NotAllowed, match="DENIED: not for you") as denied:
+            await manifest(registries, reference)
+        registry.serve("/v2/acme/x/manifests/v1", b"<html>", status=404)
+        with pytest.raises(NotInRegistry, match="unexpected status code 404 Not Found"):
+            await manifest(registries, reference)
+        return [denied.value.hint]
+
+    assert "log in" in play(scene)[0][0]
+
+
+def test_a_registry_that_is_busy_for_a_moment_is_asked_again() -> None:
+    answers = iter([503, 503, 200])
+
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+        async def busy(_: web.Request) -> web.StreamResponse:
+            return web.Response(status=next(answers), body=b"{}")
+
+        registry.handlers["/v2/acme/x/manifests/v1"] = busy
+        await manifest(registries, reference)
+
+    play(scene)
+    assert next(answers, None) is None
+
+
+def test_plain_http_is_not_spoken_to_registries_elsewhere() -> None:
+    async def main() -> None:
+        async with Registries() as registries:
+            with pytest.raises(RegistryUnreachable):
+                await manifest(registries, parse("registry.invalid/acme/x:v1"))
+            assert registries._bases["registry.invalid"].scheme == "https"
+
+    asyncio.run(main())

@@ -1,0 +1,208 @@
+"""The layers of an image become a directory; nothing they say reaches out of it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crossply.packages.failures import (
+    BadArchive,
+    PackagesError,
+    TooLarge,
+    UnsafeEntry,
+    Unsupported,
+    WrongDigest,
+)
+from crossply.packages.image import Layer
+from crossply.packages.unpacking import Limits, unpack
+from tests.packages.making import archive, image, member
+
+LINK, HARD, CHAR, FIFO = tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A directory to unpack into, with a neighbour that nothing must touch."""
+    (tmp_path / "neighbour").mkdir()
+    (tmp_path / "neighbour" / "kept").write_text("mine")
+    (tmp_path / "root").mkdir()
+    return tmp_path / "root"
+
+
+def untouched(root: Path) -> bool:
+    around = sorted(path.name for path in root.parent.iterdir())
+    return around == ["neighbour", "root"] and (root.parent / "neighbour" / "kept").read_text() == "mine"
+
+
+def directory(name: str, mode: int = 0o755) -> Any:
+    return member(name, type=tarfile.DIRTYPE, mode=mode)
+
+
+def link(name: str, target: str) -> Any:
+    return member(name, type=LINK, linkname=target)
+
+
+def test_later_layers_win_over_earlier_ones(root: Path) -> None:
+    first = archive([directory("bin"), member("bin/tool", b"old", mode=0o755), member("etc/kept", b"1")])
+    second = archive([member("bin/tool", b"new", mode=0o755)])
+    unpack(image(first, second), str(root))
+    assert (root / "bin" / "tool").read_bytes() == b"new"
+    assert (root / "etc" / "kept").read_bytes() == b"1"
+    assert os.stat(root / "bin" / "tool").st_mode & 0o7777 == 0o755
+
+
+def test_a_whiteout_hides_a_file_and_an_opaque_directory_what_was_in_it(root: Path) -> None:
+    first = archive([member("a/gone", b"1"), member("a/kept", b"1"), member("b/old", b"1")])
+    second = archive([member("a/.wh.gone"), member("b/new", b"2"), member("b/.wh..wh..opq")])
+    unpack(image(first, second), str(root))
+    found = sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
+    assert found == ["a/kept", "b/new"]
+
+
+def test_links_are_followed_as_seen_from_inside(root: Path) -> None:
+    layer = archive(
+        [
+            directory("usr/lib"),
+            link("lib", "/usr/lib"),
+            member("lib/a", b"absolute"),
+            link("usr/up", "../../../usr/lib"),
+            member("usr/up/b", b"above the root is the root"),
+        ]
+    )
+    unpack(image(layer), str(root))
+    assert (root / "usr" / "lib" / "a").read_bytes() == b"absolute"
+    assert (root / "usr" / "lib" / "b").exists()
+    assert untouched(root)
+
+
+def test_privileges_are_dropped(root: Path) -> None:
+    unpack(image(archive([member("su", b"", mode=0o6755), directory("shared", 0o3777)])), str(root))
+    assert os.stat(root / "su").st_mode & 0o7777 == 0o755
+    assert os.stat(root / "shared").st_mode & 0o7000 == 0
+
+
+def test_a_hard_link_is_another_name_of_a_file_inside(root: Path) -> None:
+    unpack(image(archive([member("a", b"1"), member("b", type=HARD, linkname="a")])), str(root))
+    assert os.path.samefile(root / "a", root / "b")
+
+
+REFUSED = {
+    "a path upwards": [member("../neighbour/x", b"evil")],
+    "a path upwards in the middle": [member("a/../../neighbour/x", b"evil")],
+    "an absolute path": [member("/etc/x", b"evil")],
+    "a device": [member("dev/null", type=CHAR, devmajor=1, devminor=3)],
+    "a pipe": [member("pipe", type=FIFO)],
+    "a hard link upwards": [member("x", type=HARD, linkname="../neighbour/kept")],
+    "an absolute hard link": [member("x", type=HARD, linkname="/etc/passwd")],
+    "a hard link to a symbolic link": [
+        link("passwd", "/etc/passwd"),
+        member("x", type=HARD, linkname="passwd"),
+    ],
+    "a hard link to nothing": [member("x", type=HARD, linkname="missing")],
+    "a file below a file": [member("a", b"1"), member("a/b", b"2")],
+    "links in a circle": [link("a", "b"), link("b", "a"), member("a/x", b"evil")],
+    "a whiteout of the directory itself": [member("a/.wh...")],
+    "a name that is too long": [member("a" * 300, b"")],
+}
+
+
+@pytest.mark.parametrize("members", REFUSED.values(), ids=REFUSED.keys())
+def test_what_could_reach_out_is_refused(root: Path, members: list[Any]) -> None:
+    with pytest.raises(UnsafeEntry):
+        unpack(image(archive(members)), str(root))
+    assert untouched(root)
+
+
+ESCAPES = {
+    "written through an absolute link": [link("out", "{neighbour}"), member("out/x", b"evil")],
+    "written through a link upwards": [link("out", "../neighbour"), member("out/x", b"evil")],
+    "a link replaced by a file": [link("kept", "{neighbour}/kept"), member("kept", b"evil")],
+    "a directory where a link was": [link("out", "{neighbour}"), directory("out"), member("out/x", b"evil")],
+    "removed through a link": [link("out", "{neighbour}"), member("out/.wh.kept")],
+    "emptied through a link": [link("out", "{neighbour}"), member("out/.wh..wh..opq")],
+    "a link to itself removed": [link("out", "{neighbour}"), member(".wh.out")],
+}
+
+
+@pytest.mark.parametrize("members", ESCAPES.values(), ids=ESCAPES.keys())
+def test_what_goes_through_a_link_stays_inside(root: Path, members: list[Any]) -> None:
+    for info, _ in members:
+        info.linkname = info.linkname.replace("{neighbour}", str(root.parent / "neighbour"))
+    unpack(image(archive(members)), str(root))
+    assert untouched(root)
+
+
+def test_too_much_is_not_unpacked(root: Path) -> None:
+    zeros = archive([member("zeros", bytes(8 << 20))])
+    with pytest.raises(TooLarge, match="more than 1048576 bytes"):
+        unpack(image(zeros), str(root), Limits(size=1 << 20, file=1 << 30))
+    many = archive(member(f"{number}") for number in range(200))
+    with pytest.raises(TooLarge, match="more than 100"):
+        unpack(image(many), str(root), Limits(entries=100))
+
+
+def test_a_sparse_file_counts_as_what_it_becomes(root: Path) -> None:
+    """Ten gigabytes that are a hundred bytes in the archive (a sparse file of the PAX kind)."""
+    info, data = member("big", b"1\n0\n1\n" + bytes(512 - 6) + b"x")
+    info.pax_headers = {
+        "GNU.sparse.major": "1",
+        "GNU.sparse.minor": "0",
+        "GNU.sparse.name": "big",
+        "GNU.sparse.realsize": str(10 << 30),
+    }
+    with pytest.raises(TooLarge):
+        unpack(image(archive([(info, data)])), str(root))
+
+
+def test_a_header_that_would_fill_memory_is_refused(root: Path) -> None:
+    huge, _ = member("x")
+    huge.type, huge.size = tarfile.XHDTYPE, 1 << 32
+    with pytest.raises(TooLarge, match="header"):
+        unpack(image(huge.tobuf(tarfile.USTAR_FORMAT) + bytes(1024)), str(root))
+
+
+def test_a_layer_that_is_not_what_the_configuration_says_is_refused(root: Path) -> None:
+    good = image(archive([member("a", b"1")]))
+    other = image(archive([member("a", b"2")]))
+    with pytest.raises(WrongDigest):
+        unpack(good._replace(layers=other.layers), str(root))
+    assert list(root.iterdir()) == []
+
+
+def test_damaged_layers_and_those_of_unknown_compression_are_told_apart(root: Path) -> None:
+    from crossply.packages.blobs import in_memory
+
+    good = image(archive([member("a", b"1" * 5000)]))
+    config = {**good.config, "rootfs": {}}
+    cut = Layer(in_memory(good.layers[0].blob.open().read()[:40]))
+    with pytest.raises(BadArchive):
+        unpack(good._replace(config=config, layers=(cut,)), str(root))
+    zstd = Layer(in_memory(b"\x28\xb5\x2f\xfd rest"))
+    with pytest.raises(Unsupported, match="zstd"):
+        unpack(good._replace(config=config, layers=(zstd,)), str(root))
+
+
+NAMES = st.text(alphabet="ab./.", min_size=1, max_size=12)
+ENTRIES = st.lists(
+    st.tuples(NAMES, st.sampled_from([tarfile.REGTYPE, tarfile.DIRTYPE, LINK, HARD]), NAMES), max_size=8
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(ENTRIES)
+def test_no_layer_writes_outside(tmp_path_factory: pytest.TempPathFactory, entries: Any) -> None:
+    top = tmp_path_factory.mktemp("escape")
+    for name in ("neighbour", "root"):
+        (top / name).mkdir()
+    (top / "neighbour" / "kept").write_text("mine")
+    members = [member(name, type=kind, linkname=target) for name, kind, target in entries]
+    with contextlib.suppress(PackagesError):
+        unpack(image(archive(members)), str(top / "root"))
+    assert untouched(top / "root")
