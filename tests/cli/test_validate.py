@@ -121,6 +121,14 @@ def test_each_resource_gets_its_line(shell):
     ]
 
 
+def test_the_command_knows_no_int32_though_api_servers_do(shell):
+    crd = json.loads(json.dumps(CRD))
+    spec = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    spec["properties"]["hours"] = {"type": "integer", "format": "int32"}
+    resources = shell.write("r.yaml", lamp(colour="red", hours=3_000_000_000))
+    assert shell.validate(shell.write("crd.yaml", crd), resources)[0] == 0
+
+
 def test_missing_schemas_fail_only_when_asked(shell):
     crd, resources = shell.write("crd.yaml", CRD), shell.write("r.yaml", lamp(kind="Bulb"))
     assert shell.validate(crd, resources)[0] == 0

@@ -76,7 +76,7 @@ class Schemas:
             problem = structural_problem(schema)
             if problem:
                 raise SchemaError(f"cannot validate resources: cannot create schema validators: {problem}")
-            self._kinds[group, version.get("name") or "", kind] = _Kind(normalized(schema))
+            self._kinds[group, version.get("name") or "", kind] = _Kind(_without_int32(normalized(schema)))
 
     def validate(self, manifest: Manifest) -> Outcome:
         """Validate one resource."""
@@ -112,6 +112,15 @@ class Schemas:
                 return schema, ""
         name = (crd.get("metadata") or {}).get("name", "")
         return {}, f"no schema found for version {version} in CRD {name}"
+
+
+def _without_int32(schema: Any) -> Any:
+    """A schema as the CLI reads it, which knows no int32; API servers do."""
+    if isinstance(schema, list):
+        return [_without_int32(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {key: _without_int32(each) for key, each in schema.items() if (key, each) != ("format", "int32")}
 
 
 def _finding(kind: str, error: FieldError) -> Finding:
