@@ -40,6 +40,11 @@ def test_flags_of_crossplane_say_how_much_and_how_often() -> None:
     assert options_of(called(*words)) == Options(7, 5.0, Limits(burst=3.5, refill=0.5, cooldown=60.0))
 
 
+def test_another_user_can_write_what_no_composition_may_touch() -> None:
+    assert options_of(called(KEEPER="somebody")).keeper == "somebody"
+    assert options_of(called("--keeper=crossply:keeper")) == Options(keeper="crossply:keeper")
+
+
 def test_flags_that_have_no_meaning_here_are_accepted() -> None:
     assert options_of(called("-l", "--sync-interval=2h", "--poll-interval=10s")) == Options()
 

@@ -114,5 +114,13 @@ def test_the_end_to_end_tests_are_built_on_request(workshop):
     assert "e2e.test" in os.listdir(directory)
 
 
+def test_helm_is_built_alone_and_knows_its_version(workshop):
+    _, directory, _ = workshop.with_go().build("helm")
+    assert os.listdir(directory) == ["helm"]
+    [call] = workshop.go_calls()
+    assert "helm.sh/helm/v3/internal/version.version=v3." in call
+    assert workshop.build()[1] != directory
+
+
 def test_an_unknown_request_is_wrong_use(workshop):
     assert workshop.build("everything")[0] == 2

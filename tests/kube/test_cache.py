@@ -10,11 +10,13 @@ from contextlib import aclosing, asynccontextmanager
 import orjson
 import pytest
 
+from crossply.kube import cache as cache_module
 from crossply.kube import watch
 from crossply.kube.cache import Cache
 from crossply.kube.caches import Caches
 from crossply.kube.client import Client
-from crossply.kube.failures import KubeError, Unreachable
+from crossply.kube.failures import Forbidden, KubeError, Unreachable
+from crossply.kube.kind import Kind
 from crossply.kube.selection import Selection
 from crossply.kube.watch import ADDED, DELETED, MODIFIED, SYNCED, follow
 from tests.kube.embedded import CONFIG_MAP, DEFINITION, Server, config_map
@@ -178,8 +180,6 @@ def test_objects_larger_than_any_buffer_arrive(connect, ns) -> None:
 
 
 def test_a_kind_that_is_not_served_is_waited_for(connect) -> None:
-    from crossply.kube.kind import Kind
-
     names = {"kind": "Late", "plural": "lates"}
     schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
     version = {"name": "v1", "served": True, "storage": True, "schema": schema}
@@ -193,6 +193,26 @@ def test_a_kind_that_is_not_served_is_waited_for(connect) -> None:
             await client.create(DEFINITION, {"metadata": {"name": "lates.late.example.org"}, "spec": spec})
             await asyncio.wait_for(cache.synced.wait(), 20)
             assert cache.trouble is None
+
+    connect(case)
+
+
+def test_what_may_not_be_read_is_told_of_until_it_may(connect, ns, monkeypatch) -> None:
+    """Whoever waits must not wait for ever: only somebody else can do something about it."""
+    monkeypatch.setattr(cache_module, "GATHERING_SECONDS", 0.1)
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"}
+    reader = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "reader"}
+    bindings = Kind("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", True)
+
+    async def case(client: Client) -> None:
+        async with Caches(client.acting_as("reader")) as caches:
+            cache = caches.acquire(CONFIG_MAP, Selection(ns))
+            with pytest.raises(Forbidden, match='User "reader" cannot'):
+                await cache.readable()
+            body = {"metadata": {"name": "reader", "namespace": ns}, "roleRef": role, "subjects": [reader]}
+            await client.create(bindings, body)
+            await asyncio.wait_for(cache.synced.wait(), 20)
+            await cache.readable()
 
     connect(case)
 

@@ -3,7 +3,9 @@ module crossply.test/cluster/helm
 
 go 1.26.0
 
-require helm.sh/helm/v3 v3.22.0
+require (
+	helm.sh/helm/v3 v3.22.0
+)
 
 require (
 	dario.cat/mergo v1.0.1 // indirect
