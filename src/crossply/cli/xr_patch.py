@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from crossply.cli.conversion_files import ConvertError, input_file, output_file, read_object, write_output
 from crossply.cli.spec import Command, Flag, Invocation
+from crossply.compose.metadata import name_of
 from crossply.errors import CrossplyError
 from crossply.values.yaml.comments import dump_with, read_comments
 
@@ -24,8 +25,7 @@ def run(invocation: Invocation) -> int:
     try:
         patched = apply_definition_defaults(xr, definition)
     except CrossplyError as problem:
-        name = (xr.get("metadata") or {}).get("name", "")
-        raise problem.within(f'cannot apply XRD defaults to XR "{name}"') from None
+        raise problem.within(f'cannot apply XRD defaults to XR "{name_of(xr)}"') from None
     write_output(invocation, f"---\n{dump_with(patched, read_comments(document.text))}")
     return 0
 
