@@ -9,6 +9,11 @@ import orjson
 from crossply.packages.failures import PackagesError
 
 _LONGEST_SENTENCE = 500
+_USUAL = {
+    401: "UNAUTHORIZED: authentication required",
+    403: "DENIED: requested access to the resource is denied",
+}
+"""What registries say; an answer to HEAD has no words of its own."""
 
 
 class RegistryError(PackagesError):
@@ -43,7 +48,7 @@ class RegistryUnreachable(RegistryError):
 
 def refusal(method: str, url: str, status: int, reason: str, body: bytes) -> RegistryError:
     """The error of an answer that is none."""
-    told = _told(body) or f"unexpected status code {status} {reason}".rstrip()
+    told = _told(body) or _USUAL.get(status) or f"unexpected status code {status} {reason}".rstrip()
     kinds = {401: NotAllowed, 403: NotAllowed, 404: NotInRegistry}
     error = kinds.get(status, RegistryError)(f"{method} {url}: {told}")
     error.status = status

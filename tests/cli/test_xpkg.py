@@ -1,0 +1,144 @@
+"""The `xpkg` commands that need no cluster: build, extract, push, init."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import subprocess
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from tests.packages.peers import PROGRAM, Lying, docker_registry
+
+from crossply.cli.main import main
+
+FUNCTION = "apiVersion: meta.pkg.crossplane.io/v1\nkind: Function\nmetadata: {name: function-z}\nspec: {}\n"
+
+
+class Run(Protocol):
+    def __call__(self, *words: str) -> tuple[int, str, str]: ...
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run `crossply xpkg …` in an empty directory, for a user without logins."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
+    monkeypatch.delenv("DOCKER_CONFIG", raising=False)
+
+    def call(*words: str) -> tuple[int, str, str]:
+        code = main(["xpkg", *words])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+def last(err: str) -> str:
+    return err.strip().splitlines()[-1].removeprefix("crossply: error: ")
+
+
+def test_a_package_is_built_and_extracted(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "crossplane.yaml").write_text(FUNCTION)
+    assert run("build") == (0, "", "")
+    assert [path.name[:11] for path in tmp_path.glob("*.xpkg")] == ["function-z-"]
+    assert run("extract", "--from-xpkg", "-o", "x.tar") == (0, "", "")
+    assert gzip.decompress((tmp_path / "x.gz").read_bytes()).startswith(b"---\napiVersion: meta.pkg")
+
+
+def test_building_tells_what_is_wrong(run: Run, tmp_path: Path) -> None:
+    code, _, err = run("build", "-o", "x.xpkg")
+    assert (code, last(err)) == (1, "failed to build package: not exactly one package meta type")
+    code, _, err = run("build", "-f", "missing")
+    assert code == 1
+    assert f"failed to initialize package parsing backend: lstat {tmp_path}/missing: no such file" in err
+    (tmp_path / "crossplane.yaml").write_text(FUNCTION)
+    (tmp_path / "broken.tar").write_text("no tar")
+    code, _, err = run("build", "--embed-runtime-image-tarball", "broken.tar")
+    assert code == 1
+    assert "failed to get runtime base image options: failed to load runtime tarball: " in err
+
+
+def test_both_ways_to_give_a_runtime_exclude_each_other(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.tar").write_text("")
+    code, _, err = run("build", "--embed-runtime-image=x", "--embed-runtime-image-tarball=a.tar")
+    assert code == 80
+    assert "can't be used together" in err
+
+
+def test_extracting_wants_to_know_what(run: Run, tmp_path: Path) -> None:
+    code, out, err = run("extract")
+    assert (code, last(err)) == (1, "must provide package tag if fetching from registry or daemon")
+    assert out.startswith("Usage: crossply xpkg extract")
+    for name in ("a.xpkg", "b.xpkg"):
+        (tmp_path / name).write_text("")
+    code, _, err = run("extract", "--from-xpkg")
+    assert code == 1
+    assert last(err).endswith("directory contains multiple compiled crossplane packages")
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed")
+@pytest.mark.xdist_group("registry")
+def test_a_package_goes_through_a_registry_and_brings_its_runtime(
+    run: Run, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    (tmp_path / "crossplane.yaml").write_text(FUNCTION)
+    with docker_registry(tmp_path_factory.mktemp("registry")) as address:
+        assert run("build", "-o", "one.xpkg")[0] == 0
+        assert run("push", f"{address}/acme/runtime:v1", "-f", "one.xpkg", "-a", "who=me") == (0, "", "")
+        assert run("build", "-o", "two.xpkg", f"--embed-runtime-image={address}/acme/runtime:v1")[0] == 0
+        assert run("push", f"{address}/acme/two:v1", "-f", "two.xpkg")[0] == 0
+        code, _, err = run("extract", f"{address}/acme/two:v1")
+        assert code == 1
+        assert "multiple annotated base layers" in err, "a package cannot be the runtime of a package"
+        assert run("extract", f"{address}/acme/runtime:v1", "-o", "r.gz") == (0, "", "")
+    assert b"function-z" in gzip.decompress((tmp_path / "r.gz").read_bytes())
+
+
+def test_a_private_package_is_told_with_what_to_do(run: Run) -> None:
+    async def serve_and_ask() -> tuple[int, str, str]:
+        async with Lying().running() as registry:
+            registry.serve("/v2/acme/x/manifests/v1", status=401, WWW_Authenticate='Basic realm="x"')
+            return await asyncio.to_thread(run, "extract", f"{registry.address}/acme/x:v1")
+
+    code, _, err = asyncio.run(serve_and_ask())
+    assert code == 1
+    assert last(err).startswith("failed to fetch package from remote: GET http://127.0.0.1:")
+    assert last(err).endswith("UNAUTHORIZED: authentication required")
+    assert "try: log in to the registry with docker login" in err
+
+
+@pytest.fixture
+def template(tmp_path: Path) -> str:
+    source = tmp_path / "template"
+    source.mkdir()
+    (source / "NOTES.txt").write_text("Read me.")
+    (source / "init.sh").write_text('#!/bin/sh\necho "$1" > "$2/made"\n')
+    (source / "init.sh").chmod(0o755)
+    git = ["git", "-C", str(source), "-c", "user.name=n", "-c", "user.email=e@example.org"]
+    for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "m"]):
+        subprocess.run([*git, *words], check=True)
+    return f"file://{source}"
+
+
+def test_a_package_begins_from_a_template(run: Run, tmp_path: Path, template: str) -> None:
+    code, out, _ = run("init", "function-z", template, "-d", "new", "--run-init-script")
+    assert code == 0
+    begun = f'Initialized package "function-z" in directory "{tmp_path}/new"'
+    assert out.startswith(f"{begun} from {template}/tree/")
+    assert "(main)\n\nRead me.\n" in out
+    assert (tmp_path / "new" / "made").read_text() == "function-z\n"
+    assert not (tmp_path / "new" / ".git").exists()
+    code, _, err = run("init", "function-z", template, "-d", "new")
+    assert code == 1
+    assert "is not empty, contains existing files/directories: NOTES.txt, init.sh, made" in last(err)
+
+
+def test_a_template_cannot_run_a_program_by_its_address(run: Run, tmp_path: Path) -> None:
+    code, _, err = run("init", "x", f"ext::touch {tmp_path}/ran", "-d", "new")
+    assert code == 1
+    assert "failed to clone repository" in err
+    assert not (tmp_path / "ran").exists()
+    assert run("init", "x", "--upload-pack=touch ran", "-d", "new")[0] == 80

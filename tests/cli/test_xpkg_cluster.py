@@ -1,0 +1,127 @@
+"""`xpkg install` and `xpkg update` create and change a package in a control plane."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from trace_world import World
+
+from crossply.cli.main import main
+from crossply.cli.xpkg_cluster import KINDS
+from crossply.kube.client import Client
+from crossply.kube.config import load_config
+
+INSTALLED = [
+    ("function", "acme-function-a"),
+    ("provider", "shop-provider"),
+    ("function", "slow"),
+    ("function", "twice"),
+]
+Run = Callable[[str], tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+    """Run `crossply xpkg …`; what was installed is gone afterwards, since others look at the world, too."""
+    monkeypatch.setenv("KUBECONFIG", world.kubeconfig)
+
+    def call(words: str) -> tuple[int, str, str]:
+        code = main(["xpkg", *words.split()])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    yield call
+    for kind, name in INSTALLED:
+        asyncio.run(deleted(world, kind, name))
+
+
+async def deleted(world: World, kind: str, name: str) -> None:
+    async with Client(load_config(world.kubeconfig)) as client:
+        await client.delete(KINDS[kind], name)
+
+
+def stored(world: World, kind: str, name: str, **change: Any) -> dict[str, Any]:
+    """The package as it is in the cluster, changed before where a change is given."""
+
+    async def main() -> dict[str, Any]:
+        async with Client(load_config(world.kubeconfig)) as client:
+            if change:
+                await client.patch_merge(KINDS[kind], name, change)
+            return await client.get(KINDS[kind], name) or {}
+
+    return asyncio.run(main())
+
+
+def test_a_package_is_installed_under_a_name_made_of_its_repository(world: World, run: Run) -> None:
+    assert run("install function registry.test/acme/function-a:v1 -m --package-pull-secrets=a,b") == (
+        0,
+        "function/acme-function-a created\n",
+        "",
+    )
+    assert stored(world, "function", "acme-function-a")["spec"] == {
+        "package": "registry.test/acme/function-a:v1",
+        "packagePullSecrets": [{"name": "a"}, {"name": "b"}],
+        "revisionActivationPolicy": "Manual",
+        "revisionHistoryLimit": 0,
+    }
+
+
+def test_a_package_is_updated_to_another_version(world: World, run: Run) -> None:
+    run("install provider registry.test/acme/p:v1 shop-provider --runtime-config=small -r 3")
+    found = run("update provider registry.test/acme/p:v2 shop-provider")
+    assert found == (0, "provider/shop-provider updated\n", "")
+    spec = stored(world, "provider", "shop-provider")["spec"]
+    assert (spec["package"], spec["revisionHistoryLimit"]) == ("registry.test/acme/p:v2", 3)
+    assert spec["runtimeConfigRef"]["name"] == "small"
+
+
+def test_waiting_ends_when_the_time_is_over(run: Run) -> None:
+    code, out, err = run("install function registry.test/acme/slow:v1 slow --wait=500ms")
+    assert (code, out) == (1, "")
+    assert "error: Package did not become ready: context deadline exceeded" in err
+    assert "crossply trace function slow" in err
+
+
+def test_waiting_ends_when_the_package_is_healthy(world: World, run: Run) -> None:
+    async def main() -> tuple[int, str, str]:
+        installing = asyncio.create_task(
+            asyncio.to_thread(run, "install function registry.test/acme/slow:v1 slow --wait=30s")
+        )
+        async with Client(load_config(world.kubeconfig)) as client:
+            while await client.get(KINDS["function"], "slow") is None:
+                await asyncio.sleep(0.05)
+            healthy = {"status": {"conditions": [{"type": "Healthy", "status": "True"}]}}
+            await client.patch_merge(KINDS["function"], "slow", healthy)
+        return await installing
+
+    assert asyncio.run(main()) == (0, "function/slow created\n", "")
+
+
+MISTAKES = [
+    (
+        "install function acme/x:v1",
+        1,
+        "invalid package image identifier: could not parse reference: acme/x:v1",
+    ),
+    ("install gizmo registry.test/acme/x:v1", 80, 'must be one of "provider","configuration","function"'),
+    ("install configuration registry.test/a/b:v1 --runtime-config=x", 1, "does not support runtime"),
+    ("update function registry.test/acme/nothing:v1", 1, "cannot update function/acme-nothing: "),
+    ("install function registry.test/acme/x:v1 --as-group=g", 1, "without impersonating a user"),
+]
+
+
+@pytest.mark.parametrize(("words", "code", "told"), MISTAKES, ids=[row[0] for row in MISTAKES])
+def test_mistakes_are_told(run: Run, words: str, code: int, told: str) -> None:
+    found, _, err = run(words)
+    assert found == code
+    assert told in err
+
+
+def test_what_is_installed_already_is_not_installed_again(run: Run) -> None:
+    run("install function registry.test/acme/twice:v1 twice")
+    code, _, err = run("install function registry.test/acme/twice:v1 twice")
+    assert code == 1
+    assert 'cannot create package: functions.pkg.crossplane.io "twice" already exists' in err

@@ -1,0 +1,181 @@
+"""Packages go to a real registry and come back, with TLS and with passwords; skopeo understands them."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import datetime
+import ipaddress
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import bcrypt
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from crossply.packages import media, pushing
+from crossply.packages.contents import stream_of
+from crossply.packages.image import Image, encode
+from crossply.packages.keychain import DockerConfig
+from crossply.packages.pulling import manifest, pull_image, pull_package, resolve, tags
+from crossply.packages.pushing import push_image, push_images
+from crossply.packages.references import Reference, parse
+from crossply.packages.registry import Registries, Trust
+from crossply.packages.registry_failures import NotAllowed, RegistryUnreachable
+from tests.packages.making import STREAM, archive, image, member, package
+from tests.packages.peers import PROGRAM, docker_registry
+
+pytestmark = [
+    pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed"),
+    pytest.mark.xdist_group("registry"),
+]
+skopeo = pytest.mark.skipif(shutil.which("skopeo") is None, reason="skopeo is not installed")
+
+
+@pytest.fixture(scope="module")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with docker_registry(tmp_path_factory.mktemp("registry")) as address:
+        yield address
+
+
+def certificate(directory: Path) -> bytes:
+    """A certificate for this machine, which nobody else trusts."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "registry")])
+    now = datetime.datetime.now(datetime.UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), False
+        )
+        .add_extension(x509.BasicConstraints(True, None), True)
+        .sign(key, hashes.SHA256())
+    )
+    pem = made.public_bytes(serialization.Encoding.PEM)
+    (directory / "tls.crt").write_bytes(pem)
+    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    (directory / "tls.key").write_bytes(key.private_bytes(*form))
+    return pem
+
+
+def pushed(address: str, picture: Image, name: str, trust: Trust | None = None, auth: str = "") -> Reference:
+    reference = parse(f"{address}/{name}")
+
+    async def main() -> None:
+        async with Registries(logins(address, auth), trust) as registries:
+            await push_image(registries, picture, reference)
+
+    asyncio.run(main())
+    return reference
+
+
+def logins(address: str, auth: str) -> DockerConfig:
+    encoded = base64.b64encode(auth.encode()).decode()
+    return DockerConfig({"auths": {address: {"auth": encoded}}} if auth else {})
+
+
+def test_a_package_comes_back_as_it_was_pushed(registry: str, tmp_path: Path) -> None:
+    reference = pushed(registry, package(), "acme/function-x:v1.0.0")
+
+    async def main() -> tuple[bytes, str, list[str]]:
+        async with Registries() as registries:
+            pulled = await pull_package(registries, reference, str(tmp_path))
+            return (
+                stream_of(pulled.image),
+                await resolve(registries, reference),
+                await tags(registries, reference),
+            )
+
+    stream, digest, found = asyncio.run(main())
+    assert stream == STREAM
+    assert digest == encode(package()).manifest.digest
+    assert found == ["v1.0.0"]
+
+
+def test_a_blob_is_sent_in_pieces_where_it_is_large(
+    registry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pushing, "PIECE", 1 << 16)
+    big = image(archive([member("big", os.urandom(300_000))]))
+    reference = pushed(registry, big, "acme/big:v1")
+
+    async def main() -> Image:
+        async with Registries() as registries:
+            return (await pull_image(registries, reference, str(tmp_path))).image
+
+    assert asyncio.run(main()).layers[0].blob.digest == big.layers[0].blob.digest
+
+
+def test_several_platforms_make_one_package(registry: str, tmp_path: Path) -> None:
+    reference = parse(f"{registry}/acme/multi:v1")
+    arm = package(b"arm: 1\n")
+    arm = arm._replace(config={**arm.config, "architecture": "s390x"})
+
+    async def main() -> tuple[str, str, bytes]:
+        async with Registries() as registries:
+            digest = await push_images(registries, [arm, package()], reference, {"a": "b"})
+            found = await manifest(registries, reference)
+            pulled = await pull_package(registries, reference, str(tmp_path))
+            assert pulled.digest == digest == found.digest, "a package is known by the digest of its index"
+            return found.media_type, found.content["annotations"]["a"], stream_of(pulled.image)
+
+    assert asyncio.run(main()) == (media.OCI_INDEX, "b", STREAM)
+
+
+@skopeo
+def test_skopeo_understands_what_we_push_and_we_what_it_pushes(registry: str, tmp_path: Path) -> None:
+    reference = pushed(registry, package(), "acme/peer:v1")
+    copied = reference._replace(tag="v2")
+    words = ["skopeo", "copy", "--src-tls-verify=false", "--dest-tls-verify=false", "-f", "v2s2"]
+    done = subprocess.run(
+        [*words, f"docker://{reference}", f"docker://{copied}"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+    async def main() -> tuple[str, bytes]:
+        async with Registries() as registries:
+            found = await manifest(registries, copied)
+            return found.media_type, stream_of((await pull_package(registries, copied, str(tmp_path))).image)
+
+    assert asyncio.run(main()) == (media.DOCKER_MANIFEST, STREAM), "an annotation is lost, the file is found"
+
+
+def test_tls_and_passwords(tmp_path: Path) -> None:
+    authority = certificate(tmp_path)
+    hashed = bcrypt.hashpw(b"secret", bcrypt.gensalt(4)).decode()
+    (tmp_path / "htpasswd").write_text(f"me:{hashed}\n")
+    tls = f"  tls: {{certificate: {tmp_path}/tls.crt, key: {tmp_path}/tls.key}}\n"
+    auth = f"auth: {{htpasswd: {{realm: test, path: {tmp_path}/htpasswd}}}}\n"
+    with docker_registry(tmp_path, tls, auth) as address:
+        trust = Trust(authority=authority)
+        with pytest.raises(RegistryUnreachable, match="certificate is not trusted"):
+            pushed(address, package(), "acme/x:v1", None, "me:secret")
+        with pytest.raises(NotAllowed, match="UNAUTHORIZED: authentication required"):
+            pushed(address, package(), "acme/x:v1", trust)
+        with pytest.raises(NotAllowed):
+            pushed(address, package(), "acme/x:v1", trust, "me:wrong")
+        assert pushed(address, package(), "acme/x:v1", trust, "me:secret")
+        assert pushed(address, package(), "acme/x:v2", Trust(insecure=True), "me:secret")
+
+
+def test_what_a_registry_kept_is_what_was_sent(registry: str) -> None:
+    reference = pushed(registry, package(), "acme/kept:v1")
+
+    async def main() -> dict[str, object]:
+        async with Registries() as registries:
+            return (await manifest(registries, reference)).content
+
+    content = asyncio.run(main())
+    assert content == json.loads(encode(package()).manifest.data)
