@@ -263,3 +263,21 @@ def test_a_definition_that_is_not_complete_is_refused(given: dict[str, Any], sen
     with pytest.raises(ConversionError) as refused:
         composition_for(given, "", "")
     assert str(refused.value).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("types", "problem"),
+    [
+        (
+            {f"T{n}": {"a": f"T{n - 1}", "b": f"T{n - 1}"} for n in range(1, 40)} | {"T0": "string"},
+            "the schema would have more than",
+        ),
+        (
+            {f"T{n}": f"T{n - 1}" for n in range(1, 40 * 40)} | {"T0": "string"},
+            "types refer to each other over more than",
+        ),
+    ],
+)
+def test_types_that_grow_beyond_measure_are_refused(types: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ConversionError, match=problem):
+        field(f"T{len(types) - 1}", **types)

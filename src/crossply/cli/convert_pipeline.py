@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from crossply.cli.conversion_files import input_file, output_file
-from crossply.cli.converting import ENVIRONMENT_CONFIGS_FLAG, convert_composition
-from crossply.cli.spec import Command, Flag, Invocation
+from crossply.cli.converting import ENVIRONMENT_CONFIGS_FLAG, PATCH_AND_TRANSFORM_FLAG, convert_composition
+from crossply.cli.spec import Command, Invocation
 from crossply.convert.current import FunctionNames, current_composition
 
 
@@ -23,12 +23,7 @@ COMMAND = Command(
     arguments=(input_file("Composition file to be converted"),),
     flags=(
         output_file("generated Composition"),
-        Flag(
-            "function-patch-and-transform-ref",
-            "Name of the installed function-patch-and-transform Function.",
-            kind="string",
-            default="function-patch-and-transform",
-        ),
+        PATCH_AND_TRANSFORM_FLAG,
         ENVIRONMENT_CONFIGS_FLAG,
     ),
     description=(

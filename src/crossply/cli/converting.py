@@ -14,6 +14,12 @@ from crossply.values.yaml.comments import dump_with, moved, read_comments
 
 Conversion = Callable[[Object], Converted | None]
 
+PATCH_AND_TRANSFORM_FLAG = Flag(
+    "function-patch-and-transform-ref",
+    "Name of the installed function-patch-and-transform Function.",
+    kind="string",
+    default="function-patch-and-transform",
+)
 ENVIRONMENT_CONFIGS_FLAG = Flag(
     "function-environment-configs-ref",
     "Name of the installed function-environment-configs Function.",

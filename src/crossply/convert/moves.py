@@ -23,7 +23,10 @@ class Converted(NamedTuple):
 
     value: Object
     rounds: tuple[tuple[Move, ...], ...] = ()
+    left_out: tuple[str, ...] = ()
+    """The fields that the new form has no place for."""
 
     def then(self, later: Converted) -> Converted:
         """The result of this conversion and of a later one together."""
-        return Converted(later.value, (*self.rounds, *later.rounds))
+        left_out = (*self.left_out, *later.left_out)
+        return Converted(later.value, (*self.rounds, *later.rounds), left_out)

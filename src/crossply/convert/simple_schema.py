@@ -17,6 +17,8 @@ from crossply.values.gotypes import go_type
 
 _ATOMIC = {"string": "string", "integer": "integer", "boolean": "boolean", "float": "number"}
 _DEEPEST = 16
+_LONGEST_CHAIN = 64
+_MOST_SCHEMAS = 50_000
 
 
 class SimpleSchema:
@@ -27,6 +29,7 @@ class SimpleSchema:
         self._known: dict[str, Object] = {}
         self._required: set[str] = set()
         self._resolving: list[str] = []
+        self._made = 0
 
     def build(self, fields: Object) -> Object:
         """The schema of an object, from what is written of its fields."""
@@ -90,14 +93,26 @@ class SimpleSchema:
         if name in self._resolving:
             chain = " -> ".join([*self._resolving, name])
             raise ConversionError(f"cyclic dependency detected loading type {name}: {chain}")
+        if len(self._resolving) > _LONGEST_CHAIN:
+            raise ConversionError(f"types refer to each other over more than {_LONGEST_CHAIN} steps")
         if name not in self._known:
             self._resolving.append(name)
             self._known[name], is_required = self._field(self._definitions[name])
             self._resolving.pop()
             if is_required:
                 self._required.add(name)
+        # A few types that use each other twice would grow beyond measure.
+        self._made += _size_of(self._known[name])
+        if self._made > _MOST_SCHEMAS:
+            raise ConversionError(f"the schema would have more than {_MOST_SCHEMAS} parts")
         found: Object = deepcopy(self._known[name])
         return found
+
+
+def _size_of(value: Any) -> int:
+    if isinstance(value, dict):
+        return 1 + sum(_size_of(item) for item in value.values())
+    return 1
 
 
 def status_schema(schemas: SimpleSchema, status: Object) -> Object:

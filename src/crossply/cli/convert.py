@@ -1,0 +1,111 @@
+"""`crossply convert`: whatever of a file is in an older form, in the form of today."""
+
+from __future__ import annotations
+
+from crossply.cli.conversion_files import input_file, output_file, read_input, write_output
+from crossply.cli.converting import ENVIRONMENT_CONFIGS_FLAG, PATCH_AND_TRANSFORM_FLAG, text_of
+from crossply.cli.sources import read_documents
+from crossply.cli.spec import Command, Flag, Invocation
+from crossply.compose.metadata import name_of
+from crossply.convert.anything import Converter
+from crossply.convert.current import FunctionNames
+from crossply.convert.definition_v2 import is_version_1
+from crossply.errors import CrossplyError
+from crossply.values import Object
+from crossply.values.yaml import Document, YamlError, read_stream
+
+
+def run(invocation: Invocation) -> int:
+    """Convert the documents of a file."""
+    documents = _read(invocation)
+    converter = Converter(
+        _definitions(documents, invocation["xrd"]),
+        FunctionNames(
+            invocation["function-patch-and-transform-ref"], invocation["function-environment-configs-ref"]
+        ),
+        invocation["scope"] or "",
+    )
+    texts = [_converted(document, converter, invocation) for document in documents]
+    if not any(texts):
+        invocation.stderr.write("No changes needed.\n")
+        return 0
+    write_output(invocation, "".join(text or _unchanged(d) for text, d in zip(texts, documents, strict=True)))
+    return 0
+
+
+def _read(invocation: Invocation) -> list[Document]:
+    path = invocation["input-file"]
+    source = "stdin" if path == "-" else path
+    try:
+        found = read_stream(read_input(path, invocation.stdin), source)
+    except YamlError as problem:
+        raise problem.within("cannot convert: error converting YAML to JSON") from None
+    return [document for document in found if document.text.strip()]
+
+
+def _definitions(documents: list[Document], paths: list[str]) -> list[Object]:
+    """The definitions of version 1: in the input itself, and in files that are only looked at."""
+    beside = [document for path in paths or () for document in read_documents(path, "cannot parse XRD")]
+    found = [document.value for document in [*documents, *beside]]
+    return [value for value in found if isinstance(value, dict) and is_version_1(value)]
+
+
+def _converted(document: Document, converter: Converter, invocation: Invocation) -> str:
+    """The text of a document in its new form; empty when it stays as it is."""
+    obj = document.value
+    if not isinstance(obj, dict):
+        return ""
+    what = f"{obj.get('kind')} {name_of(obj)}"
+    try:
+        converted = converter.convert(obj)
+    except CrossplyError as problem:
+        problem.place = problem.place or f"{document.source}:{document.line}"
+        raise problem.within(f"cannot convert {what}") from None
+    if converted is None:
+        return ""
+    for field in converted.left_out:
+        invocation.stderr.write(f"{what}: {field} is left out, version 2 has nothing like it.\n")
+    return text_of(converted, document)
+
+
+def _unchanged(document: Document) -> str:
+    text = document.text.decode("utf-8", "surrogateescape")
+    if not text.startswith("---"):
+        text = f"---\n{text}"
+    return text if text.endswith("\n") else f"{text}\n"
+
+
+COMMAND = Command(
+    "convert",
+    "Convert what is in an older form: Compositions, XRDs, claims and XRs.",
+    run,
+    arguments=(input_file("YAML file to convert"),),
+    flags=(
+        output_file("result"),
+        Flag(
+            "xrd",
+            "XRDs of version 1, as files or directories, that say which kinds are claims and XRs. Those in "
+            "the input itself are known.",
+            kind="paths",
+            placeholder="PATH",
+        ),
+        Flag(
+            "scope",
+            "The scope that XRDs get. Defaults to Namespaced where claims are offered, to Cluster elsewhere.",
+            kind="string",
+            choices=("Namespaced", "Cluster"),
+        ),
+        PATCH_AND_TRANSFORM_FLAG,
+        ENVIRONMENT_CONFIGS_FLAG,
+    ),
+    description=(
+        "Reads a stream of YAML documents and rewrites those that are in an older form. Compositions become\n"
+        "pipelines, from mode Resources as from the first design's from and to. XRDs of version 1 become\n"
+        "XRDs of version 2, and the claims and XRs of their kinds XRs that are used directly. Everything\n"
+        "else stays as it is, comments included; what the new form has no place for is told."
+    ),
+    examples=(
+        "crossply convert old.yaml -o new.yaml",
+        "crossply convert claim.yaml --xrd=definition.yaml --scope=Namespaced",
+    ),
+)
