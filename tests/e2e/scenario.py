@@ -62,17 +62,32 @@ class Scenario:
         return scenario
 
     async def end(self) -> None:
-        """Have everything deleted, and do not wait for it: what fails for ever would disturb who counts."""
+        """Have everything deleted, and do not wait for it: what fails for ever would disturb who counts.
+
+        The namespace stays: its end would have a real cluster ask for all kinds, other scenarios' too.
+        """
         for kind in (DEFINITION, COMPOSITION, FUNCTION):
             for data in (await self.client.list(kind)).items:
-                name = orjson.loads(data)["metadata"]["name"]
+                obj = orjson.loads(data)
+                name = obj["metadata"]["name"]
+                if kind is DEFINITION and name.endswith(f".{self.group}"):
+                    await self._empty(obj["spec"])
                 if name.endswith(f".{self.group}") or name.startswith(self.id):
                     await self._leave(kind, name)
-        await self._leave(NAMESPACE, self.id)
 
-    async def _leave(self, kind: Kind, name: str) -> None:
+    async def _empty(self, spec: Object) -> None:
+        """Delete the composite resources of a definition; namespaced ones would keep it."""
+        [version] = [each["name"] for each in spec["versions"] if each["referenceable"]]
+        names, namespaced = spec["names"], spec["scope"] == "Namespaced"
+        kind = Kind(spec["group"], version, names["kind"], names["plural"], namespaced)
+        with contextlib.suppress(KubeError):  # it may not be served at all
+            for data in (await self.client.list(kind)).items:
+                metadata = orjson.loads(data)["metadata"]
+                await self._leave(kind, metadata["name"], metadata.get("namespace", ""))
+
+    async def _leave(self, kind: Kind, name: str, namespace: str = "") -> None:
         with contextlib.suppress(KubeError):  # a Usage may protect it
-            await self.client.delete(kind, name)
+            await self.client.delete(kind, name, namespace)
 
     async def function(self, name: str, package: str = "", **annotations: str) -> None:
         """Install a function."""
