@@ -92,6 +92,21 @@ def test_the_chart_is_good_for_one_namespace_and_says_which(helm):
     assert "install it in the namespace crossplane-system" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ("replica: 3", "a value that there is not"),
+        ("replicas: many", "no number"),
+        ("rbac: {composed: [{apiGroups: [apps], resources: [deployments]}]}", "a rule without verbs"),
+    ],
+)
+def test_values_that_make_no_sense_are_refused(helm, values, reason):
+    command = [*TOOL.template(helm), "--values", "-"]
+    done = subprocess.run(command, input=values, capture_output=True, text=True)
+    assert done.returncode != 0, reason
+    assert "values don't meet the specifications of the schema" in done.stderr
+
+
 def test_what_is_switched_off_is_not_there(helm):
     objects = rendered(helm, NOTHING)
     kinds = {each["kind"] for each in objects}

@@ -36,6 +36,7 @@ from crossply.control.connection_secrets import propagate, published_at
 from crossply.control.field_owners import holds, upgrade_to_apply
 from crossply.control.memory import Applied
 from crossply.control.plane import Plane
+from crossply.control.service_account import explained
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
 from crossply.kube.cache import Cache
@@ -268,6 +269,7 @@ class ClaimReconciler:
 
     async def _fail(self, claim: Object, reason: str, message: str, cause: CrossplyError) -> NoReturn:
         """Tell on the claim what went wrong, and give up until the next try."""
+        message = explained(message)
         await self._tell_failure(claim, reason, message)
         cause.args = (message,)
         raise cause

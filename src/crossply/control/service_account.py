@@ -52,15 +52,20 @@ def composing(plane: Plane, definition: Definition) -> Plane:
 
 def explain_refusal(problem: CrossplyError, definition: Definition) -> None:
     """Add to a problem, where it is that something may not be done, how to allow it."""
-    refusal = refusal_in(str(problem))
-    if refusal is None:
-        return
     account = definition.service_account
-    if account is not None and (refusal.user == account.user or refusal.verb == "impersonate"):
-        commands = grant(refusal)
-    else:
-        commands = grant_to_all(refusal, writes=refusal.composed and account is None)
-    problem.args = (f"{problem}. {told(refusal, commands)}",)
+    problem.args = (explained(str(problem), account.user if account is not None else ""),)
+
+
+def explained(message: str, account: str = "") -> str:
+    """A message with the way out, where it is that something may not be done, maybe by an account."""
+    refusal = refusal_in(message)
+    if refusal is None:
+        return message
+    if account and (refusal.user == account or refusal.verb == "impersonate"):
+        return f"{message}. {told(refusal, grant(refusal))}"
+    # What an account composes the controllers themselves only watch.
+    writes = refusal.verb not in _WATCHES or (refusal.composed and not account)
+    return f"{message}. {told(refusal, grant_to_all(refusal, writes))}"
 
 
 def refusal_in(message: str) -> Refusal | None:
