@@ -51,7 +51,9 @@ COMMANDS = (
     Entry("function serve", "function_serve", "Serve a built-in composition function over gRPC.", "beta"),
     Entry("resource trace", "trace", "Show a resource, what is below it, and why it is not ready.", "beta"),
     Entry("resource validate", "validate", "Validate resources against XRDs and CRDs.", "beta"),
-    Entry("convert", "convert", "Convert what is in an older form: Compositions, XRDs, claims and XRs.", "beta"),
+    Entry(
+        "convert", "convert", "Convert what is in an older form: Compositions, XRDs, claims and XRs.", "beta"
+    ),
     Entry("controller", "controller", "Run the controllers for a Kubernetes cluster.", "beta"),
     Entry("down", "down", "Stop the control plane on this machine.", "beta"),
     Entry("plan", "plan", "Show what applying files would change in the control plane.", "beta"),
