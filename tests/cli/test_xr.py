@@ -78,6 +78,11 @@ def test_a_claim_without_a_spec_is_refused(bench: Bench) -> None:
     assert refused.last_line == "cannot convert Claim to XR: no spec section in Claim"
 
 
+def test_an_empty_file_is_no_claim(bench: Bench) -> None:
+    sentence = "cannot convert Claim to XR: invalid Claim YAML: parsed object is empty"
+    assert bench.run("xr generate", "# nothing\n").last_line == sentence
+
+
 def test_defaults_are_filled_in_and_comments_kept(bench: Bench) -> None:
     result = bench.run("xr patch --xrd xrd.yaml", XR)
     assert result.out.endswith("spec: # as small as can be\n  size: 3\n  tier: gold\n")

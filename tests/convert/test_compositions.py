@@ -73,6 +73,7 @@ def test_an_environment_that_selects_nothing_needs_no_step(environment: object) 
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
+        ({}, "GroupVersionKind is empty"),
         ({"apiVersion": "v1", "kind": "Pod"}, "GroupVersionKind Group is not apiextensions.crossplane.io"),
         (
             {"apiVersion": "apiextensions.crossplane.io/v1", "kind": "Other"},

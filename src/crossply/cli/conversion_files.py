@@ -42,7 +42,10 @@ def read_input(path: str, stdin: TextIO) -> bytes:
 
 
 def read_object(invocation: Invocation, purpose: str) -> Document:
-    """The object that the input starts with; `purpose` begins the sentence when it is none."""
+    """The object that the input starts with; `purpose` begins the sentence when it is none.
+
+    An input without any document gives an empty object: what to say of that is for the conversion.
+    """
     path = invocation["input-file"]
     source = "stdin" if path == "-" else path
     data = read_input(path, invocation.stdin)
@@ -50,6 +53,8 @@ def read_object(invocation: Invocation, purpose: str) -> Document:
         document = Document(load(data, source), source, 1, data)
     except YamlError as problem:
         raise problem.within(f"{purpose}: error converting YAML to JSON") from None
+    if document.value is None:
+        return document._replace(value={})
     object_of(document, purpose)
     return document
 

@@ -27,6 +27,8 @@ class Wishes(NamedTuple):
 
 def claim_to_composite(claim: Object, wishes: Wishes, suffix: Callable[[], str]) -> Object:
     """The composite resource of a claim; `suffix` makes the random end of its name, when it needs one."""
+    if not claim:
+        raise ConversionError("invalid Claim YAML: parsed object is empty")
     kind, version = _text(claim, "kind"), _text(claim, "apiVersion")
     if not kind:
         raise ConversionError("no kind section in Claim")

@@ -11,6 +11,8 @@ PIPELINE = "Pipeline"
 
 def require_composition(obj: Object) -> Object:
     """The spec of a Composition; an error, with Crossplane's sentence, when it is something else."""
+    if not obj:
+        raise ConversionError("GroupVersionKind is empty", hint="give a file with a Composition")
     if group_of(obj) != GROUP:
         raise ConversionError(f"GroupVersionKind Group is not {GROUP}", hint="give a file with a Composition")
     if obj.get("kind") != "Composition":

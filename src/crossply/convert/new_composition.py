@@ -41,7 +41,9 @@ def _spec_of(definition: Object) -> Object:
         found: Object = decode_xrd(definition)["spec"]
     except DefinitionDecodeError as problem:
         cause = "error unmarshaling JSON: while decoding JSON"
-        raise ConversionError(f"failed to unmarshal XRD: {cause}: {problem}") from None
+        # Here Crossplane reads every definition as one of version 2.
+        sentence = str(problem).replace("of type v1.CompositeResource", "of type v2.CompositeResource")
+        raise ConversionError(f"failed to unmarshal XRD: {cause}: {sentence}") from None
     return found
 
 
