@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class BuildError(CrossplyError):
     """A package could not be built or written."""
 
-    code = "CP-560"
+    code = "CP-590"
 
 
 def run(invocation: Invocation) -> int:
@@ -23,7 +23,7 @@ def run(invocation: Invocation) -> int:
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="crossply-") as directory:
-        return _build(invocation, _runtime(invocation, directory))
+        return _build(invocation, _with_project(invocation, _runtime(invocation, directory)))
 
 
 def _build(invocation: Invocation, base: Image) -> int:
@@ -44,6 +44,23 @@ def _build(invocation: Invocation, base: Image) -> int:
         raise BuildError(f"failed to create package file: open {path}: {reason}") from None
     invocation.log(f"xpkg saved output={os.path.relpath(path)}")
     return 0
+
+
+def _with_project(invocation: Invocation, base: Image) -> Image:
+    """The runtime with the Python project that is to run in it, if one is given."""
+    from crossply.packages.python_project import with_project
+
+    if not invocation["python-project"]:
+        return base
+    if not base.layers:
+        raise BuildError(
+            "a Python project needs an image with Python to run in",
+            hint="name one with --embed-runtime-image or --embed-runtime-image-tarball",
+        )
+    try:
+        return with_project(base, invocation["python-project"])
+    except CrossplyError as problem:
+        raise problem.within("failed to build the runtime of the Python project") from None
 
 
 def _runtime(invocation: Invocation, directory: str) -> Image:
@@ -119,6 +136,13 @@ COMMAND = Command(
             kind="path",
             default=".",
         ),
+        Flag(
+            "python-project",
+            "The directory of a Python project to run in the embedded runtime image, which then only has to "
+            "bring Python.",
+            kind="existing-dir",
+            placeholder="DIR",
+        ),
     ),
     description=(
         "A package is an OCI image that holds a Configuration, a Function or a Provider. It is described by\n"
@@ -129,5 +153,6 @@ COMMAND = Command(
     examples=(
         "crossply xpkg build",
         "crossply xpkg build -f package --embed-runtime-image-tarball=runtime.tar -o function.xpkg",
+        "crossply xpkg build -f package --python-project=. --embed-runtime-image=docker.io/library/python:3",
     ),
 )

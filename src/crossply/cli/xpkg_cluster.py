@@ -25,7 +25,7 @@ PATIENCE = 10.0
 class PackageCommandError(CrossplyError):
     """A package could not be installed or updated in the cluster."""
 
-    code = "CP-565"
+    code = "CP-594"
 
 
 def arguments(verb: str) -> tuple[Argument, ...]:

@@ -17,14 +17,14 @@ _ENDING = ".gz"
 class ExtractUsage(UsageError):
     """`xpkg extract` was not told which package it should extract."""
 
-    code = "CP-562"
+    code = "CP-592"
     exit_code = 1
 
 
 class ExtractError(CrossplyError):
     """The content of a package could not be written."""
 
-    code = "CP-563"
+    code = "CP-593"
 
 
 def run(invocation: Invocation) -> int:

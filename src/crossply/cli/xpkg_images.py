@@ -18,7 +18,7 @@ ENDING = ".xpkg"
 class ImageError(CrossplyError):
     """A package file could not be found or opened."""
 
-    code = "CP-561"
+    code = "CP-591"
 
 
 def read_image(path: str) -> Image:

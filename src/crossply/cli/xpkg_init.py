@@ -24,7 +24,7 @@ _NOTES, _SCRIPT = "NOTES.txt", "init.sh"
 class InitError(CrossplyError):
     """A package could not be begun from a template."""
 
-    code = "CP-566"
+    code = "CP-595"
 
 
 def run(invocation: Invocation) -> int:

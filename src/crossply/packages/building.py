@@ -10,13 +10,11 @@ from crossply.errors import CrossplyError
 from crossply.packages import media
 from crossply.packages.directory import Directory, read_directory
 from crossply.packages.failures import BuildFailed
-from crossply.packages.image import EMPTY, Image, Layer
+from crossply.packages.image import EMPTY, Image, Layer, append
 from crossply.packages.layer_writing import Entry, write_layer
 from crossply.packages.lint import check_one_meta, lint
 from crossply.packages.stream import Package, check_example, decode, is_empty, write
 from crossply.values import Object
-
-_EPOCH = "0001-01-01T00:00:00Z"
 
 
 class Plan(NamedTuple):
@@ -91,17 +89,12 @@ def _checked(examples: Directory) -> bytes:
 def _with_file(image: Image, name: str, data: bytes, purpose: str) -> Image:
     """The image with one more layer that holds one file, labelled with what it is for."""
     written = write_layer([Entry(name, data)])
-    config = image.config
-    inner = config.get("config") or {}
-    labels = {**(inner.get("Labels") or {}), f"{media.ANNOTATION}:{written.blob.digest}": purpose}
-    changed = {
-        **config,
-        "history": [*(config.get("history") or ()), {"created": _EPOCH}],
-        "rootfs": {"type": "layers", "diff_ids": [*image.diff_ids, written.diff_id]},
-        "config": {**inner, "Labels": dict(sorted(labels.items()))},
-    }
     layer = Layer(written.blob, annotations={media.ANNOTATION: purpose})
-    return image._replace(config=changed, layers=(*image.layers, layer))
+    image = append(image, layer, written.diff_id)
+    inner = image.config.get("config") or {}
+    labels = {**(inner.get("Labels") or {}), f"{media.ANNOTATION}:{written.blob.digest}": purpose}
+    labelled = {**inner, "Labels": dict(sorted(labels.items()))}
+    return image._replace(config={**image.config, "config": labelled})
 
 
 def default_file(root: str, built: Built, digest: str) -> str:

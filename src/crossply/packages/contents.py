@@ -16,6 +16,7 @@ from crossply.packages.layer_reading import LayerReader, read_layer
 
 _WHITEOUT = ".wh."
 _OPAQUE = ".wh..wh..opq"
+MAX_ENTRIES = 500_000
 _SEARCHED = 4 << 30
 """How many bytes of a layer that was not made for it are searched."""
 
@@ -40,7 +41,7 @@ def stream_of(image: Image) -> bytes:
 
 def _in_layer(layer: Layer) -> bytes | None:
     # The stream, the headers around it, and other small files.
-    with layer.blob.open() as file, read_layer(file, media.MAX_STREAM + (16 << 20)) as reader:
+    with layer.blob.open() as file, read_layer(file, media.MAX_STREAM + (16 << 20), MAX_ENTRIES) as reader:
         for info in reader:
             if _is_stream(info):
                 return _content(reader, info)
@@ -51,7 +52,7 @@ def _flattened(image: Image) -> bytes | None:
     hidden: set[str] = set()
     for layer in reversed(image.layers):
         removed: set[str] = set()
-        with layer.blob.open() as file, read_layer(file, _SEARCHED) as reader:
+        with layer.blob.open() as file, read_layer(file, _SEARCHED, MAX_ENTRIES) as reader:
             for info in reader:
                 name = os.path.normpath(info.name).lstrip("/")
                 if _is_stream(info) and not _is_hidden(name, hidden):

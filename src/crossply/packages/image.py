@@ -14,6 +14,9 @@ from crossply.packages.blobs import Blob, Bytes, digest_of, in_memory
 from crossply.packages.failures import BadArchive
 from crossply.values import Object
 
+NO_TIME = "0001-01-01T00:00:00Z"
+"""When all is made that we make, so that it is always the same."""
+
 
 class Layer(NamedTuple):
     """One layer: a compressed or plain tar archive."""
@@ -73,7 +76,7 @@ def _annotated(layer: Layer, purposes: dict[str, str]) -> Layer:
 EMPTY = Image(
     {
         "architecture": "",
-        "created": "0001-01-01T00:00:00Z",
+        "created": NO_TIME,
         "history": [],
         "os": "",
         "rootfs": {"type": "layers", "diff_ids": []},
@@ -81,6 +84,16 @@ EMPTY = Image(
     }
 )
 """The image of nothing."""
+
+
+def append(image: Image, layer: Layer, diff_id: str) -> Image:
+    """The image with one more layer on top, which has this digest when it is not compressed."""
+    config = {
+        **image.config,
+        "history": [*(image.config.get("history") or ()), {"created": NO_TIME}],
+        "rootfs": {"type": "layers", "diff_ids": [*image.diff_ids, diff_id]},
+    }
+    return image._replace(config=config, layers=(*image.layers, layer))
 
 
 class Manifest(NamedTuple):

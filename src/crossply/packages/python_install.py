@@ -1,0 +1,54 @@
+"""Having pip install a project and what it depends on into a directory, for the Python of an image."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import NamedTuple
+
+from crossply.packages.failures import BuildFailed
+
+_PLATFORMS = {"amd64": "x86_64", "arm64": "aarch64"}
+_MANYLINUX = ("manylinux_2_28", "manylinux_2_17", "manylinux2014")
+
+
+class PipFailed(BuildFailed):
+    """pip could not install a project or what it depends on."""
+
+    code = "CP-911"
+    hint = "try the same with: pip install --target somewhere ."
+
+
+class Target(NamedTuple):
+    """The Python that something is installed for; without a version it is the one we run on."""
+
+    architecture: str
+    version: str = ""
+
+    @property
+    def flags(self) -> list[str]:
+        """What pip must know to choose what fits."""
+        if not self.version:
+            return []
+        machine = _PLATFORMS.get(self.architecture, self.architecture)
+        platforms = [f"--platform={name}_{machine}" for name in _MANYLINUX]
+        return ["--only-binary=:all:", "--implementation=cp", f"--python-version={self.version}", *platforms]
+
+
+def install(project: str, site: str, target: Target) -> None:
+    """Install a project into a directory. A wheel is made of it first: only wheels fit any Python."""
+    wheels = f"{site}-wheels"
+    _pip(["wheel", "--no-deps", f"--wheel-dir={wheels}", project])
+    made = [os.path.join(wheels, name) for name in sorted(os.listdir(wheels))]
+    _pip(["install", "--no-compile", f"--target={site}", *target.flags, *made])
+
+
+def _pip(words: list[str]) -> None:
+    command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *words]
+    environ = {**os.environ, "SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "1580601600")}
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    if done.returncode:
+        told = [line for line in done.stderr.strip().splitlines() if line.startswith("ERROR")]
+        sentence = (told or done.stderr.strip().splitlines() or ["unknown error"])[-1]
+        raise PipFailed(f"pip {words[0]} failed: {sentence.removeprefix('ERROR: ')}")

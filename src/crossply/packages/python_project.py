@@ -1,0 +1,167 @@
+"""The runtime of a function that is a Python project, made without a container engine.
+
+The base image is somebody's image with Python in it. On it come two layers: what the project depends on,
+which seldom changes, and the project itself. Their files have an order and times that are always the same.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import tomllib
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from crossply.packages.failures import BuildFailed
+from crossply.packages.image import Image, Layer, append
+from crossply.packages.layer_writing import Entry, write_layer
+from crossply.packages.python_install import Target, install
+from crossply.values import Object
+
+ROOT = "opt/function/site-packages"
+"""Where the image has what was installed."""
+_PORT = "9443/tcp"
+_NOBODY = "2000:2000"
+_SCRIPT = re.compile(r"([\w.]+):(\w+)")
+_UNSTABLE = ("direct_url.json", "REQUESTED", "INSTALLER")
+"""Files that tell how and from where something was installed: from another directory on every machine."""
+
+
+class Project(NamedTuple):
+    """What a pyproject.toml says about a function."""
+
+    name: str
+    module: str
+    function: str
+    """What to call, which the project offers as a script."""
+
+    @property
+    def distribution(self) -> str:
+        """Its name in the names of files."""
+        return re.sub(r"[-_.]+", "_", self.name).lower()
+
+
+def read_project(directory: str) -> Project:
+    """The project in a directory; its script `function`, or the only one it has, is what runs."""
+    path = os.path.join(directory, "pyproject.toml")
+    try:
+        with open(path, "rb") as file:
+            content = tomllib.load(file)
+    except OSError as problem:
+        raise BuildFailed(f"cannot read {path}: {(problem.strerror or '').lower()}") from None
+    except tomllib.TOMLDecodeError as problem:
+        raise BuildFailed(f"{path} is not TOML: {problem}") from None
+    described = content.get("project") or {}
+    scripts = described.get("scripts") or {}
+    chosen = scripts.get("function") or next(iter(scripts.values()), "") if _is_clear(scripts) else ""
+    found = _SCRIPT.fullmatch(chosen)
+    if found is None or not described.get("name"):
+        raise BuildFailed(
+            f"{path} does not say what to run",
+            hint='add a script: [project.scripts] function = "your_module.main:cli"',
+        )
+    return Project(str(described["name"]), found.group(1), found.group(2))
+
+
+def _is_clear(scripts: Object) -> bool:
+    return "function" in scripts or len(scripts) == 1
+
+
+def with_project(base: Image, directory: str) -> Image:
+    """The base image with a project and what it depends on, ready to run it."""
+    project = read_project(directory)
+    with tempfile.TemporaryDirectory(prefix="crossply-python-") as scratch:
+        site = os.path.join(scratch, "site")
+        install(directory, site, _target(base))
+        own = _own_files(site, project)
+        everything = list(_files(site))
+        image = _with_layer(base, _entries(site, (path for path in everything if path not in own)))
+        image = _with_layer(image, _entries(site, (path for path in everything if path in own)))
+    return image._replace(config=_runnable(image.config, project))
+
+
+def _target(base: Image) -> Target:
+    """For which Python the base image wants what is installed."""
+    environ = dict(
+        each.partition("=")[::2] for each in (base.config.get("config") or {}).get("Env") or () if "=" in each
+    )
+    version = ".".join(environ.get("PYTHON_VERSION", "").split(".")[:2])
+    return Target(str(base.config.get("architecture") or "amd64"), version)
+
+
+def _files(site: str) -> Iterable[str]:
+    """All files below a directory, relative to it, in order; without compiled ones and scripts."""
+    found = []
+    for directory, _, names in os.walk(site):
+        inside = os.path.relpath(directory, site)
+        if inside.split(os.sep)[0] == "bin" or "__pycache__" in inside.split(os.sep):
+            continue
+        found += [os.path.normpath(os.path.join(inside, name)) for name in names if name not in _UNSTABLE]
+    return sorted(found)
+
+
+def _own_files(site: str, project: Project) -> set[str]:
+    """The files of the project itself, which its RECORD lists."""
+    for name in os.listdir(site):
+        if name.endswith(".dist-info") and name.lower().startswith(f"{project.distribution}-"):
+            with open(os.path.join(site, name, "RECORD"), encoding="utf-8") as record:
+                return {os.path.normpath(line.rsplit(",", 2)[0].strip('"')) for line in record}
+    raise BuildFailed(f"pip did not install {project.name}")
+
+
+def _entries(site: str, paths: Iterable[str]) -> list[Entry]:
+    entries = []
+    made: set[str] = set()
+    for path in paths:
+        whole = os.path.join(ROOT, path)
+        for parent in _parents(whole):
+            if parent not in made:
+                made.add(parent)
+                entries.append(Entry(f"{parent}/", mode=0o755, is_directory=True))
+        source = os.path.join(site, path)
+        executable = os.stat(source).st_mode & 0o111
+        with open(source, "rb") as file:
+            data = _stable(path, file.read())
+        entries.append(Entry(whole, data, 0o755 if executable else 0o644))
+    return entries
+
+
+def _parents(path: str) -> list[str]:
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
+
+
+def _stable(path: str, data: bytes) -> bytes:
+    """The content of a file; of a RECORD without the files that are left out."""
+    if os.path.basename(path) != "RECORD":
+        return data
+    kept = [line for line in data.splitlines() if not _is_left_out(line)]
+    return b"\n".join(sorted(kept)) + b"\n"
+
+
+def _is_left_out(line: bytes) -> bool:
+    path = line.rsplit(b",", 2)[0].decode("utf-8", "replace")
+    return os.path.basename(path) in _UNSTABLE or "bin/" in path[:15] or "__pycache__" in path
+
+
+def _with_layer(image: Image, entries: list[Entry]) -> Image:
+    if not entries:
+        return image
+    written = write_layer(entries)
+    return append(image, Layer(written.blob), written.diff_id)
+
+
+def _runnable(config: Object, project: Project) -> Object:
+    """The configuration with what to run: the function that the project's script calls."""
+    inner = dict(config.get("config") or {})
+    inner.pop("Cmd", None)
+    code = f"import sys; from {project.module} import {project.function}; sys.exit({project.function}())"
+    kept = [each for each in inner.get("Env") or () if not each.startswith("PYTHONPATH=")]
+    changed = {
+        "Entrypoint": ["python3", "-c", code],
+        "Env": [*kept, f"PYTHONPATH=/{ROOT}", "PYTHONDONTWRITEBYTECODE=1"],
+        "ExposedPorts": {**(inner.get("ExposedPorts") or {}), _PORT: {}},
+        "User": inner.get("User") or _NOBODY,
+    }
+    return {**config, "config": {**inner, **changed}}

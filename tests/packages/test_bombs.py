@@ -1,0 +1,79 @@
+"""A package that is more than it says ends at a limit, not at the end of memory."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import tracemalloc
+from collections.abc import Iterable
+
+import pytest
+
+from crossply.packages import contents, media
+from crossply.packages.blobs import in_memory
+from crossply.packages.contents import NoStream, stream_of
+from crossply.packages.failures import TooLarge
+from crossply.packages.image import Image, Layer
+from crossply.packages.layer_writing import compress
+from tests.packages.making import image, member
+
+MIB = 1 << 20
+
+
+class Endless(io.RawIOBase):
+    """A header and very many zeros, which are made when they are read."""
+
+    def __init__(self, headers: Iterable[bytes], zeros: int) -> None:
+        self._start, self._left = b"".join(headers), zeros
+
+    def read(self, size: int = -1) -> bytes:
+        start, self._start = self._start[:size], self._start[size:]
+        if start:
+            return start
+        given = min(size, self._left)
+        self._left -= given
+        return bytes(given)
+
+
+def bomb(*headers: tarfile.TarInfo, zeros: int) -> Image:
+    target = io.BytesIO()
+    compress(Endless((each.tobuf(tarfile.GNU_FORMAT) for each in headers), zeros), target)  # type: ignore[arg-type]
+    layer = Layer(in_memory(target.getvalue()), annotations={media.ANNOTATION: media.BASE})
+    assert layer.blob.size < MIB, "it is small before it is uncompressed"
+    return image()._replace(layers=(layer,))
+
+
+def header(name: str, size: int, kind: bytes = tarfile.REGTYPE) -> tarfile.TarInfo:
+    info, _ = member(name, type=kind)
+    info.size = size
+    return info
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        header("package.yaml", 250 * MIB),
+        header("other", 250 * MIB),
+        header("x", 250 * MIB, tarfile.GNUTYPE_LONGNAME),
+        header("x", 250 * MIB, tarfile.XGLTYPE),
+    ],
+    ids=["the stream", "another file", "a name", "a header for all"],
+)
+def test_a_bomb_is_not_read_to_its_end(first: tarfile.TarInfo) -> None:
+    picture = bomb(first, zeros=first.size)
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooLarge):
+            stream_of(picture)
+        assert tracemalloc.get_traced_memory()[1] < 16 * MIB
+    finally:
+        tracemalloc.stop()
+
+
+def test_entries_without_end_are_not_all_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = bomb(*(header(f"{number}", 0) for number in range(20_000)), zeros=1024)
+    with pytest.raises(NoStream):
+        stream_of(many)
+    monkeypatch.setattr(contents, "MAX_ENTRIES", 10_000)
+    with pytest.raises(TooLarge, match="more than 10000 entries"):
+        stream_of(many)
