@@ -1,6 +1,6 @@
 """Derive the CRDs of Crossplane's own kinds, structure only, from the manifests of a release.
 
-Usage: python tools/derive_core_crds.py DIRECTORY_OF_CRDS > src/crossply/control/core_crds.json
+Usage: python tools/derive_core_crds.py DIRECTORY_OF_CRDS > src/crossply/control/definitions/core_crds.json
 Descriptions are dropped: only types, formats, defaults, list keys, rules and columns are facts of the API.
 """
 

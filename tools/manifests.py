@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-from crossply.control.standing_roles import standing_binding, standing_roles
+from crossply.control.definitions.standing_roles import standing_binding, standing_roles
 from crossply.values import Object, yaml
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -29,7 +29,7 @@ _LABELS = '  labels:\n    {{- include "crossply.labels" . | nindent 4 }}\n'
 def chart_roles() -> str:
     """The roles that always exist, as a template of the chart."""
     objects = [*standing_roles(), standing_binding()]
-    return _NOTICE.format(source="control/standing_roles.py") + "".join(map(_templated, objects))
+    return _NOTICE.format(source="control/definitions/standing_roles.py") + "".join(map(_templated, objects))
 
 
 def _templated(role: Object) -> str:

@@ -12,7 +12,7 @@ from crossply.cli.parser import Parsed, parse
 from crossply.cli.replica_flags import shares_of, timing_of
 from crossply.cli.spec import Invocation, UsageError
 from crossply.cli.work_flags import options_of
-from crossply.control.circuit import Limits
+from crossply.control.composites.circuit import Limits
 from crossply.control.options import Options
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig

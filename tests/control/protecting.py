@@ -10,8 +10,8 @@ import pytest
 
 from crossply.control.plane import plane_for
 from crossply.control.running import LOCAL_WEBHOOKS, ControlPlane
-from crossply.control.usage_protection import Protection
-from crossply.control.usage_view import USAGE
+from crossply.control.usages.protection import Protection
+from crossply.control.usages.view import USAGE
 from crossply.kube.client import Client
 
 

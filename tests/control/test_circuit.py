@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.circuit import Circuit, Limits
+from crossply.control.composites.circuit import Circuit, Limits
 
 KEY = ("ns", "xr")
 

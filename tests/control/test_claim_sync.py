@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.claim_sync import (
+from crossply.control.claims.sync import (
     claim_status,
     claim_wish,
     composite_wish,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.connection_secrets import (
+from crossply.control.composites.connection_secrets import (
     TYPE,
     SecretRefused,
     allowed,

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from crossply.control.dependencies import Dependencies, Interest
+from crossply.control.composites.dependencies import Dependencies, Interest
 from crossply.kube.caches import Caches
 from crossply.kube.client import Client
 from tests.kube.embedded import CONFIG_MAP, config_map

@@ -11,7 +11,7 @@ from crossply.compose.messages import (
     Response,
     Result,
 )
-from crossply.control.function_calls import FunctionMeter, meter_of
+from crossply.control.calls.function_calls import FunctionMeter, meter_of
 from crossply.errors import CrossplyError
 from crossply.functions.failures import FunctionCrashed, FunctionTimedOut, FunctionUnavailable
 from crossply.functions.remote import METHOD

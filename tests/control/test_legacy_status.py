@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.compose.events import StatusCondition
-from crossply.control.legacy_status import engine_status
+from crossply.control.composites.legacy_status import engine_status
 
 FOR_CLAIM = StatusCondition("Net", "True", "R", for_claim=True)
 FOR_COMPOSITE = StatusCondition("Internal", "True", "R")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.looking_again import polled_after, spread
+from crossply.control.composites.looking_again import polled_after, spread
 
 
 @pytest.mark.parametrize(

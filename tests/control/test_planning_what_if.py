@@ -8,8 +8,8 @@ from contextlib import aclosing
 import orjson
 import pytest
 
-from crossply.control.what_if import ImaginingClient
-from crossply.control.what_if_addresses import Key, address_of, is_selected
+from crossply.control.planning.what_if import ImaginingClient
+from crossply.control.planning.what_if_addresses import Key, address_of, is_selected
 from crossply.kube.client import Client
 from crossply.kube.failures import AlreadyExists, Conflict, Invalid, NotServed
 from crossply.kube.kind import Kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crossply.compose.errors import ComposeError
-from crossply.control.service_account import explain_refusal, grant, refusal_in
+from crossply.control.definitions.service_account import explain_refusal, grant, refusal_in
 from crossply.kinds.definition import parse_definition
 
 IN_NAMESPACE = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.kind_roles import Granted, definition_of, roles_for
-from crossply.control.standing_roles import standing_roles
+from crossply.control.definitions.kind_roles import Granted, definition_of, roles_for
+from crossply.control.definitions.standing_roles import standing_roles
 
 DEFINITION = {
     "apiVersion": "apiextensions.crossplane.io/v1",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.control.claim_sync import (
+from crossply.control.claims.sync import (
     CLAIM,
     REQUIREMENT,
     claim_reference,

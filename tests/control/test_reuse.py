@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crossply.compose.messages import SECOND, Request, Resource, Response, State, fatal, respond
-from crossply.control.reuse import Answers
+from crossply.control.calls.reuse import Answers
 
 
 class Clock:

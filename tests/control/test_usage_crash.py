@@ -11,9 +11,9 @@ import sys
 
 import pytest
 
-from crossply.control.usage_view import IN_USE, USAGE
-from crossply.control.webhook_configuration import CONFIGURATIONS, url_in
-from crossply.control.webhook_configuration import NAME as CONFIGURATION
+from crossply.control.usages.view import IN_USE, USAGE
+from crossply.control.webhooks.configuration import CONFIGURATIONS, url_in
+from crossply.control.webhooks.configuration import NAME as CONFIGURATION
 from crossply.kube.client import Client
 from crossply.kube.failures import Denied, KubeError, Unreachable
 from tests.control.protecting import control_plane, delete_usages, is_ready, until, use

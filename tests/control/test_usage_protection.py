@@ -11,15 +11,15 @@ from datetime import UTC, datetime, timedelta
 import orjson
 import pytest
 
-from crossply.control import webhooks
 from crossply.control.kinds import EVENT, SECRET
-from crossply.control.usage_view import USAGE
-from crossply.control.webhook_address import WebhookSettings
-from crossply.control.webhook_certificates import LIFE, new_certificate
-from crossply.control.webhook_configuration import CONFIGURATIONS, LEFT, url_in
-from crossply.control.webhook_configuration import NAME as CONFIGURATION
-from crossply.control.webhook_secret import NAME as TLS
-from crossply.control.webhook_secret import SharedCertificate, read_certificate, secret_of, selection_in
+from crossply.control.usages.view import USAGE
+from crossply.control.webhooks import webhooks
+from crossply.control.webhooks.address import WebhookSettings
+from crossply.control.webhooks.certificates import LIFE, new_certificate
+from crossply.control.webhooks.configuration import CONFIGURATIONS, LEFT, url_in
+from crossply.control.webhooks.configuration import NAME as CONFIGURATION
+from crossply.control.webhooks.secret import NAME as TLS
+from crossply.control.webhooks.secret import SharedCertificate, read_certificate, secret_of, selection_in
 from crossply.kube.caches import Caches
 from crossply.kube.client import Client
 from crossply.kube.failures import AlreadyExists, KubeError

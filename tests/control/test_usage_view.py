@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.usage_index import protects
-from crossply.control.usage_view import (
+from crossply.control.usages.index import protects
+from crossply.control.usages.view import (
     CLUSTER_USAGE,
     FINALIZER,
     LEGACY_USAGE,
@@ -14,7 +14,7 @@ from crossply.control.usage_view import (
     details_of,
     read_usage,
 )
-from crossply.control.webhook_review import in_use_message, next_step
+from crossply.control.webhooks.review import in_use_message, next_step
 
 OF = {"apiVersion": "example.org/v1", "kind": "Bucket", "resourceRef": {"name": "logs"}}
 ELSEWHERE = {**OF, "resourceRef": {"name": "logs", "namespace": "other"}}

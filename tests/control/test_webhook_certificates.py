@@ -10,10 +10,10 @@ from datetime import UTC, datetime, timedelta
 import aiohttp
 import pytest
 
-from crossply.control.webhook_address import WebhookSettings, find_address
-from crossply.control.webhook_certificates import LIFE, new_certificate
-from crossply.control.webhook_secret import read_certificate, secret_of
-from crossply.control.webhook_server import PATH, CannotListen, WebhookServer
+from crossply.control.webhooks.address import WebhookSettings, find_address
+from crossply.control.webhooks.certificates import LIFE, new_certificate
+from crossply.control.webhooks.secret import read_certificate, secret_of
+from crossply.control.webhooks.server import PATH, CannotListen, WebhookServer
 
 NAMES = ("127.0.0.1", "hooks.crossplane-system.svc")
 NOW = datetime.now(UTC)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TextIO
 from crossply.cli.spec import Command, Flag, Invocation
 
 if TYPE_CHECKING:
-    from crossply.control.planning_rounds import Progress
-    from crossply.control.planning_run import Told
+    from crossply.control.planning.rounds import Progress
+    from crossply.control.planning.run import Told
 
 NOTHING, FAILING, CHANGES = 0, 1, 3
 """Exit codes."""
@@ -23,7 +23,7 @@ def run(invocation: Invocation) -> int:
     import asyncio
 
     from crossply.cli.plan_files import read_objects
-    from crossply.control.planning_run import Wish, make_plan
+    from crossply.control.planning.run import Wish, make_plan
     from crossply.kube.config import load_config
 
     config = load_config(invocation["kubeconfig"], invocation["context"] or "", invocation.environ)

@@ -8,10 +8,10 @@ from typing import Any
 import orjson
 
 from crossply.compose.metadata import name_of, namespace_of, text_in
-from crossply.control.planning import Plan
-from crossply.control.planning_fields import Field
-from crossply.control.planning_run import Told
-from crossply.control.planning_tree import NONE, Node
+from crossply.control.planning.fields import Field
+from crossply.control.planning.plan import Plan
+from crossply.control.planning.run import Told
+from crossply.control.planning.tree import NONE, Node
 from crossply.values import Object
 from crossply.values.differences import MISSING
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from crossply.cli.failures import harmless
 from crossply.cli.plan_data import summary
 from crossply.control.kinds import CLUSTER_ROLE, CRD, REVISION
-from crossply.control.planning_fields import Field
-from crossply.control.planning_run import Told
-from crossply.control.planning_tree import CREATE, NONE, Node, label_of
+from crossply.control.planning.fields import Field
+from crossply.control.planning.run import Told
+from crossply.control.planning.tree import CREATE, NONE, Node, label_of
 from crossply.values import Object
 from crossply.values.differences import MISSING
 from crossply.values.gojson import dumps

@@ -106,7 +106,7 @@ WORK_FLAGS = (
 
 def options_of(invocation: Invocation) -> Options:
     """What the flags say."""
-    from crossply.control.circuit import Limits
+    from crossply.control.composites.circuit import Limits
     from crossply.control.options import Options
 
     return Options(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.control.circuit import Limits
-from crossply.control.pipeline_functions import CALL_SECONDS
+from crossply.control.calls.pipeline_functions import CALL_SECONDS
+from crossply.control.composites.circuit import Limits
 
 
 class Options(NamedTuple):

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from crossply.control.circuit import Limits
-from crossply.control.dependencies import Dependencies
-from crossply.control.pipeline_functions import PipelineFunctions
-from crossply.control.published_schemas import PublishedSchemas
+from crossply.control.calls.pipeline_functions import PipelineFunctions
+from crossply.control.composites.circuit import Limits
+from crossply.control.composites.dependencies import Dependencies
+from crossply.control.composites.published_schemas import PublishedSchemas
 from crossply.control.recording import Recorder
 from crossply.kube.caches import Caches
 from crossply.kube.client import Client

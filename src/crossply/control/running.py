@@ -9,10 +9,16 @@ from typing import Protocol, runtime_checkable
 
 import orjson
 
-from crossply.control import standing_roles
-from crossply.control.core_crds import core_crds
-from crossply.control.definition import DefinitionController
-from crossply.control.kind_roles import KindRoles
+from crossply.control.calls.pipeline_functions import PipelineFunctions
+from crossply.control.composites.selecting import Compositions
+from crossply.control.definitions import standing_roles
+from crossply.control.definitions.core_crds import core_crds
+from crossply.control.definitions.definition import DefinitionController
+from crossply.control.definitions.kind_roles import KindRoles
+from crossply.control.definitions.offered import OfferController
+from crossply.control.definitions.owned_crds import OwnedCrds
+from crossply.control.definitions.publication import PublicationController
+from crossply.control.definitions.revision import RevisionController
 from crossply.control.kinds import (
     APPLICATION_DEFINITION,
     CLUSTER_ROLE,
@@ -25,17 +31,11 @@ from crossply.control.kinds import (
     PUBLICATION,
     REVISION,
 )
-from crossply.control.offered import OfferController
 from crossply.control.options import Options
-from crossply.control.owned_crds import OwnedCrds
-from crossply.control.pipeline_functions import PipelineFunctions
 from crossply.control.plane import plane_for
-from crossply.control.publication import PublicationController
-from crossply.control.revision import RevisionController
-from crossply.control.selecting import Compositions
 from crossply.control.trying import tried
-from crossply.control.usage_protection import Protection
-from crossply.control.webhook_address import WebhookSettings
+from crossply.control.usages.protection import Protection
+from crossply.control.webhooks.address import WebhookSettings
 from crossply.kube.cache import Cache
 from crossply.kube.client import Client
 from crossply.kube.shared_queue import SharedQueue

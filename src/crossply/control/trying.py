@@ -6,7 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Hashable
 from typing import TypeVar
 
-from crossply.control.defined_kinds import Waiting
+from crossply.control.definitions.defined_kinds import Waiting
 from crossply.control.observing import observed, tell_failure
 from crossply.errors import CrossplyError
 from crossply.kube.failures import Conflict

@@ -1,0 +1,1 @@
+"""Calling the functions of pipelines, and not calling them where the answer is known."""

@@ -1,0 +1,105 @@
+"""One kind of claim under control: its watch and its composite resources', its queue, its workers."""
+
+from __future__ import annotations
+
+import asyncio
+
+import orjson
+
+from crossply.control.claims.reconciler import ClaimReconciler
+from crossply.control.claims.sync import CLAIM, FINALIZER, REQUIREMENT, Binding, claim_reference
+from crossply.control.composites.kind import kind_of
+from crossply.control.plane import Plane
+from crossply.control.trying import tried
+from crossply.kinds.definition import Definition
+from crossply.kube.kind import Kind
+from crossply.kube.shared_queue import SharedQueue
+from crossply.values import Object
+
+Key = tuple[str, str]
+
+
+class ClaimKind:
+    """Starts when a claim is offered, and stops with its definition."""
+
+    def __init__(self, plane: Plane, definition: Definition) -> None:
+        self._plane = plane
+        self.kind = claim_kind_of(definition)
+        composite = kind_of(definition)
+        self._claims = plane.caches.acquire(self.kind)
+        self._xrs = plane.caches.acquire(composite)
+        self._queue: SharedQueue[Key] = SharedQueue(
+            f"claim/{definition.name}",
+            plane.shares,
+            everything=self._claims.keys,
+            owned_as=lambda key: f"{self.kind.resource}/{'/'.join(key)}",
+        )
+        self._binding = binding_of(definition)
+        self._vanished: dict[Key, Object] = {}
+        """Claims that are gone, but should not have been yet."""
+        self._reconciler = ClaimReconciler(
+            plane, definition, self._binding, self.kind, composite, self._claims, self._xrs
+        )
+
+    async def start(self) -> None:
+        """Watch claims and composite resources, and begin to reconcile once all of them are known."""
+        self._unsubscribe = (
+            self._claims.subscribe(self._notice),
+            self._xrs.subscribe(self._notice_composite),
+        )
+        self._task = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        """Stop reconciling; nothing is undone."""
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        self._plane.caches.release(self._xrs)
+        self._plane.caches.release(self._claims)
+
+    async def reconcile(self, claim: Object) -> None:
+        """Bring one claim in line, beside the queue; raises what goes wrong."""
+        await self._xrs.synced.wait()
+        await self._claims.synced.wait()
+        await self._reconciler.reconcile(claim)
+
+    async def _run(self) -> None:
+        await self._xrs.synced.wait()
+        await self._claims.synced.wait()
+        work = tried(self._queue, self.kind.kind, self._work)
+        await self._queue.run(work, self._plane.concurrency)
+
+    def _notice(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+        if new is None and old is not None:
+            claim = orjson.loads(old)
+            if FINALIZER in (claim["metadata"].get("finalizers") or ()):
+                self._vanished[key] = claim
+        self._queue.add(key)
+
+    def _notice_composite(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+        """A composite resource concerns the claim it refers to, and the one it referred to before."""
+        for data in (old, new):
+            ref = claim_reference(orjson.loads(data), self._binding) if data is not None else None
+            if ref is not None:
+                self._queue.add((str(ref.get("namespace", "")), str(ref.get("name", ""))))
+
+    async def _work(self, key: Key) -> None:
+        data = self._claims.get(*key)
+        vanished = self._vanished.pop(key, None)
+        if data is not None:
+            await self._reconciler.reconcile(orjson.loads(data))
+        elif vanished is not None:
+            await self._reconciler.clear_up_after(vanished)
+
+
+def claim_kind_of(definition: Definition) -> Kind:
+    """The claim's kind at the version that controllers write."""
+    names = definition.claim_names
+    assert names is not None
+    return Kind(definition.group, definition.referenceable_version, names.kind, names.plural, True)
+
+
+def binding_of(definition: Definition) -> Binding:
+    """Where claims of a definition keep what binds them."""
+    return REQUIREMENT if definition.machinery == "infrastructure" else CLAIM

@@ -1,0 +1,290 @@
+"""One claim, reconciled: bind it to a composite resource, keep the two in line, and pass on what comes of it.
+
+The claim is written before its composite resource: it then names the one that is about to be made, so if we
+die in between, the next run makes that one and none is left over. A stale claim is refused by its version.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import NoReturn
+
+import orjson
+
+from crossply.compose.conditions import put_conditions, read_conditions, set_conditions
+from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
+from crossply.compose.metadata import annotations_of, name_of, namespace_of, uid_of
+from crossply.compose.verdict import AVAILABLE, DELETING, SYNCED, failed
+from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
+from crossply.control.claims.sync import (
+    FINALIZER,
+    Binding,
+    claim_reference,
+    claim_status,
+    claim_wish,
+    composite_wish,
+    conditions_for_claim,
+    difference,
+    is_ready,
+    is_retained,
+    owner_elsewhere,
+    referenced_name,
+    release_patch,
+    spec_of,
+)
+from crossply.control.composites.connection_secrets import propagate, published_at
+from crossply.control.definitions.service_account import explained
+from crossply.control.field_owners import holds, upgrade_to_apply
+from crossply.control.memory import Applied
+from crossply.control.plane import Plane
+from crossply.errors import CrossplyError
+from crossply.kinds.definition import Definition
+from crossply.kube.cache import Cache
+from crossply.kube.failures import Conflict, KubeError, NotServed
+from crossply.kube.kind import Kind
+from crossply.values import Object
+
+MANAGER = "crossplane"
+CLAIM_MANAGER = "apiextensions.crossplane.io/claim"
+BIND = "BindCompositeResource"
+DELETE = "DeleteCompositeResource"
+RELEASE = "ReleaseCompositeResource"
+PROPAGATE = "PropagateConnectionSecret"
+
+WAITING = StatusCondition(
+    "Ready", "False", "Waiting", "Claim is waiting for composite resource to become Ready"
+)
+
+# No vowels and no digits that look like letters: a name never spells a word.
+_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+_LONGEST_PREFIX = 58
+
+
+class ClaimReconciler:
+    """Reconciles the claims of one definition."""
+
+    def __init__(
+        self,
+        plane: Plane,
+        definition: Definition,
+        binding: Binding,
+        kind: Kind,
+        composite: Kind,
+        claims: Cache,
+        xrs: Cache,
+    ) -> None:
+        self._plane = plane
+        self._binding = binding
+        self._kind = kind
+        self._composite = composite
+        self._type = (composite.api_version, composite.kind)
+        self._enforced = definition.enforced_composition is not None
+        self._claims = claims
+        self._xrs = xrs
+        self._applied = Applied()
+
+    async def reconcile(self, claim: Object) -> None:
+        """Bring one claim and its composite resource in line."""
+        if annotations_of(claim).get("crossplane.io/paused") == "true":
+            self._tell(claim, NORMAL, PAUSED, PAUSED_CONDITION.message)
+            await self._write_status(claim, claim.get("status") or {}, PAUSED_CONDITION)
+            return
+        xr = await self._bound(claim)
+        other = owner_elsewhere(claim, xr, self._binding)
+        if other:
+            # Nothing we do can change this; the watch wakes us when the other claim lets go.
+            await self._tell_failure(claim, BIND, _not_ours(self._referenced(claim), other))
+        elif claim["metadata"].get("deletionTimestamp"):
+            await self._let_go(claim, xr)
+        else:
+            claim, xr = await self._sync(claim, xr)
+            await self._pass_on(claim, xr)
+
+    async def clear_up_after(self, claim: Object) -> None:
+        """A claim is gone although we held it: API servers may lose a finalizer added while they delete."""
+        xr = await self._bound(claim)
+        if xr is None or claim_reference(xr, self._binding) is None:
+            return
+        if owner_elsewhere(claim, xr, self._binding) or is_retained(xr, self._binding):
+            return
+        await self._plane.client.delete(self._composite, name_of(xr), uid=uid_of(xr))
+
+    async def _bound(self, claim: Object) -> Object | None:
+        """The composite resource that the claim refers to, if it exists."""
+        name = self._referenced(claim)
+        if not name:
+            return None
+        data = self._xrs.get("", name)
+        if data is not None:
+            found: Object = orjson.loads(data)
+            return found
+        try:
+            # It may be too new for the watch to have told us.
+            return await self._plane.client.get(self._composite, name)
+        except NotServed:
+            return None
+        except KubeError as problem:
+            await self._fail(claim, BIND, f"cannot get bound composite resource: {problem}", problem)
+
+    def _referenced(self, claim: Object) -> str:
+        return referenced_name(claim, self._binding)
+
+    async def _sync(self, claim: Object, xr: Object | None) -> tuple[Object, Object]:
+        name = self._referenced(claim) or self._new_name(name_of(claim))
+        was_bound = claim_reference(xr, self._binding) is not None
+        enforced, binding = self._enforced, self._binding
+        try:
+            xr = await self._own_fields(xr)
+            bound = claim_wish(claim, xr, self._type, name, enforced=enforced, binding=binding)
+            claim = await self._save(claim, bound)
+            wish = composite_wish(claim, xr, self._type, name, enforced=enforced, binding=binding)
+            xr = await self._apply(xr, wish)
+        except Conflict:
+            raise
+        except CrossplyError as problem:
+            told = f"cannot bind and sync claim with composite resource: {problem}"
+            await self._fail(claim, BIND, told, problem)
+        if not was_bound:
+            self._tell(claim, NORMAL, BIND, "Successfully bound composite resource")
+        return claim, xr
+
+    def _new_name(self, claim: str) -> str:
+        prefix = f"{claim}-"[:_LONGEST_PREFIX]
+        while True:
+            name = prefix + "".join(secrets.choice(_LETTERS) for _ in range(5))
+            if self._xrs.get("", name) is None:
+                return name
+
+    async def _own_fields(self, xr: Object | None) -> Object | None:
+        """Take over what others wrote into a composite resource, so that we can also remove it again."""
+        patch = upgrade_to_apply(xr, CLAIM_MANAGER) if xr is not None else []
+        if xr is None or not patch:
+            return xr
+        written = await self._plane.client.patch_json(self._composite, name_of(xr), patch)
+        self._xrs.learn(written)
+        return written
+
+    async def _save(self, claim: Object, wish: Object) -> Object:
+        """Write what changed on the claim itself: nothing when nothing did."""
+        change = difference(wish, claim)
+        if not change:
+            return claim
+        change.setdefault("metadata", {})["resourceVersion"] = claim["metadata"]["resourceVersion"]
+        return await self._patch(claim, change)
+
+    async def _patch(self, claim: Object, change: Object) -> Object:
+        name, namespace = name_of(claim), namespace_of(claim)
+        written = await self._plane.client.patch_merge(self._kind, name, change, namespace, MANAGER)
+        self._claims.learn(written)
+        return written
+
+    async def _apply(self, xr: Object | None, wish: Object) -> Object:
+        if xr is not None and (self._applied.holds(xr, wish) or holds(xr, wish, CLAIM_MANAGER)):
+            return xr
+        try:
+            written = await self._plane.client.apply(self._composite, wish, CLAIM_MANAGER)
+        except KubeError as problem:
+            raise problem.within("cannot apply composite resource") from None
+        self._applied.remember(written, wish)
+        self._xrs.learn(written)
+        return written
+
+    async def _pass_on(self, claim: Object, xr: Object) -> None:
+        """Tell on the claim how its composite resource fares; once it is ready, hand over its secret."""
+        status = claim_status(claim, xr)
+        if not is_ready(xr):
+            self._tell(claim, NORMAL, BIND, "Composite resource is not yet ready")
+            await self._write_status(claim, status, SYNCED, WAITING, xr=xr)
+            return
+        try:
+            published = await propagate(self._plane, xr, claim)
+        except Conflict:
+            raise
+        except CrossplyError as problem:
+            told = f"cannot propagate connection details from composite: {problem}"
+            await self._fail(claim, PROPAGATE, told, problem)
+        if published:
+            time = published_at(claim, self._plane.now())
+            status = {**status, "connectionDetails": {"lastPublishedTime": time}}
+            told = "Successfully propagated connection details from composite resource"
+            self._tell(claim, NORMAL, PROPAGATE, told)
+        await self._write_status(claim, status, SYNCED, AVAILABLE, xr=xr)
+
+    async def _let_go(self, claim: Object, xr: Object | None) -> None:
+        """Delete the composite resource, then the claim: at once, or when all of it is gone."""
+        if FINALIZER not in (claim["metadata"].get("finalizers") or ()):
+            return
+        if xr is not None and is_retained(xr, self._binding):
+            await self._release(claim, xr)
+            return
+        foreground = spec_of(claim).get("compositeDeletePolicy") == "Foreground"
+        if xr is not None and not (foreground and xr["metadata"].get("deletionTimestamp")):
+            await self._delete(claim, xr, "Foreground" if foreground else "")
+        if xr is not None and foreground:
+            # The watch wakes us when it is gone.
+            await self._write_status(claim, claim.get("status") or {}, DELETING)
+            return
+        self._tell(claim, NORMAL, DELETE, "Successfully deleted composite resource")
+        await self._remove_finalizer(claim)
+
+    async def _release(self, claim: Object, xr: Object) -> None:
+        """Let the claim go; its composite resource stays as it is, for another claim to bind."""
+        if claim_reference(xr, self._binding) is not None:
+            patch = release_patch(self._binding)
+            self._xrs.learn(await self._plane.client.patch_merge(self._composite, name_of(xr), patch))
+        self._tell(claim, NORMAL, RELEASE, "Successfully released composite resource, which is retained")
+        await self._remove_finalizer(claim)
+
+    async def _remove_finalizer(self, claim: Object) -> None:
+        left = [each for each in claim["metadata"]["finalizers"] if each != FINALIZER]
+        claim = await self._patch(claim, {"metadata": {"finalizers": left or None}})
+        if left:
+            await self._write_status(claim, claim.get("status") or {}, DELETING, SYNCED)
+
+    async def _delete(self, claim: Object, xr: Object, propagation: str) -> None:
+        try:
+            await self._plane.client.delete(
+                self._composite, name_of(xr), propagation=propagation, uid=uid_of(xr)
+            )
+        except NotServed:
+            return
+        except Conflict:
+            raise
+        except KubeError as problem:
+            await self._fail(claim, DELETE, f"cannot delete bound composite resource: {problem}", problem)
+
+    async def _write_status(
+        self, claim: Object, status: Object, *changes: StatusCondition, xr: Object | None = None
+    ) -> None:
+        """Write the claim's status, if it would change."""
+        generation, now = claim["metadata"].get("generation", 0), self._plane.now()
+        conditions = set_conditions(read_conditions(status), changes, now, generation)
+        if xr is not None:
+            conditions = put_conditions(conditions, conditions_for_claim(xr, generation, now))
+        wish = {**status, "conditions": conditions}
+        if wish == claim.get("status"):
+            return
+        body = {**claim, "status": wish}
+        self._claims.learn(await self._plane.client.update_status(self._kind, body, MANAGER))
+
+    async def _fail(self, claim: Object, reason: str, message: str, cause: CrossplyError) -> NoReturn:
+        """Tell on the claim what went wrong, and give up until the next try."""
+        message = explained(message)
+        await self._tell_failure(claim, reason, message)
+        cause.args = (message,)
+        raise cause
+
+    async def _tell_failure(self, claim: Object, reason: str, message: str) -> None:
+        self._tell(claim, WARNING, reason, message)
+        changes = (DELETING,) if claim["metadata"].get("deletionTimestamp") else ()
+        await self._write_status(claim, claim.get("status") or {}, *changes, failed(message))
+
+    def _tell(self, claim: Object, type_: str, reason: str, message: str) -> None:
+        self._plane.recorder.record(claim, Event(type_, reason, message))
+
+
+def _not_ours(xr: str, other: str) -> str:
+    return (
+        f'refusing to operate on composite resource "{xr}" that is not bound to this claim: '
+        f'bound to claim "{other}"'
+    )

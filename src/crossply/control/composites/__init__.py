@@ -1,0 +1,1 @@
+"""Composite resources: chosen for, composed, written, watched, and woken again."""

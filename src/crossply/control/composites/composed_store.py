@@ -1,0 +1,151 @@
+"""The composed resources of one kind of composite resource, as the watch caches have them.
+
+Composed kinds are watched by the label that every composed resource carries, so a cluster's other ConfigMaps
+and Secrets never enter our memory. What a reference names but the cache does not have is looked up: it may
+have lost its label, or be too new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import orjson
+
+from crossply.compose.errors import ComposeError
+from crossply.compose.machinery import Machinery
+from crossply.compose.messages import Snapshot
+from crossply.compose.metadata import controller_of, name_of, namespace_of
+from crossply.compose.observed import Observed
+from crossply.compose.world import decode_data
+from crossply.control.composites.connection_secrets import find_secret, secret_place
+from crossply.control.composites.dependencies import Interest
+from crossply.control.kinds import SECRET
+from crossply.control.plane import Plane
+from crossply.kube.cache import Cache
+from crossply.kube.discovery import UnknownKind
+from crossply.kube.failures import Forbidden, KubeError
+from crossply.kube.kind import Kind
+from crossply.kube.selection import Selection
+from crossply.values import Object
+
+LABEL = "crossplane.io/composite"
+CANNOT_GET = "cannot compose resources: cannot get existing composed resources: cannot get composed resource"
+CANNOT_WATCH = "cannot compose resources: cannot watch composed resources"
+
+Enqueue = Callable[[str, str, str], None]
+"""Wakes a composite resource, and says what did."""
+
+
+class ComposedStore:
+    """Finds composed resources, and tells when one of them changes."""
+
+    def __init__(self, plane: Plane, composite: Kind, enqueue: Enqueue) -> None:
+        self._plane = plane
+        self._composite = composite
+        self._enqueue = enqueue
+        self._caches: dict[Kind, Cache] = {}
+        self._snapshots: dict[tuple[Kind, str, str], tuple[bytes, Snapshot]] = {}
+
+    async def load(self, xr: Object, machinery: Machinery) -> list[Observed]:
+        """Everything the composite resource refers to that exists."""
+        found = []
+        for reference in machinery.read(xr, machinery.references) or ():
+            name = reference.get("name")
+            if not name:
+                continue
+            namespace = namespace_of(xr) or reference.get("namespace", "")
+            snapshot = await self._find(reference["apiVersion"], reference["kind"], namespace, name)
+            if snapshot is not None:
+                found.append(Observed(snapshot, await self._connection_details(snapshot.object)))
+        return found
+
+    async def _find(self, api_version: str, kind_name: str, namespace: str, name: str) -> Snapshot | None:
+        try:
+            kind = await self._plane.discovery.kind_for(api_version, kind_name)
+        except UnknownKind:
+            return None
+        if kind.namespaced and not namespace:
+            raise ComposeError(
+                f"{CANNOT_GET}: an empty namespace may not be set when a resource name is provided",
+                hint=f"give the {kind_name} a namespace in the Composition",
+            )
+        namespace = namespace if kind.namespaced else ""
+        cache = await self.follow(kind)
+        data = cache.get(namespace, name)
+        if data is None:
+            try:
+                obj = await self._plane.client.get(kind, name, namespace)
+            except KubeError as problem:
+                raise problem.within(CANNOT_GET) from None
+            return Snapshot(obj) if obj is not None else None
+        return self._snapshot(kind, namespace, name, data)
+
+    def _snapshot(self, kind: Kind, namespace: str, name: str, data: bytes) -> Snapshot:
+        """The same snapshot as long as the object is the same, so that it is encoded once."""
+        key = (kind, namespace, name)
+        known = self._snapshots.get(key)
+        if known is None or known[0] is not data:
+            known = self._snapshots[key] = (data, Snapshot(orjson.loads(data)))
+        return known[1]
+
+    async def follow(self, kind: Kind) -> Cache:
+        """Watch a composed kind, from the first resource of it on."""
+        cache = self._caches.get(kind)
+        if cache is None:
+            cache = self._caches[kind] = self._plane.caches.acquire(kind, Selection(labels=LABEL))
+            cache.subscribe(self._notice)
+        if not cache.synced.is_set():
+            await self._may_read(cache)
+        return cache
+
+    async def _may_read(self, cache: Cache) -> None:
+        try:
+            await cache.readable()
+        except Forbidden as problem:
+            raise problem.within(CANNOT_WATCH) from None
+
+    async def learn(self, kind: Kind, obj: Object) -> None:
+        """Take in what an apply left, ahead of the watch."""
+        (await self.follow(kind)).learn(obj)
+
+    def _notice(self, change: str, key: tuple[str, str], old: bytes | None, new: bytes | None) -> None:
+        """Wake the owner; one that the object has just lost must hear of it, too."""
+        for data in (old, new):
+            if data is not None:
+                self._wake_owner(orjson.loads(data))
+
+    def _wake_owner(self, obj: Object) -> None:
+        owner = self._owner_of(obj)
+        if owner:
+            namespace = namespace_of(obj) if self._composite.namespaced else ""
+            self._enqueue(namespace, owner, f"{obj['kind']}/{name_of(obj)}")
+
+    def _owner_of(self, obj: Object) -> str:
+        """The name of the composite resource of our kind that controls an object; empty where none does."""
+        owner = controller_of(obj)
+        if owner is None or owner.get("kind") != self._composite.kind:
+            return ""
+        if str(owner.get("apiVersion", "")).rpartition("/")[0] != self._composite.group:
+            return ""
+        return str(owner.get("name", ""))
+
+    def remaining(self) -> int:
+        """How many composed resources stay for now, as far as we know: nobody has deleted them yet."""
+        found = (orjson.loads(data) for cache in self._caches.values() for data in cache.objects())
+        return sum(
+            1 for each in found if self._owner_of(each) and not each["metadata"].get("deletionTimestamp")
+        )
+
+    async def _connection_details(self, obj: Object) -> dict[str, bytes]:
+        secret = await find_secret(self._plane, obj)
+        return decode_data(secret) if secret is not None else {}
+
+    def secrets_of(self, found: Iterable[Observed]) -> list[Interest]:
+        """The connection secrets of what was found: their content is part of what functions see."""
+        places = (secret_place(each.snapshot.object) for each in found)
+        return [Interest(SECRET, namespace, name) for namespace, name in places if name]
+
+    def stop(self) -> None:
+        """Watch nothing any more."""
+        for kind in list(self._caches):
+            self._plane.caches.release(self._caches.pop(kind))

@@ -1,0 +1,130 @@
+"""Writing composed resources: what is no longer desired goes, what differs from the wish is applied."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+from crossply.compose.collection import Deletion
+from crossply.compose.composed import Composed
+from crossply.compose.engine import Outcome
+from crossply.compose.errors import ComposeError
+from crossply.compose.events import COMPOSE, WARNING, Event
+from crossply.compose.metadata import labels_of, name_of, namespace_of, uid_of
+from crossply.compose.naming import COMPOSED_MANAGER, composed_manager
+from crossply.control.composites.composed_store import ComposedStore
+from crossply.control.composites.dependencies import Interest
+from crossply.control.field_owners import is_applied, upgrade_to_apply
+from crossply.control.memory import Applied
+from crossply.control.plane import Plane
+from crossply.errors import CrossplyError
+from crossply.kube.failures import Conflict, Invalid, KubeError
+from crossply.kube.kind import Kind
+from crossply.values import Object
+
+_DETACHED = ("crossplane.io/composite", "crossplane.io/claim-name", "crossplane.io/claim-namespace")
+
+
+class ComposedWrites:
+    """Makes composed resources what an outcome wants them to be."""
+
+    def __init__(self, plane: Plane, store: ComposedStore) -> None:
+        self._plane = plane
+        self._store = store
+        self._applied = Applied()
+
+    async def collect_all(self, deletions: Iterable[Deletion]) -> None:
+        """Delete what is no longer desired."""
+        await asyncio.gather(*(self._collect(deletion) for deletion in deletions))
+
+    async def apply_all(self, xr: Object, outcome: Outcome) -> set[str]:
+        """Apply what differs, side by side; returns the names of those that the API refused."""
+        manager = composed_manager(name_of(xr), xr)
+        results = await asyncio.gather(
+            *(self._apply(resource, manager) for resource in outcome.composed), return_exceptions=True
+        )
+        unsynced = set()
+        for resource, result in zip(outcome.composed, results, strict=True):
+            if isinstance(result, Conflict):
+                raise result
+            if isinstance(result, Invalid):
+                unsynced.add(resource.name)
+                told = f'cannot apply composed resource "{resource.name}": {result}'
+                self._plane.recorder.record(xr, Event(WARNING, COMPOSE, told))
+            elif isinstance(result, CrossplyError):
+                raise ComposeError(
+                    f'cannot compose resources: cannot apply composed resource "{resource.name}": {result}',
+                    hint=result.hint,
+                ) from result
+            elif isinstance(result, BaseException):
+                raise result
+        return unsynced
+
+    async def place_of(self, resource: Composed) -> Interest:
+        """Where the resource is to be: whatever happens there may let it be applied."""
+        wish = resource.object
+        kind = await self._plane.discovery.kind_for(wish["apiVersion"], wish["kind"])
+        return Interest(kind, namespace_of(wish), name_of(wish))
+
+    async def _collect(self, deletion: Deletion) -> None:
+        """Detach, then delete in the foreground, so that nothing of it is left behind."""
+        obj = deletion.snapshot.object
+        kind = await self._plane.discovery.kind_for(obj["apiVersion"], obj["kind"])
+        name, namespace = name_of(obj), namespace_of(obj)
+        try:
+            labels = {key: None for key in _DETACHED if key in labels_of(obj)}
+            version = obj["metadata"]["resourceVersion"]
+            if labels:
+                change = {"metadata": {"labels": labels, "resourceVersion": version}}
+                detached = await self._plane.client.patch_merge(kind, name, change, namespace)
+                version = detached["metadata"]["resourceVersion"]
+            await self._plane.client.delete(kind, name, namespace, "Foreground", uid_of(obj), version)
+        except Conflict:
+            # It is not what it was when it was decided to go.
+            raise
+        except KubeError as problem:
+            if problem.status != 404:
+                raise ComposeError(
+                    "cannot compose resources: cannot garbage collect composed resources that are no longer "
+                    f'desired: cannot delete composed resource "{deletion.name}": {problem}'
+                ) from problem
+
+    async def _apply(self, resource: Composed, manager: str) -> None:
+        live = resource.observed.object if resource.observed is not None else None
+        wish = resource.object
+        if live is not None and self._is_there(live, wish, manager):
+            return
+        kind = await self._plane.discovery.kind_for(wish.get("apiVersion", ""), wish.get("kind", ""))
+        if live is not None:
+            live = await self._take_over(kind, live, manager)
+        result = await self._plane.client.apply(kind, _based_on(live, wish), manager)
+        if live is not None:
+            result = await self._take_over(kind, result, manager)
+        self._applied.remember(result, wish)
+        await self._store.learn(kind, result)
+
+    def _is_there(self, live: Object, wish: Object, manager: str) -> bool:
+        """Whether an apply would change nothing, as we remember it or as its managed fields tell."""
+        if self._applied.holds(live, wish) or self._applied.refresh(live, wish):
+            return True
+        if not is_applied(live, wish, manager):
+            return False
+        self._applied.remember(live, wish)
+        return True
+
+    async def _take_over(self, kind: Kind, live: Object, manager: str) -> Object:
+        """Own what was written by updates, as older Crossplanes did, so that we can also remove it again."""
+        managers = [str(each.get("manager", "")) for each in live["metadata"].get("managedFields") or ()]
+        ours = next((each for each in managers if each.startswith(COMPOSED_MANAGER)), manager)
+        patch = upgrade_to_apply(live, ours)
+        if not patch:
+            return live
+        return await self._plane.client.patch_json(kind, name_of(live), patch, namespace_of(live))
+
+
+def _based_on(live: Object | None, wish: Object) -> Object:
+    """The wish for the very object that it was decided about: a late one is refused by a changed object."""
+    if live is None:
+        return wish
+    known = {key: live["metadata"][key] for key in ("uid", "resourceVersion")}
+    return {**wish, "metadata": {**wish["metadata"], **known}}

@@ -1,0 +1,148 @@
+"""One kind of composite resource under control: its watch, its queue, its workers."""
+
+from __future__ import annotations
+
+import asyncio
+
+import orjson
+
+from crossply.compose.machinery import Machinery, machinery_at
+from crossply.control.composites.circuit import Circuit
+from crossply.control.composites.composed_store import ComposedStore
+from crossply.control.composites.looking_again import spread
+from crossply.control.composites.reconciler import CompositeReconciler
+from crossply.control.composites.selecting import Compositions
+from crossply.control.definitions.service_account import composing
+from crossply.control.kinds import REVISION
+from crossply.control.plane import Plane
+from crossply.control.trying import tried
+from crossply.kinds.definition import Definition
+from crossply.kinds.revision import COMPOSITION_NAME
+from crossply.kube.kind import Kind
+from crossply.kube.shared_queue import SharedQueue
+from crossply.values import Object
+
+Key = tuple[str, str]
+
+
+class CompositeKind:
+    """Starts with its definition, and stops with it."""
+
+    def __init__(self, plane: Plane, definition: Definition, compositions: Compositions) -> None:
+        self._plane = plane
+        self.kind = kind_of(definition)
+        self._machinery = machinery_of(definition)
+        self._cache = plane.caches.acquire(self.kind)
+        self._queue: SharedQueue[Key] = SharedQueue(
+            f"composite/{definition.name}",
+            plane.shares,
+            everything=self._cache.keys,
+            owned_as=lambda key: f"{definition.name}/{'/'.join(key)}",
+        )
+        self._circuit = Circuit(plane.circuit, controller=self._queue.name)
+        acting = composing(plane, definition)
+        self._composed = ComposedStore(acting, self.kind, self._woken)
+        self._reconciler = CompositeReconciler(
+            acting,
+            definition,
+            self.kind,
+            self._machinery,
+            compositions,
+            self._composed,
+            self._cache,
+            self._circuit,
+            lambda namespace, name: self._woken(namespace, name, "required resources"),
+        )
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Watch the kind and begin to reconcile."""
+        self._revisions = self._plane.caches.acquire(REVISION)
+        self._unsubscribe = (
+            # Claims follow the same cache: it may outlive us.
+            self._cache.subscribe(self._notice),
+            self._revisions.subscribe(self._notice_revision),
+        )
+        await self._cache.synced.wait()
+        work = tried(self._queue, self.kind.kind, self._work)
+        self._tasks.append(asyncio.create_task(self._queue.run(work, self._plane.concurrency)))
+
+    async def stop(self) -> None:
+        """Stop reconciling; nothing is undone."""
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for key in self.instances():
+            self._reconciler.forget(self._cache.uid(*key), *key)
+        self._composed.stop()
+        self._plane.caches.release(self._revisions)
+        self._plane.caches.release(self._cache)
+
+    async def reconcile(self, xr: Object) -> None:
+        """Bring one composite resource in line, beside the queue; raises what goes wrong."""
+        await self._cache.synced.wait()
+        await self._reconciler.reconcile(xr)
+
+    def instances(self) -> list[Key]:
+        """The composite resources that exist."""
+        return list(self._cache.keys())
+
+    def _woken(self, namespace: str, name: str, source: str) -> None:
+        if self._queue.owns((namespace, name)):
+            self._circuit.note((namespace, name), source)
+            self._queue.add((namespace, name))
+
+    def remaining(self) -> int:
+        """How many composed resources nobody has deleted yet, as far as we know."""
+        return self._composed.remaining()
+
+    def _notice(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+        if new is None and old is not None:
+            self._reconciler.forget(orjson.loads(old)["metadata"]["uid"], *key)
+        self._queue.add(key)
+
+    def _notice_revision(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+        """A new revision concerns every composite resource that follows its Composition."""
+        if new is None:
+            return
+        composition = (orjson.loads(new)["metadata"].get("labels") or {}).get(COMPOSITION_NAME, "")
+        for each in filter(self._queue.owns, self._cache.keys()):
+            data = self._cache.get(*each)
+            if data is not None and self._follows(orjson.loads(data), composition):
+                self._queue.add(each)
+
+    def _follows(self, xr: Object, composition: str) -> bool:
+        current = self._machinery.name_in(xr, "compositionRef")
+        manual = self._machinery.read(xr, "compositionUpdatePolicy") == "Manual"
+        return current in ("", composition) and not (manual and current)
+
+    async def _work(self, key: Key) -> None:
+        data = self._cache.get(*key)
+        if data is None:
+            return
+        xr = orjson.loads(data)
+        wait = self._circuit.spend(key, xr)
+        if wait:
+            self._queue.add_after(key, wait)
+            return
+        again = await self._reconciler.reconcile(xr)
+        if again:
+            self._queue.add_after(key, spread(again))
+
+
+def kind_of(definition: Definition) -> Kind:
+    """The composite resource's kind at the version that controllers write."""
+    return Kind(
+        definition.group,
+        definition.referenceable_version,
+        definition.names.kind,
+        definition.names.plural,
+        definition.scope == "Namespaced",
+    )
+
+
+def machinery_of(definition: Definition) -> Machinery:
+    """Where the kind keeps the engine's fields."""
+    return machinery_at(definition.machinery)

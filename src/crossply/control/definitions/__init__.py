@@ -1,0 +1,1 @@
+"""Definitions become kinds: CRDs, roles, controllers that start and stop; Compositions become revisions."""

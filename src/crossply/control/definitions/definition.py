@@ -1,0 +1,138 @@
+"""Definitions become kinds: their CRDs are applied, and their composite resources are controlled.
+
+The definition goes last: a finalizer keeps it until its composite resources and its CRD are gone.
+"""
+
+from __future__ import annotations
+
+from crossply.compose.events import NORMAL, WARNING, Event
+from crossply.control.composites.kind import CompositeKind
+from crossply.control.composites.selecting import Compositions
+from crossply.control.conditions import ESTABLISHED, TERMINATING
+from crossply.control.definitions.defined_kinds import (
+    COMPOSITE_TYPE,
+    DefinedKinds,
+    Waiting,
+    is_controlled_by,
+    is_established,
+)
+from crossply.control.definitions.kind_roles import Granted, KindRoles
+from crossply.control.kinds import CRD, DEFINITION
+from crossply.control.plane import Plane
+from crossply.kinds.definition import Definition, parse_definition
+from crossply.kube.failures import Conflict, KubeError
+from crossply.kube.kind import Kind
+from crossply.schema.crd import CrdError, composite_crd
+from crossply.values import Object
+
+FINALIZER = "defined.apiextensions.crossplane.io"
+RENDER, ESTABLISH = "RenderCRD", "EstablishComposite"
+_THE_CRD = "composite resource CustomResourceDefinition"
+
+
+class DefinitionController:
+    """Follows the definitions of composite resources of one kind: CompositeResourceDefinitions, or others."""
+
+    name = "defined"
+
+    def __init__(
+        self, plane: Plane, compositions: Compositions, roles: KindRoles, definitions: Kind = DEFINITION
+    ) -> None:
+        self._plane = plane
+        self._compositions = compositions
+        self._roles = roles
+        self._definitions = definitions
+        self._kinds: DefinedKinds[CompositeKind] = DefinedKinds(plane, definitions, FINALIZER)
+
+    async def reconcile(self, name: str) -> None:
+        """Serve what is defined, or take it away with its definition."""
+        xrd = await self._plane.client.get(self._definitions, name)
+        if xrd is None:
+            await self._kinds.stop(name)
+            return
+        definition = parse_definition(xrd)
+        if xrd["metadata"].get("deletionTimestamp"):
+            await self._remove(xrd, definition)
+            return
+        xrd = await self._kinds.hold(xrd)
+        crd = await self._apply_crd(xrd)
+        if not is_established(crd):
+            raise Waiting(f"waiting for composite resource CustomResourceDefinition {name} to be established")
+        # Not before the kind is the definition's: nobody gets rights to a kind by only naming it.
+        await self._roles.keep(xrd, granted_by(definition))
+        await self._run(xrd, definition)
+        await self._kinds.tell(xrd, ESTABLISHED, {COMPOSITE_TYPE: definition.composite})
+
+    async def _apply_crd(self, xrd: Object) -> Object:
+        """Apply the CRD, and tell how that went."""
+        try:
+            crd, changed = await self._kinds.apply_crd(composite_crd(xrd))
+        except Conflict:
+            raise
+        except CrdError as problem:
+            self._tell(xrd, WARNING, RENDER, f"cannot render {_THE_CRD}: {problem}")
+            raise
+        except KubeError as problem:
+            self._tell(xrd, WARNING, ESTABLISH, f"cannot apply rendered {_THE_CRD}: {problem}")
+            raise
+        if changed:
+            self._tell(xrd, NORMAL, ESTABLISH, f"Applied {_THE_CRD}: {crd['metadata']['name']}")
+        return crd
+
+    def _tell(self, xrd: Object, type_: str, reason: str, message: str) -> None:
+        self._plane.recorder.record(xrd, Event(type_, reason, message))
+
+    async def attend(self, name: str) -> None:
+        """Run what is defined while another replica serves it."""
+        xrd = await self._plane.client.get(self._definitions, name)
+        if xrd is None:
+            await self._kinds.stop(name)
+            return
+        definition = parse_definition(xrd)
+        version = definition.referenceable_version
+        await self._kinds.attend(definition.name, version, lambda: self._run(xrd, definition))
+
+    async def _run(self, xrd: Object, definition: Definition) -> None:
+        def make() -> CompositeKind:
+            return CompositeKind(self._plane, definition, self._compositions)
+
+        await self._kinds.run(definition.name, xrd["metadata"].get("generation", 0), make)
+
+    async def _remove(self, xrd: Object, definition: Definition) -> None:
+        xrd = await self._kinds.tell(xrd, TERMINATING)
+        crd = await self._plane.client.get(CRD, definition.name)
+        if crd is not None and not is_controlled_by(crd, xrd):
+            # Somebody else's kind: there is nothing of ours to take away.
+            crd = None
+        if crd is not None and not crd["metadata"].get("deletionTimestamp"):
+            await self._empty(xrd, definition)
+            await self._kinds.stop(definition.name)
+            await self._plane.keeping.delete(CRD, definition.name)
+        if crd is not None:
+            raise Waiting(f"waiting for CustomResourceDefinition {definition.name} to be gone")
+        await self._kinds.stop(definition.name)
+        await self._kinds.let_go(xrd)
+
+    async def _empty(self, xrd: Object, definition: Definition) -> None:
+        """Delete cluster scoped composite resources; namespaced ones are their users', and are waited for."""
+        if self._kinds.running(definition.name) is None:
+            # After a restart nobody would work off the finalizers of composite resources.
+            await self._run(xrd, definition)
+        kind = self._kinds.running(definition.name)
+        assert kind is not None
+        instances = kind.instances()
+        if definition.scope != "Namespaced":
+            for namespace, name in instances:
+                await self._plane.client.delete(kind.kind, name, namespace)
+        if instances:
+            raise Waiting(f"waiting for {len(instances)} composite resources of {definition.name} to be gone")
+        remaining = kind.remaining()
+        if remaining:
+            # The garbage collector follows an owner only while the owner's kind is served.
+            raise Waiting(f"waiting for {remaining} composed resources of {definition.name} to be gone")
+
+
+def granted_by(definition: Definition) -> Granted:
+    """What the roles of a definition are about."""
+    claim = definition.claim_names
+    return Granted(definition.name, definition.group, definition.names.plural, claim.plural if claim else "")

@@ -1,0 +1,103 @@
+"""Definitions that offer a claim: its CRD is applied, and claims are controlled.
+
+This is the other half of `definition`, and independent of it: each has a finalizer, a condition, and its own
+part of the definition's end. Claims go first, since each takes its composite resource with it.
+"""
+
+from __future__ import annotations
+
+from crossply.compose.events import NORMAL, WARNING, Event
+from crossply.control.claims.kind import ClaimKind, claim_kind_of
+from crossply.control.conditions import OFFERED, REDACTED
+from crossply.control.definitions.defined_kinds import (
+    CLAIM_TYPE,
+    DefinedKinds,
+    Waiting,
+    is_controlled_by,
+    is_established,
+)
+from crossply.control.definitions.emptying import empty
+from crossply.control.kinds import CRD, DEFINITION
+from crossply.control.plane import Plane
+from crossply.kinds.definition import Definition, parse_definition
+from crossply.schema.crd import CrdError, claim_crd
+from crossply.values import Object
+
+FINALIZER = "offered.apiextensions.crossplane.io"
+OFFER = "OfferClaim"
+
+
+class OfferController:
+    """Follows CompositeResourceDefinitions that offer a claim."""
+
+    name = "offered"
+
+    def __init__(self, plane: Plane) -> None:
+        self._plane = plane
+        self._kinds: DefinedKinds[ClaimKind] = DefinedKinds(plane, DEFINITION, FINALIZER)
+
+    async def reconcile(self, name: str) -> None:
+        """Serve the claim that is offered, or take it away with its definition."""
+        xrd = await self._plane.client.get(DEFINITION, name)
+        if xrd is None:
+            await self._kinds.stop(name)
+            return
+        definition = parse_definition(xrd)
+        if definition.claim is None:
+            return
+        if xrd["metadata"].get("deletionTimestamp"):
+            await self._remove(xrd, definition)
+            return
+        wish = self._rendered(xrd)
+        xrd = await self._kinds.hold(xrd)
+        if not is_established(await self._apply_crd(xrd, wish)):
+            raise Waiting("waiting for composite resource claim CustomResourceDefinition to be established")
+        await self._run(xrd, definition)
+        await self._kinds.tell(xrd, OFFERED, {CLAIM_TYPE: definition.claim})
+
+    async def attend(self, name: str) -> None:
+        """Run the claim that is offered while another replica serves it."""
+        xrd = await self._plane.client.get(DEFINITION, name)
+        if xrd is None:
+            await self._kinds.stop(name)
+            return
+        definition = parse_definition(xrd)
+        if definition.claim is None:
+            return
+        kind = claim_kind_of(definition)
+        await self._kinds.attend(kind.resource, kind.version, lambda: self._run(xrd, definition))
+
+    def _rendered(self, xrd: Object) -> Object:
+        try:
+            return claim_crd(xrd)
+        except CrdError as problem:
+            problem = problem.within("cannot render composite resource claim CustomResourceDefinition")
+            self._plane.recorder.record(xrd, Event(WARNING, OFFER, str(problem)))
+            raise problem from None
+
+    async def _apply_crd(self, xrd: Object, wish: Object) -> Object:
+        crd, changed = await self._kinds.apply_crd(wish)
+        if changed:
+            told = f"Applied composite resource claim CustomResourceDefinition: {crd['metadata']['name']}"
+            self._plane.recorder.record(xrd, Event(NORMAL, OFFER, told))
+        return crd
+
+    async def _run(self, xrd: Object, definition: Definition) -> None:
+        generation = xrd["metadata"].get("generation", 0)
+        await self._kinds.run(definition.name, generation, lambda: ClaimKind(self._plane, definition))
+
+    async def _remove(self, xrd: Object, definition: Definition) -> None:
+        if not self._kinds.is_held(xrd):
+            await self._kinds.stop(definition.name)
+            return
+        xrd = await self._kinds.tell(xrd, REDACTED)
+        kind = claim_kind_of(definition)
+        crd = await self._plane.client.get(CRD, kind.resource)
+        if crd is not None and is_controlled_by(crd, xrd):
+            await empty(self._plane, kind, lambda: self._run(xrd, definition))
+            await self._kinds.stop(definition.name)
+            await self._plane.keeping.delete(CRD, kind.resource)
+            raise Waiting(f"waiting for CustomResourceDefinition {kind.resource} to be gone")
+        await self._kinds.stop(definition.name)
+        self._plane.discovery.drop(kind)
+        await self._kinds.let_go(xrd)

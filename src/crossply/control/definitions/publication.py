@@ -1,0 +1,148 @@
+"""Published infrastructure: application teams may require in their namespaces what is defined without one.
+
+An InfrastructurePublication offers a requirement for the kind of an InfrastructureDefinition, as a
+CompositeResourceDefinition offers a claim. Requirements go first: when the publication is deleted, and when
+the definition is, which therefore waits for us.
+"""
+
+from __future__ import annotations
+
+import orjson
+
+from crossply.compose.events import WARNING, Event, StatusCondition
+from crossply.control.claims.kind import ClaimKind, claim_kind_of
+from crossply.control.conditions import OFFERED, REDACTED
+from crossply.control.definitions.defined_kinds import (
+    CLAIM_TYPE,
+    COMPOSITE_TYPE,
+    DefinedKinds,
+    Waiting,
+    is_controlled_by,
+    is_established,
+)
+from crossply.control.definitions.emptying import empty
+from crossply.control.definitions.kind_roles import Granted, KindRoles
+from crossply.control.kinds import CRD, INFRASTRUCTURE_DEFINITION, PUBLICATION
+from crossply.control.plane import Plane
+from crossply.errors import CrossplyError
+from crossply.kinds.definition import Definition, parse_definition, published
+from crossply.kinds.definition_v1alpha1 import parse_publication
+from crossply.kube.cache import Cache
+from crossply.schema.crd_v1alpha1 import requirement_crd
+from crossply.values import Object
+
+FINALIZER = "offered.apiextensions.crossplane.io"
+OFFER = "OfferRequirement"
+
+
+class PublicationController:
+    """Follows InfrastructurePublications."""
+
+    name = "published"
+
+    def __init__(self, plane: Plane, roles: KindRoles, publications: Cache) -> None:
+        self._plane = plane
+        self._roles = roles
+        self._publications = publications
+        self._kinds: DefinedKinds[ClaimKind] = DefinedKinds(plane, PUBLICATION, FINALIZER)
+        self._definitions: DefinedKinds[ClaimKind] = DefinedKinds(plane, INFRASTRUCTURE_DEFINITION, FINALIZER)
+
+    def of_definition(self, name: str) -> list[str]:
+        """The publications of a definition."""
+        found = (parse_publication(orjson.loads(data)) for data in self._publications.objects())
+        return [each.name for each in found if each.definition == name]
+
+    async def reconcile(self, name: str) -> None:
+        """Serve the requirement that is offered, or take it away."""
+        publication = await self._plane.client.get(PUBLICATION, name)
+        if publication is None:
+            await self._kinds.stop(name)
+            return
+        wanted = parse_publication(publication).definition
+        definition = await self._plane.client.get(INFRASTRUCTURE_DEFINITION, wanted)
+        if publication["metadata"].get("deletionTimestamp"):
+            await self._remove(publication, definition)
+        elif definition is None:
+            # The watch on definitions wakes us when it comes.
+            await self._refuse(publication, f'InfrastructureDefinition "{wanted}" does not exist')
+        elif wanted != name:
+            # So a definition is published at most once.
+            await self._refuse(publication, f'a publication has the name of what it publishes, "{wanted}"')
+        elif definition["metadata"].get("deletionTimestamp"):
+            await self._withdraw(publication, definition)
+        else:
+            await self._offer(publication, definition)
+
+    async def attend(self, name: str) -> None:
+        """Run the requirement that is offered while another replica serves it."""
+        publication = await self._plane.client.get(PUBLICATION, name)
+        if publication is None:
+            await self._kinds.stop(name)
+            return
+        wanted = parse_publication(publication).definition
+        definition = await self._plane.client.get(INFRASTRUCTURE_DEFINITION, wanted)
+        if definition is None:
+            await self._kinds.stop(name)
+            return
+        infrastructure = published(parse_definition(definition))
+        kind = claim_kind_of(infrastructure)
+
+        async def run() -> None:
+            await self._run(publication, definition, infrastructure)
+
+        await self._kinds.attend(kind.resource, kind.version, run)
+
+    async def _offer(self, publication: Object, definition: Object) -> None:
+        infrastructure = published(parse_definition(definition))
+        try:
+            wish = requirement_crd(publication, definition)
+        except CrossplyError as problem:
+            await self._refuse(publication, str(problem))
+            return
+        publication = await self._kinds.hold(publication)
+        definition = await self._definitions.hold(definition)
+        kind = claim_kind_of(infrastructure)
+        crd, _ = await self._kinds.apply_crd(wish)
+        if not is_established(crd):
+            raise Waiting("waiting for requirement CustomResourceDefinition to be established")
+        await self._roles.keep(publication, Granted(kind.resource, kind.group, kind.plural))
+        await self._run(publication, definition, infrastructure)
+        assert infrastructure.claim is not None
+        types = {COMPOSITE_TYPE: infrastructure.composite, CLAIM_TYPE: infrastructure.claim}
+        await self._kinds.tell(publication, OFFERED, types)
+
+    async def _run(self, publication: Object, definition: Object, infrastructure: Definition) -> None:
+        version = tuple(each["metadata"].get("generation", 0) for each in (publication, definition))
+        name = publication["metadata"]["name"]
+        await self._kinds.run(name, version, lambda: ClaimKind(self._plane, infrastructure))
+
+    async def _refuse(self, publication: Object, problem: str) -> None:
+        told = f"cannot offer requirement: {problem}"
+        self._plane.recorder.record(publication, Event(WARNING, OFFER, told))
+        await self._kinds.tell(publication, StatusCondition("Offered", "False", "CannotOffer", told))
+
+    async def _remove(self, publication: Object, definition: Object | None) -> None:
+        if self._kinds.is_held(publication):
+            await self._kinds.let_go(await self._withdraw(publication, definition))
+
+    async def _withdraw(self, publication: Object, definition: Object | None) -> Object:
+        """Delete all requirements, then their CRD; then nothing of ours keeps the definition."""
+        publication = await self._kinds.tell(publication, REDACTED)
+        if definition is not None:
+            infrastructure = published(parse_definition(definition))
+            await self._take_away(publication, definition, infrastructure)
+            await self._kinds.stop(publication["metadata"]["name"])
+            self._plane.discovery.drop(claim_kind_of(infrastructure))
+            await self._definitions.let_go(definition)
+        return publication
+
+    async def _take_away(self, publication: Object, definition: Object, infrastructure: Definition) -> None:
+        kind = claim_kind_of(infrastructure)
+        crd = await self._plane.client.get(CRD, kind.resource)
+        if crd is None or not is_controlled_by(crd, publication):
+            return
+        if not crd["metadata"].get("deletionTimestamp"):
+            await empty(self._plane, kind, lambda: self._run(publication, definition, infrastructure))
+            await self._kinds.stop(publication["metadata"]["name"])
+            await self._plane.keeping.delete(CRD, kind.resource)
+        raise Waiting(f"waiting for CustomResourceDefinition {kind.resource} to be gone")

@@ -1,0 +1,119 @@
+"""The kinds that the control plane governs: composite resources and claims, each with its reconciler.
+
+The reconcilers are the controllers' own; here they work for the imagined world, one object at a time.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import orjson
+
+from crossply.compose.machinery import Machinery
+from crossply.compose.metadata import controller_of, namespace_of, text_in
+from crossply.control.claims.kind import ClaimKind, claim_kind_of
+from crossply.control.composites.kind import CompositeKind, kind_of, machinery_of
+from crossply.control.composites.selecting import Compositions
+from crossply.control.kinds import INFRASTRUCTURE_DEFINITION
+from crossply.control.plane import Plane
+from crossply.control.planning.definitions import DEFINITIONS
+from crossply.control.planning.what_if_addresses import Key, key_of
+from crossply.kinds.definition import Definition, parse_definition, published
+from crossply.kube.discovery import UnknownKind
+from crossply.kube.failures import NotServed
+from crossply.kube.kind import Kind
+from crossply.values import Object
+
+
+class Governed(NamedTuple):
+    """One kind, and the definition that it comes from."""
+
+    kind: Kind
+    definition: Definition
+    is_claim: bool
+
+    @property
+    def machinery(self) -> Machinery:
+        """Where the composite resource keeps the engine's fields."""
+        return machinery_of(self.definition)
+
+
+class GovernedKinds:
+    """All of them, as the imagined world defines them."""
+
+    def __init__(self, plane: Plane, compositions: Compositions) -> None:
+        self._plane = plane
+        self._compositions = compositions
+        self._known: dict[tuple[str, str], Governed] = {}
+        self._reconcilers: dict[Kind, CompositeKind | ClaimKind] = {}
+
+    async def load(self) -> None:
+        """Read every definition."""
+        for kind in DEFINITIONS:
+            try:
+                listed = await self._plane.client.list(kind)
+            except NotServed:
+                continue
+            for data in listed.items:
+                definition = parse_definition(orjson.loads(data))
+                # Whether it is published shows in whether its requirements are served.
+                await self._define(published(definition) if kind == INFRASTRUCTURE_DEFINITION else definition)
+
+    async def _define(self, definition: Definition) -> None:
+        await self._add(Governed(kind_of(definition), definition, is_claim=False))
+        if definition.claim_names is not None:
+            await self._add(Governed(claim_kind_of(definition), definition, is_claim=True))
+
+    async def _add(self, governed: Governed) -> None:
+        kind = governed.kind
+        try:
+            await self._plane.discovery.kind_for(kind.api_version, kind.kind)
+        except UnknownKind:
+            return
+        self._known[kind.group, kind.plural] = governed
+
+    def at(self, key: Key) -> Governed | None:
+        """What governs an object."""
+        return self._known.get((key.group, key.plural))
+
+    def composite(self, api_version: str, kind: str) -> Governed | None:
+        """The composite resources of a type."""
+        for each in self._known.values():
+            if not each.is_claim and each.kind.kind == kind and _group(api_version) == each.kind.group:
+                return each
+        return None
+
+    def defined_by(self, name: str) -> list[Governed]:
+        """The kinds that a definition defines."""
+        return [each for each in self._known.values() if each.definition.name == name]
+
+    def owner_key(self, obj: Object) -> Key | None:
+        """The composite resource that controls an object."""
+        owner = controller_of(obj)
+        governed = (
+            self.composite(text_in(owner, "apiVersion"), text_in(owner, "kind"))
+            if owner is not None
+            else None
+        )
+        if owner is None or governed is None:
+            return None
+        return key_of(governed.kind, text_in(owner, "name"), namespace_of(obj))
+
+    async def reconcile(self, governed: Governed, obj: Object) -> None:
+        """Do what the controller would do for one object."""
+        await self._reconciler(governed).reconcile(obj)
+
+    def _reconciler(self, governed: Governed) -> CompositeKind | ClaimKind:
+        found = self._reconcilers.get(governed.kind)
+        if found is None:
+            found = (
+                ClaimKind(self._plane, governed.definition)
+                if governed.is_claim
+                else CompositeKind(self._plane, governed.definition, self._compositions)
+            )
+            self._reconcilers[governed.kind] = found
+        return found
+
+
+def _group(api_version: str) -> str:
+    return api_version.rpartition("/")[0]

@@ -1,0 +1,87 @@
+"""What to say of a planned object beside its fields: errors, warnings, and why it stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from crossply.compose.conditions import read_conditions
+from crossply.compose.events import WARNING
+from crossply.compose.metadata import annotations_of, metadata_of, uid_of
+from crossply.control.planning.kinds import Governed
+from crossply.control.planning.rounds import MOST_RUNS, Rounds
+from crossply.control.planning.tree import DELETE, Node
+from crossply.control.planning.what_if_addresses import Key
+from crossply.control.planning.what_if_world import World
+from crossply.values import Object
+
+
+def holds_back(governed: Governed, xr: Object) -> str:
+    """Why a composite resource would not follow its Composition; empty where it would."""
+    machinery = governed.machinery
+    if metadata_of(xr).get("deletionTimestamp"):
+        return "is being deleted"
+    if annotations_of(xr).get("crossplane.io/paused") == "true":
+        return "is paused by its annotation crossplane.io/paused"
+    revision = machinery.name_in(xr, "compositionRevisionRef")
+    if machinery.read(xr, "compositionUpdatePolicy") == "Manual" and revision:
+        return f"stays at revision {revision}: its compositionUpdatePolicy is Manual"
+    return ""
+
+
+def annotate(
+    node: Node, governed: Governed | None, rounds: Rounds, world: World, held: Mapping[Key, str]
+) -> None:
+    """Add what is to be said."""
+    if node.action == DELETE or node.error:
+        return
+    if node.key in held:
+        node.notes.append(held[node.key])
+        return
+    node.warnings += _warnings(node.obj, world)
+    if governed is None:
+        return
+    _add_error(node, rounds)
+    known = world.known(node.key)
+    if known is not None and known.before is not None and not governed.is_claim:
+        node.notes += _choices(governed, known.before, node.obj)
+    reason = holds_back(governed, node.obj) if not governed.is_claim else ""
+    if reason:
+        node.notes.append(reason)
+    if node.key in rounds.restless:
+        node.notes.append(f"would not come to rest: it still changes after {MOST_RUNS} reconciles")
+
+
+def _add_error(node: Node, rounds: Rounds) -> None:
+    problem = rounds.problems.get(node.key)
+    if problem is not None:
+        node.error, node.hint = str(problem), problem.hint
+    else:
+        node.error = node.error or _unsynced(node.obj)
+    node.warnings = [each for each in node.warnings if each != node.error]
+
+
+def _unsynced(obj: Object) -> str:
+    for each in read_conditions(obj.get("status")):
+        if each["type"] == "Synced" and (each["status"], each["reason"]) == ("False", "ReconcileError"):
+            return str(each.get("message", "")) or "would not be synced"
+    return ""
+
+
+def _warnings(obj: Object, world: World) -> list[str]:
+    uid = uid_of(obj)
+    told = [each for each in world.told if uid and _about(each).get("uid") == uid]
+    return list(dict.fromkeys(str(each.get("message", "")) for each in told if each.get("type") == WARNING))
+
+
+def _about(event: Object) -> dict[str, Any]:
+    about = event.get("involvedObject") or event.get("regarding")
+    return about if isinstance(about, dict) else {}
+
+
+def _choices(governed: Governed, before: Object, after: Object) -> list[str]:
+    """What it is composed by, where that changes."""
+    names = [governed.machinery.name_in(xr, "compositionRef") for xr in (before, after)]
+    if names[0] and names[0] != names[1]:
+        return [f"would be composed by {names[1]} instead of {names[0]}"]
+    return []

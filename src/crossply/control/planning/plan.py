@@ -1,0 +1,237 @@
+"""What applying some objects would change: the controllers at work in a world that is only imagined.
+
+The objects are applied there, as a user would apply them (or deleted). Then the composite resources that are
+concerned are reconciled by the controllers' own code, again and again as changes wake them, until nothing
+changes any more (`rounds`). The difference between the two worlds is the plan (`tree`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import orjson
+
+from crossply.compose.metadata import name_of, namespace_of, text_in
+from crossply.control.composites.selecting import Compositions
+from crossply.control.definitions.revision import RevisionController
+from crossply.control.kinds import COMPOSITION, DEFINITION, FUNCTION, NAMESPACE, REVISION
+from crossply.control.plane import Plane
+from crossply.control.planning.chance import Chances
+from crossply.control.planning.concerned import Concerned
+from crossply.control.planning.definitions import define, is_definition
+from crossply.control.planning.files import apply_file
+from crossply.control.planning.kinds import Governed, GovernedKinds
+from crossply.control.planning.notes import annotate
+from crossply.control.planning.rounds import CONCURRENCY, Progress, Rounds
+from crossply.control.planning.tree import NONE, Forest, Node
+from crossply.control.planning.what_if import ImaginingClient
+from crossply.control.planning.what_if_addresses import Key, key_of
+from crossply.errors import CrossplyError
+from crossply.kinds.composition import parse_composition
+from crossply.kube.discovery import UnknownKind
+from crossply.kube.failures import KubeError
+from crossply.kube.kind import Kind
+from crossply.values import Object
+
+_INSTANCES = 4
+"""The order of all that is neither a namespace nor of our own kinds."""
+
+
+class PlanRefused(CrossplyError):
+    """A plan cannot be made: an object has no name, or there is no control plane."""
+
+    code = "CP-840"
+
+
+@dataclass(slots=True)
+class Plan:
+    """What would change: composite resources with all below them, and everything else."""
+
+    others: list[Node] = field(default_factory=list)
+    roots: list[Node] = field(default_factory=list)
+
+    def nodes(self) -> list[Node]:
+        """Every object."""
+        return [node for root in (*self.others, *self.roots) for node in root.walk()]
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether something would go wrong."""
+        return any(node.error for node in self.nodes())
+
+    @property
+    def is_changing(self) -> bool:
+        """Whether something would change."""
+        return any(node.action != NONE for node in self.nodes())
+
+
+class Planner:
+    """Makes one plan."""
+
+    def __init__(
+        self, client: ImaginingClient, plane: Plane, manager: str, namespace: str, progress: Progress
+    ) -> None:
+        self._client = client
+        self._world = client.world
+        self._plane = plane
+        self._manager = manager
+        self._namespace = namespace
+        self._progress = progress
+        self._files: dict[Key, Kind] = {}
+        self._refused: list[Node] = []
+
+    async def applying(self, objects: Iterable[Object]) -> Plan:
+        """What applying objects would change."""
+        self._begin()
+        room = asyncio.Semaphore(CONCURRENCY)
+        ordered = sorted(objects, key=_order)
+        for obj in [each for each in ordered if _order(each) < _INSTANCES]:
+            self._take(await self._apply(obj, room))
+        instances = [each for each in ordered if _order(each) == _INSTANCES]
+        for applied in await asyncio.gather(*(self._apply(obj, room) for obj in instances)):
+            self._take(applied)
+        return await self._finish()
+
+    async def deleting(self, objects: Iterable[Object]) -> Plan:
+        """What deleting objects would take away."""
+        self._begin()
+        await self._kinds.load()
+        for obj in sorted(objects, key=_order, reverse=True):
+            kind, obj = await self._located(obj)
+            try:
+                await self._delete(kind, obj)
+            except KubeError as problem:
+                key = key_of(kind, name_of(obj), namespace_of(obj))
+                self._take(Node(key, obj, NONE, error=str(problem), hint=problem.hint))
+        return await self._finish()
+
+    async def _delete(self, kind: Kind, obj: Object) -> None:
+        if is_definition(kind.group, kind.plural):
+            for governed in self._kinds.defined_by(name_of(obj)):
+                await self._concerned.undefine(governed)
+        await self._client.delete(kind, name_of(obj), namespace_of(obj))
+
+    def _begin(self) -> None:
+        caches = self._plane.caches
+        compositions, revisions = caches.acquire(COMPOSITION), caches.acquire(REVISION)
+        self._kinds = GovernedKinds(self._plane, Compositions(compositions, revisions))
+        self._forest = Forest(self._plane, self._world, self._kinds, CONCURRENCY)
+        self._concerned = Concerned(self._plane, self._world, self._kinds)
+        self._rounds = Rounds(self._plane, self._world, self._kinds, self._progress)
+        self._synced = (compositions.synced, revisions.synced)
+
+    def _take(self, applied: Node | tuple[Key, Kind]) -> None:
+        """Note an object that was applied, or one that was refused."""
+        if isinstance(applied, Node):
+            self._forest.seen.add(applied.key)
+            self._refused.append(applied)
+        else:
+            self._files[applied[0]] = applied[1]
+
+    async def _apply(self, obj: Object, room: asyncio.Semaphore) -> Node | tuple[Key, Kind]:
+        async with room:
+            return await self._applied(obj)
+
+    async def _applied(self, obj: Object) -> Node | tuple[Key, Kind]:
+        try:
+            kind, obj = await self._located(obj)
+        except UnknownKind as problem:
+            key = Key(text_in(obj, "apiVersion"), text_in(obj, "kind"), namespace_of(obj), name_of(obj))
+            return Node(key, obj, NONE, error=str(problem), hint=problem.hint)
+        key = key_of(kind, name_of(obj), namespace_of(obj))
+        try:
+            written = await apply_file(self._client, kind, obj, self._manager)
+            await self._follow_up(kind, written)
+        except CrossplyError as problem:
+            return Node(key, obj, NONE, error=str(problem), hint=problem.hint)
+        return key, kind
+
+    async def _located(self, obj: Object) -> tuple[Kind, Object]:
+        """The object's kind, and the object in its namespace."""
+        kind = await self._plane.discovery.kind_for(text_in(obj, "apiVersion"), text_in(obj, "kind"))
+        if not name_of(obj):
+            raise PlanRefused(
+                f"a {kind.kind} has no name",
+                hint="give it metadata.name: a plan tells what becomes of one object",
+            )
+        if not kind.namespaced or namespace_of(obj):
+            return kind, obj
+        return kind, {**obj, "metadata": {**obj["metadata"], "namespace": self._namespace}}
+
+    async def _follow_up(self, kind: Kind, written: Object) -> None:
+        """What the controllers of our own kinds make of an object that is not composed."""
+        if kind.resource == COMPOSITION.resource:
+            parse_composition(written)
+            await RevisionController(self._plane).reconcile(name_of(written))
+        elif is_definition(kind.group, kind.plural):
+            await define(self._client, kind.plural, name_of(written))
+            await self._plane.discovery.refresh()
+
+    async def _finish(self) -> Plan:
+        await self._rounds.guarded(asyncio.gather(*(synced.wait() for synced in self._synced)))
+        await self._world.quiet()
+        for data in (await self._client.list(FUNCTION)).items:
+            self._plane.functions.put(orjson.loads(data))
+        await self._kinds.load()
+        await self._concerned.find()
+        for node in self._concerned.refused:
+            self._take(node)
+        await self._rounds.settle(self._concerned.due)
+        return await self._compared()
+
+    async def _compared(self) -> Plan:
+        plan = Plan()
+        concerned = self._concerned
+        touched = dict.fromkeys((*concerned.due, *self._world.written(), *concerned.held))
+        roots = dict.fromkeys(self._root(key, touched) for key in touched if self._kinds.at(key) is not None)
+        for key in sorted(roots):
+            governed = self._kinds.at(key)
+            node = await self._tree(key, governed) if governed is not None else None
+            if node is not None:
+                plan.roots.append(node)
+        plan.others += self._refused
+        for key, kind in self._files.items():
+            node = await self._forest.tree(key, kind)
+            if node is not None:
+                plan.others.append(node)
+        plan.others += await self._forest.rest()
+        chances = await Chances.among(self._client, self._world)
+        for node in plan.nodes():
+            governed = self._kinds.at(node.key)
+            annotate(node, governed, self._rounds, self._world, self._concerned.held)
+            if governed is not None and not governed.is_claim and not node.error:
+                node.notes += filter(None, [chances.note(node.key, governed)])
+        return plan
+
+    async def _tree(self, key: Key, governed: Governed) -> Node | None:
+        if key in self._concerned.held:
+            return await self._forest.leaf(key, governed)
+        return await self._forest.tree(key, governed.kind)
+
+    def _root(self, key: Key, touched: Iterable[Key]) -> Key:
+        """The topmost composite resource or claim that is concerned, too."""
+        for _ in range(100):
+            known = self._world.known(key)
+            obj = (known.now or known.before) if known is not None else None
+            above = self._rounds.above(key, obj) if obj is not None else None
+            if above is None or above not in touched:
+                return key
+            key = above
+        return key
+
+    @property
+    def forest(self) -> Forest:
+        """The trees of the plan, and the words for what is not known."""
+        return self._forest
+
+
+def _order(obj: Object) -> int:
+    """Namespaces and definitions first, composite resources last, whatever the order of the files."""
+    group = text_in(obj, "apiVersion").rpartition("/")[0]
+    if group == DEFINITION.group:
+        return 3 if text_in(obj, "kind") == COMPOSITION.kind else 1
+    if group == FUNCTION.group:
+        return 2
+    return 0 if text_in(obj, "kind") == NAMESPACE.kind else _INSTANCES

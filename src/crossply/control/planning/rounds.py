@@ -1,0 +1,168 @@
+"""Reconciling in the imagined world, round by round, until nothing changes any more.
+
+A change wakes whom it would wake in the real one: the composite resource or claim itself, the composite
+resource that controls the object, and the claim of a composite resource.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from crossply.compose.metadata import metadata_of
+from crossply.control.claims.kind import binding_of, claim_kind_of
+from crossply.control.claims.sync import claim_reference
+from crossply.control.plane import Plane
+from crossply.control.planning.kinds import Governed, GovernedKinds
+from crossply.control.planning.what_if_addresses import Key, key_of
+from crossply.control.planning.what_if_feeds import Change
+from crossply.control.planning.what_if_world import World
+from crossply.errors import CrossplyError
+from crossply.kube.failures import Conflict
+from crossply.values import Object
+
+CONCURRENCY = 16
+MOST_RUNS = 8
+"""How often one object is reconciled; one that would still change then never comes to rest."""
+_TRIES = 3
+_PATIENCE = 5.0
+"""Seconds for which a kind that cannot be read is waited for."""
+_PAUSE = 0.2
+
+Progress = Callable[[int, int], None]
+"""Told how many reconciles of how many are done."""
+
+
+class Unreadable(CrossplyError):
+    """A kind that the controllers watch cannot be listed, so what they would do cannot be found out."""
+
+    code = "CP-841"
+    hint = "check that you may list it: kubectl auth can-i list THE-KIND --all-namespaces"
+
+
+class Rounds:
+    """The reconciles of one plan."""
+
+    def __init__(self, plane: Plane, world: World, kinds: GovernedKinds, progress: Progress) -> None:
+        self._plane = plane
+        self._world = world
+        self._kinds = kinds
+        self._progress = progress
+        self._room = asyncio.Semaphore(CONCURRENCY)
+        self._runs: Counter[Key] = Counter()
+        self._total = 0
+        self._done = 0
+        self.problems: dict[Key, CrossplyError] = {}
+        """What went wrong in the last reconcile of each."""
+
+    @property
+    def restless(self) -> set[Key]:
+        """What would go on changing."""
+        return {key for key, runs in self._runs.items() if runs > MOST_RUNS}
+
+    async def settle(self, due: Iterable[Key]) -> None:
+        """Reconcile these, and all whom that wakes."""
+        due = list(dict.fromkeys(due))
+        while due:
+            seen = len(self._world.history())
+            await self.guarded(asyncio.gather(*map(self._reconcile, self._counted(due))))
+            await self._plane.recorder.settle()
+            await self._world.quiet()
+            due = self._woken(self._world.history(seen))
+
+    def _counted(self, due: list[Key]) -> list[Key]:
+        self._runs.update(due)
+        due = [key for key in due if self._runs[key] <= MOST_RUNS]
+        self._total += len(due)
+        return due
+
+    def _woken(self, changes: Iterable[Change]) -> list[Key]:
+        woken: dict[Key, None] = {}
+        for change in changes:
+            for obj in (change.before, change.after):
+                if obj is not None:
+                    woken.update(dict.fromkeys(self._concerned(change.key, obj)))
+        return list(woken)
+
+    def _concerned(self, key: Key, obj: Object) -> Iterable[Key]:
+        governed = self._kinds.at(key)
+        if governed is not None:
+            yield key
+            if (claim := _claim_key(governed, obj)) is not None:
+                yield claim
+        owner = self._kinds.owner_key(obj)
+        if owner is not None:
+            yield owner
+
+    def above(self, key: Key, obj: Object) -> Key | None:
+        """The claim, or the composite resource, that an object belongs to."""
+        governed = self._kinds.at(key)
+        claim = _claim_key(governed, obj) if governed is not None else None
+        return claim or self._kinds.owner_key(obj)
+
+    async def _reconcile(self, key: Key) -> None:
+        governed = self._kinds.at(key)
+        assert governed is not None
+        async with self._room:
+            self.problems.pop(key, None)
+            try:
+                await self._once(governed, key)
+            except CrossplyError as problem:
+                self.problems[key] = problem
+        self._done += 1
+        self._progress(self._done, self._total)
+
+    async def _once(self, governed: Governed, key: Key) -> None:
+        for tries_left in reversed(range(_TRIES)):
+            obj = await self._plane.client.get(governed.kind, key.name, key.namespace)
+            if obj is None or metadata_of(obj).get("deletionTimestamp"):
+                return
+            try:
+                await self._kinds.reconcile(governed, obj)
+            except Conflict:
+                # Somebody imagined something in between.
+                if not tries_left:
+                    raise
+                await self._world.quiet()
+            else:
+                return
+
+    async def guarded(self, work: asyncio.Future[Any]) -> None:
+        """Do the work, but not for ever if something that it waits for cannot be read."""
+        guard = asyncio.create_task(self._find_trouble())
+        try:
+            await asyncio.wait((work, guard), return_when=asyncio.FIRST_COMPLETED)
+            if guard.done():
+                raise guard.result()
+            await work
+        finally:
+            for each in (work, guard):
+                each.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await each
+
+    async def _find_trouble(self) -> CrossplyError:
+        since: dict[int, float] = {}
+        clock = asyncio.get_running_loop().time
+        while True:
+            await asyncio.sleep(_PAUSE)
+            for cache in self._plane.caches.running():
+                if cache.synced.is_set() or cache.trouble is None:
+                    since.pop(id(cache), None)
+                elif clock() - since.setdefault(id(cache), clock()) > _PATIENCE:
+                    told = f"cannot list {cache.kind.resource}: {cache.trouble}"
+                    return Unreadable(told, hint=cache.trouble.hint)
+
+
+def _claim_key(governed: Governed, obj: Object) -> Key | None:
+    """The claim of a composite resource."""
+    if governed.is_claim or governed.definition.claim_names is None:
+        return None
+    ref = claim_reference(obj, binding_of(governed.definition))
+    if ref is None:
+        return None
+    kind = claim_kind_of(governed.definition)
+    return key_of(kind, str(ref.get("name", "")), str(ref.get("namespace", "")))

@@ -1,0 +1,62 @@
+"""One plan from beginning to end: connect, imagine, compare, and let go of everything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from crossply.control.kinds import DEFINITION
+from crossply.control.plane import plane_for
+from crossply.control.planning.fields import Unknown
+from crossply.control.planning.plan import Plan, Planner, PlanRefused
+from crossply.control.planning.rounds import Progress
+from crossply.control.planning.what_if import ImaginingClient
+from crossply.kube.config import ClusterConfig
+from crossply.kube.failures import NotServed
+from crossply.values import Object
+
+
+class Wish(NamedTuple):
+    """What is asked for."""
+
+    objects: tuple[Object, ...]
+    deletes: bool = False
+    manager: str = ""
+    """The field manager that applies; kubectl's where it is empty."""
+    namespace: str = "default"
+
+
+class Told(NamedTuple):
+    """The plan, and the words for what cannot be known before it happens."""
+
+    plan: Plan
+    unknown: Unknown
+
+
+async def make_plan(config: ClusterConfig, wish: Wish, progress: Progress) -> Told:
+    """What would change in a cluster."""
+    async with ImaginingClient(config) as client:
+        plane = plane_for(client)
+        try:
+            await _check_control_plane(client)
+            planner = Planner(client, plane, wish.manager, wish.namespace, progress)
+            plan = await _planned(planner, wish.objects, wish.deletes)
+            return Told(plan, planner.forest.unknown)
+        finally:
+            await plane.recorder.settle()
+            await plane.caches.close()
+            plane.functions.close()
+
+
+async def _planned(planner: Planner, objects: Iterable[Object], deletes: bool) -> Plan:
+    return await (planner.deleting(objects) if deletes else planner.applying(objects))
+
+
+async def _check_control_plane(client: ImaginingClient) -> None:
+    try:
+        await client.list(DEFINITION, limit=1)
+    except NotServed:
+        raise PlanRefused(
+            f"there is no control plane at {client.config.server}: it has no CompositeResourceDefinitions",
+            hint="start one with: crossply up, or for this cluster with: crossply controller",
+        ) from None

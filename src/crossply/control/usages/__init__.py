@@ -1,0 +1,1 @@
+"""Usages: what is in use cannot be deleted."""

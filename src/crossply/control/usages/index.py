@@ -1,0 +1,118 @@
+"""Who uses what: every Usage of a cluster, found by the resource that it protects."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+import orjson
+
+from crossply.control.plane import Plane
+from crossply.control.usages.view import USAGE_KINDS, Usage, UsageKey, read_usage
+from crossply.kube.cache import Cache, Subscriber
+from crossply.kube.kind import Kind
+from crossply.values import Object
+
+_OF = "of"
+
+
+class Usages:
+    """The Usages of all three kinds, kept up to date by watches."""
+
+    def __init__(self, plane: Plane) -> None:
+        self._plane = plane
+        self._caches: dict[Kind, Cache] = {}
+        self._released: set[str] = set()
+        """Those, by uid, that we let go and whose end the watch has not told yet."""
+
+    async def open(self) -> None:
+        """Begin to follow them, and wait until all that exist are known."""
+        for kind in USAGE_KINDS:
+            cache = self._caches[kind] = self._plane.caches.acquire(kind)
+            cache.add_index(_OF, _found_under(kind))
+            cache.subscribe(self._forget)
+        await asyncio.gather(*(cache.synced.wait() for cache in self._caches.values()))
+
+    def close(self) -> None:
+        """Follow them no longer."""
+        for kind in list(self._caches):
+            self._plane.caches.release(self._caches.pop(kind))
+
+    def __len__(self) -> int:
+        return sum(len(cache) for cache in self._caches.values())
+
+    def subscribe(self, wake: Callable[[UsageKey], None]) -> None:
+        """Hear of every change from now on."""
+        for kind, cache in self._caches.items():
+            cache.subscribe(_waking(kind, wake))
+
+    def keys(self, kind: Kind) -> list[tuple[str, str]]:
+        """Namespace and name of the Usages of a kind."""
+        return self._caches[kind].keys()
+
+    def get(self, key: UsageKey) -> Usage | None:
+        """One Usage."""
+        data = self._caches[key.kind].get(key.namespace, key.name)
+        return None if data is None else read_usage(key.kind, orjson.loads(data))
+
+    def learn(self, kind: Kind, obj: Object) -> None:
+        """Take in what a write left, ahead of the watch."""
+        self._caches[kind].learn(obj)
+
+    def release(self, usage: Usage) -> None:
+        """Note that a Usage protects no longer, ahead of the watch."""
+        self._released.add(usage.uid)
+
+    def is_released(self, usage: Usage) -> bool:
+        """Whether we let it go already."""
+        return usage.uid in self._released
+
+    def of(self, group: str, kind: str, namespace: str, name: str) -> list[Usage]:
+        """The Usages that protect a resource."""
+        found = []
+        for usage_kind, cache in self._caches.items():
+            for key in sorted(cache.keys_by(_OF, _address(group, kind, name))):
+                usage = self.get(UsageKey(usage_kind, *key))
+                if usage is not None and not self.is_released(usage):
+                    found.append(usage)
+        return [usage for usage in found if protects(usage, namespace)]
+
+    async def of_now(self, group: str, kind: str, namespace: str, name: str) -> list[Usage]:
+        """The same as the API server has it at this moment, where a watch that is behind is not enough."""
+        listed = await asyncio.gather(*(self._plane.client.list(each) for each in USAGE_KINDS))
+        every = (
+            read_usage(usage_kind, orjson.loads(data))
+            for usage_kind, found in zip(USAGE_KINDS, listed, strict=True)
+            for data in found.items
+        )
+        wanted = (group, kind, name)
+        return [
+            usage
+            for usage in every
+            if (usage.of.group, usage.of.kind, usage.of.name) == wanted and protects(usage, namespace)
+        ]
+
+    def _forget(self, change: str, key: tuple[str, str], old: bytes | None, new: bytes | None) -> None:
+        if new is None and old is not None and self._released:
+            self._released.discard(orjson.loads(old)["metadata"]["uid"])
+
+
+def protects(usage: Usage, namespace: str) -> bool:
+    """Whether a Usage of a resource's kind and name protects the one in a namespace, or the cluster's."""
+    return usage.protects and (not namespace or usage.of.namespace == namespace)
+
+
+def _waking(kind: Kind, wake: Callable[[UsageKey], None]) -> Subscriber:
+    return lambda change, key, old, new: wake(UsageKey(kind, *key))
+
+
+def _found_under(kind: Kind) -> Callable[[Object], Iterable[str]]:
+    def index(obj: Object) -> Iterable[str]:
+        of = read_usage(kind, obj).of
+        return (_address(of.group, of.kind, of.name),) if of.name else ()
+
+    return index
+
+
+def _address(group: str, kind: str, name: str) -> str:
+    return f"{group}/{kind}/{name}"

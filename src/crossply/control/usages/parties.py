@@ -1,0 +1,107 @@
+"""Finding the used and the using resource of a Usage: by name, or once and for all by selector."""
+
+from __future__ import annotations
+
+import orjson
+
+from crossply.compose.metadata import controller_of, name_of, namespace_of
+from crossply.control.plane import Plane
+from crossply.control.usages.view import Party, Usage
+from crossply.control.usages.watches import Presence, Selected, Served, Wait, Watches
+from crossply.errors import CrossplyError
+from crossply.kube.discovery import UnknownKind
+from crossply.kube.failures import NotServed
+from crossply.kube.kind import Kind
+from crossply.kube.selection import Selection
+from crossply.values import Object
+from crossply.values.goformat import sprintf
+
+
+class PartyMissing(CrossplyError):
+    """A resource that a Usage names or selects is not there; the Usage is looked at again when it comes."""
+
+    code = "CP-810"
+    hint = "check apiVersion, kind, name, namespace and labels in spec.of and spec.by of the Usage"
+
+    def __init__(self, message: str, waits: tuple[Wait, ...] = ()) -> None:
+        super().__init__(message)
+        self.waits = waits
+        """What to wait for; nothing where only another spec can help."""
+
+
+class Parties:
+    """Looks for resources that Usages are about."""
+
+    def __init__(self, plane: Plane, watches: Watches) -> None:
+        self._plane = plane
+        self._watches = watches
+
+    async def used(self, usage: Usage) -> tuple[Kind, Object]:
+        """The used resource; from the watch, if it is marked already."""
+        kind, namespace = await self._address(usage.of)
+        marked = await self._watches.in_use(usage.key, kind, namespace, usage.of.name)
+        return kind, marked or await self._get(kind, namespace, usage.of)
+
+    async def find(self, party: Party) -> tuple[Kind, Object]:
+        """A resource as it is at this moment."""
+        kind, namespace = await self._address(party)
+        return kind, await self._get(kind, namespace, party)
+
+    async def select(self, usage: Usage, party: Party) -> Object:
+        """A reference to the first resource that the selector of a party finds."""
+        if not party.selects:
+            raise PartyMissing("no selector defined for resolving")
+        kind = await self._kind(party)
+        selector = ",".join(f"{key}={value}" for key, value in sorted(party.labels.items()))
+        selection = Selection(party.namespace if kind.namespaced else "", selector, metadata_only=True)
+        found = [
+            orjson.loads(data) for data in (await self._plane.client.list_selected(kind, selection)).items
+        ]
+        for obj in found:
+            if not party.same_controller or _same_controller(obj, usage.obj):
+                return _reference(obj, usage)
+        told = sprintf("no %q found matching labels: %q", [party.kind, dict(party.labels)])
+        if found:
+            told += " and with same controller reference"
+        raise PartyMissing(told, (Selected(kind, selection),))
+
+    async def _address(self, party: Party) -> tuple[Kind, str]:
+        kind = await self._kind(party)
+        if kind.namespaced and not party.namespace:
+            raise PartyMissing("an empty namespace may not be set when a resource name is provided")
+        return kind, party.namespace if kind.namespaced else ""
+
+    async def _kind(self, party: Party) -> Kind:
+        if party.api_version.count("/") > 1:
+            raise PartyMissing(f"unexpected GroupVersion string: {party.api_version}")
+        try:
+            return await self._plane.discovery.kind_for(party.api_version, party.kind)
+        except UnknownKind as problem:
+            raise self._unknown(party, problem) from None
+
+    def _unknown(self, party: Party, problem: CrossplyError) -> PartyMissing:
+        return PartyMissing(str(problem), (Served(party.api_version, party.kind),))
+
+    async def _get(self, kind: Kind, namespace: str, party: Party) -> Object:
+        try:
+            obj = await self._plane.client.get(kind, party.name, namespace)
+        except NotServed as problem:
+            self._plane.discovery.drop(kind)
+            raise self._unknown(party, problem) from None
+        if obj is None:
+            wait = Presence(kind, namespace, party.name, present=True)
+            raise PartyMissing(f'{kind.resource} "{party.name}" not found', (wait,))
+        return obj
+
+
+def _reference(obj: Object, usage: Usage) -> Object:
+    """What is kept of a resource that was selected; of another namespace than the Usage's, that too."""
+    namespace = namespace_of(obj)
+    if usage.kind.namespaced and namespace != namespace_of(usage.obj):
+        return {"name": name_of(obj), "namespace": namespace}
+    return {"name": name_of(obj)}
+
+
+def _same_controller(one: Object, other: Object) -> bool:
+    first, second = controller_of(one), controller_of(other)
+    return first is not None and second is not None and first.get("uid") == second.get("uid")

@@ -1,0 +1,196 @@
+"""One Usage, reconciled: find both parties, mark the used one, and take the mark away in the end.
+
+The Usage is written before the used resource is marked: from the mark on a deletion is refused (see
+`webhooks.review`), and the finalizer sees to it that the mark goes before the Usage does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from crossply.compose.events import NORMAL, WARNING, Event, StatusCondition
+from crossply.compose.metadata import annotations_of, labels_of, name_of, namespace_of, uid_of
+from crossply.control.conditions import with_conditions
+from crossply.control.plane import Plane
+from crossply.control.usages.index import Usages
+from crossply.control.usages.parties import Parties, PartyMissing
+from crossply.control.usages.release import UsageRelease
+from crossply.control.usages.view import (
+    DETAILS,
+    FINALIZER,
+    IN_USE,
+    Party,
+    Usage,
+    UsageKey,
+    details_of,
+    read_usage,
+)
+from crossply.control.usages.watches import InUse, Served, Wait, Watches
+from crossply.errors import CrossplyError
+from crossply.kube.failures import Conflict, NotFound
+from crossply.kube.kind import Kind
+from crossply.values import Object
+
+MANAGER = "crossplane"
+AVAILABLE = StatusCondition("Ready", "True", "Available")
+CONFIGURED = Event(NORMAL, "UsageConfigured", "Usage configured successfully.")
+
+
+class Stalled(NamedTuple):
+    """Why a Usage cannot go on, and what it waits for."""
+
+    reason: str
+    message: str
+    waits: tuple[Wait, ...]
+
+
+class UsageReconciler:
+    """Reconciles Usages of all kinds."""
+
+    def __init__(self, plane: Plane, usages: Usages, watches: Watches) -> None:
+        self._plane = plane
+        self._usages = usages
+        self._watches = watches
+        self._parties = Parties(plane, watches)
+        self._release = UsageRelease(plane, usages, self._parties)
+
+    async def reconcile(self, key: UsageKey) -> bool:
+        """Do what is due; true where it is worth to look again soon, though nothing will tell."""
+        usage = self._usages.get(key)
+        if usage is None or self._usages.is_released(usage):
+            self._watches.settle(key, ())
+            return False
+        if usage.is_deleted:
+            self._watches.settle(key, await self._release.release(usage))
+            return False
+        try:
+            ended = await self._protect(usage)
+        except NotFound:
+            if await self._plane.client.get(key.kind, key.name, key.namespace) is not None:
+                raise
+            return False  # Somebody took it away by force; the watch will tell.
+        if not isinstance(ended, Stalled):
+            self._watches.settle(key, ended)
+            return False
+        self._plane.recorder.record(usage.obj, Event(WARNING, ended.reason, ended.message))
+        self._watches.settle(key, ended.waits)
+        return any(isinstance(wait, Served) for wait in ended.waits)
+
+    async def _protect(self, usage: Usage) -> tuple[Wait, ...] | Stalled:
+        resolved = await self._resolve(usage)
+        if isinstance(resolved, Stalled):
+            return resolved
+        using = await self._find_using(resolved)
+        owner = using if isinstance(using, dict) else None
+        saved = await self._save(usage, _configured(resolved, owner))
+        try:
+            with self._telling(saved, "GetUsedResource", "cannot get used"):
+                kind, used = await self._parties.used(saved)
+        except PartyMissing as problem:
+            return Stalled("GetUsedResource", f"cannot get used: {problem}", problem.waits)
+        with self._telling(saved, "AddInUseLabel", "cannot add in use label to the used resource"):
+            await self._mark(kind, used)
+        if isinstance(using, PartyMissing):
+            waits = (InUse(kind), *using.waits)
+            return Stalled("GetUsingResource", f"cannot get using: {using}", waits)
+        await self._conclude(saved)
+        return (InUse(kind),)
+
+    async def _resolve(self, usage: Usage) -> Usage | Stalled:
+        """The Usage with its selectors replaced by what they find; what was found is kept in any case."""
+        obj = usage.obj
+        for role, party in (("of", usage.of), ("by", usage.by)):
+            if party is None or party.name:
+                continue
+            try:
+                found = await self._parties.select(usage, party)
+            except PartyMissing as problem:
+                await self._save(usage, obj)
+                where = f'cannot resolve selectors: cannot resolve selector at "spec.{role}.resourceSelector"'
+                return Stalled("ResolveSelectors", f"{where}: {problem}", problem.waits)
+            reference = found if role == "of" else {"name": found["name"]}
+            side = {**obj["spec"][role], "resourceRef": reference}
+            obj = {**obj, "spec": {**obj["spec"], role: side}}
+        return read_usage(usage.kind, obj)
+
+    async def _find_using(self, usage: Usage) -> Object | PartyMissing | None:
+        """The using resource, unless it owns the Usage already: its end would be the Usage's."""
+        if usage.by is None or _is_owned_by(usage.obj, usage.by):
+            return None
+        try:
+            with self._telling(usage, "GetUsingResource", "cannot get using"):
+                return (await self._parties.find(usage.by))[1]
+        except PartyMissing as problem:
+            return problem
+
+    @contextmanager
+    def _telling(self, usage: Usage, reason: str, what: str) -> Iterator[None]:
+        """Tell of a failure on the Usage; it is tried again all the same."""
+        try:
+            yield
+        except (Conflict, PartyMissing):
+            raise
+        except CrossplyError as problem:
+            self._plane.recorder.record(usage.obj, Event(WARNING, reason, f"{what}: {problem}"))
+            raise
+
+    async def _save(self, usage: Usage, wish: Object) -> Usage:
+        """One write for all that changes on the Usage itself: none when nothing does."""
+        if wish == usage.obj:
+            return usage
+        change: Object = {"metadata": {"resourceVersion": usage.obj["metadata"]["resourceVersion"]}}
+        for field in ("finalizers", "annotations", "ownerReferences"):
+            if wish["metadata"].get(field) != usage.obj["metadata"].get(field):
+                change["metadata"][field] = wish["metadata"][field]
+        for role in ("of", "by"):
+            if wish["spec"].get(role) != usage.obj["spec"].get(role):
+                change.setdefault("spec", {})[role] = {"resourceRef": wish["spec"][role]["resourceRef"]}
+        key = usage.key
+        written = await self._plane.client.patch_merge(key.kind, key.name, change, key.namespace, MANAGER)
+        self._usages.learn(key.kind, written)
+        return read_usage(key.kind, written)
+
+    async def _mark(self, kind: Kind, used: Object) -> None:
+        if labels_of(used).get(IN_USE) == "true":
+            return
+        body = {"metadata": {"uid": uid_of(used), "labels": {IN_USE: "true"}}}
+        marked = await self._plane.client.patch_merge(kind, name_of(used), body, namespace_of(used), MANAGER)
+        self._watches.learn(kind, marked)
+
+    async def _conclude(self, usage: Usage) -> None:
+        told = with_conditions(usage.obj, (AVAILABLE,), self._plane.now())
+        if told["status"] == usage.obj.get("status"):
+            return
+        version = usage.obj["metadata"]["resourceVersion"]
+        body = {"metadata": {"resourceVersion": version}, "status": told["status"]}
+        key = usage.key
+        written = await self._plane.client.patch_merge(
+            key.kind, key.name, body, key.namespace, MANAGER, subresource="status"
+        )
+        self._usages.learn(key.kind, written)
+        self._plane.recorder.record(usage.obj, CONFIGURED)
+
+
+def _configured(usage: Usage, using: Object | None) -> Object:
+    """The Usage as it is to be: held back, described, and owned by what uses."""
+    metadata = dict(usage.obj["metadata"])
+    if FINALIZER not in usage.finalizers:
+        metadata["finalizers"] = [*usage.finalizers, FINALIZER]
+    annotations = annotations_of(usage.obj)
+    if annotations.get(DETAILS) != details_of(usage):
+        metadata["annotations"] = {**annotations, DETAILS: details_of(usage)}
+    if using is not None:
+        owner = {key: using[key] for key in ("apiVersion", "kind")}
+        owner |= {"name": name_of(using), "uid": uid_of(using)}
+        metadata["ownerReferences"] = [*(metadata.get("ownerReferences") or ()), owner]
+    return {**usage.obj, "metadata": metadata}
+
+
+def _is_owned_by(obj: Object, party: Party) -> bool:
+    for owner in obj["metadata"].get("ownerReferences") or ():
+        group = str(owner.get("apiVersion", "")).rpartition("/")[0]
+        if (group, owner.get("kind"), owner.get("name")) == (party.group, party.kind, party.name):
+            return True
+    return False

@@ -1,0 +1,112 @@
+"""The end of a Usage: the mark goes from the used resource, and a deletion that was refused is made up for.
+
+The order is what makes it safe to die at any point: first the mark, then the deletion, which nobody refuses
+any more, and the finalizer last. Whoever comes back finds the Usage still there and does the rest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+
+from crossply.compose.events import NORMAL, WARNING, Event
+from crossply.compose.metadata import annotations_of, labels_of, name_of, namespace_of, uid_of
+from crossply.control.plane import Plane
+from crossply.control.usages.index import Usages
+from crossply.control.usages.parties import Parties, PartyMissing
+from crossply.control.usages.view import DELETION_ATTEMPT, FINALIZER, IN_USE, Usage
+from crossply.control.usages.watches import Presence, Wait
+from crossply.kube.failures import Conflict, Denied, Forbidden, Invalid, NotFound
+from crossply.kube.kind import Kind
+from crossply.values import Object
+
+MANAGER = "crossplane"
+_POLICIES = ("Background", "Foreground", "Orphan")
+_log = logging.getLogger("crossply.usage")
+
+
+class UsageRelease:
+    """Lets Usages go."""
+
+    def __init__(self, plane: Plane, usages: Usages, parties: Parties) -> None:
+        self._plane = plane
+        self._usages = usages
+        self._parties = parties
+
+    async def release(self, usage: Usage) -> tuple[Wait, ...]:
+        """Undo what a Usage did, or say what it waits for."""
+        if FINALIZER not in usage.finalizers:
+            return ()
+        wait = await self._using_that_is_left(usage)
+        if wait is not None:
+            return (wait,)
+        found = await self._find_used(usage)
+        if found is None:
+            await self._let_go(usage)
+            return ()
+        which = (usage.of.group, usage.of.kind, namespace_of(found[1]), usage.of.name)
+        if any(other.uid != usage.uid for other in self._usages.of(*which)):
+            await self._let_go(usage)
+            # The others may go at the same time, each leaving the mark to the rest. Whoever looks last sees
+            # that nobody is left.
+            if not await self._usages.of_now(*which):
+                await self._free(usage, *found)
+        else:
+            await self._free(usage, *found)
+            await self._let_go(usage)
+        return ()
+
+    async def _find_used(self, usage: Usage) -> tuple[Kind, Object] | None:
+        try:
+            return await self._parties.find(usage.of) if usage.of.name else None
+        except PartyMissing:
+            return None
+
+    async def _using_that_is_left(self, usage: Usage) -> Presence | None:
+        """Composed together with what uses, a Usage is deleted together with it, and must outlast it."""
+        if usage.by is None or not usage.by.name or not usage.is_composed:
+            return None
+        try:
+            kind, using = await self._parties.find(usage.by)
+        except PartyMissing:
+            return None
+        told = (
+            f'Waiting for the using resource (which is a "{usage.by.kind}" named "{usage.by.name}") '
+            "to be deleted."
+        )
+        self._plane.recorder.record(usage.obj, Event(NORMAL, "WaitingUsingDeleted", told))
+        return Presence(kind, namespace_of(using), name_of(using), present=False)
+
+    async def _free(self, usage: Usage, kind: Kind, used: Object) -> None:
+        """Let the used resource be deleted; if somebody tried to, now."""
+        if IN_USE in labels_of(used):
+            await self._unmark(kind, used)
+        policy = annotations_of(used).get(DELETION_ATTEMPT, "")
+        if usage.replays_deletion and policy in _POLICIES:
+            await self._replay(usage, kind, used, policy)
+
+    async def _unmark(self, kind: Kind, used: Object) -> None:
+        body = {"metadata": {"uid": uid_of(used), "labels": {IN_USE: None}}}
+        with contextlib.suppress(NotFound):
+            await self._plane.client.patch_merge(kind, name_of(used), body, namespace_of(used), MANAGER)
+
+    async def _replay(self, usage: Usage, kind: Kind, used: Object, policy: str) -> None:
+        """Delete what somebody wanted to delete, the way they wanted it."""
+        _log.info("deleting %s %s, as was tried while it was in use", kind.kind, name_of(used))
+        try:
+            await self._plane.client.delete(kind, name_of(used), namespace_of(used), policy, uid=uid_of(used))
+        except (Conflict, Denied, Forbidden, Invalid) as problem:
+            # Somebody else objects, or it is another object by now; the Usage has no say in that.
+            told = f"cannot delete used resource again: {problem}"
+            self._plane.recorder.record(usage.obj, Event(WARNING, "ReplayDeletion", told))
+        except NotFound:
+            return
+
+    async def _let_go(self, usage: Usage) -> None:
+        left = [each for each in usage.finalizers if each != FINALIZER]
+        version = usage.obj["metadata"]["resourceVersion"]
+        body = {"metadata": {"finalizers": left or None, "resourceVersion": version}}
+        key = usage.key
+        with contextlib.suppress(NotFound):
+            await self._plane.client.patch_merge(key.kind, key.name, body, key.namespace, MANAGER)
+        self._usages.release(usage)

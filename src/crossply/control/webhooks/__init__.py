@@ -1,0 +1,1 @@
+"""The admission webhooks that the control plane serves, and their certificates."""

@@ -1,0 +1,215 @@
+"""Admission webhooks of a control plane: the server, its certificate, and what API servers know of it.
+
+Nothing is asked for again and again: the Secret and the configuration are watched, and put right when
+somebody changes them. Every replica answers. Replicas behind a Service agree on everything; without one the
+replica that started last is the one that is asked, and another takes over when it stops or is lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import logging
+import ssl
+from datetime import UTC, datetime
+
+import orjson
+
+from crossply.compose.metadata import annotations_of
+from crossply.control.kinds import SECRET
+from crossply.control.plane import Plane
+from crossply.control.usages.index import Usages
+from crossply.control.webhooks.address import WebhookSettings, find_address
+from crossply.control.webhooks.certificates import ServingCertificate
+from crossply.control.webhooks.configuration import (
+    CONFIGURATIONS,
+    LEFT,
+    configuration_of,
+    url_in,
+    webhooks_for,
+)
+from crossply.control.webhooks.configuration import NAME as CONFIGURATION
+from crossply.control.webhooks.probe import answers
+from crossply.control.webhooks.review import UsageReview
+from crossply.control.webhooks.secret import MANAGER, NoCertificate, SharedCertificate, selection_in
+from crossply.control.webhooks.server import PATH, WebhookServer
+from crossply.errors import CrossplyError
+from crossply.kube.cache import Cache
+from crossply.kube.kind import Kind
+from crossply.kube.queue import Queue
+from crossply.kube.selection import Selection
+from crossply.kube.shares import Shardset
+from crossply.values import Object
+
+_DAY = 86_400.0
+_PATIENCE = 15.0
+_GOODBYE_SECONDS = 5.0
+_log = logging.getLogger("crossply.webhook")
+
+
+class CannotFollow(CrossplyError):
+    """What webhooks need cannot be read, most often for lack of rights."""
+
+    code = "CP-814"
+    hint = "grant the rights to it, or do without webhooks: --enable-webhooks=false"
+
+
+class Webhooks:
+    """Starts before Usages are worked on, and stops after."""
+
+    def __init__(self, plane: Plane, usages: Usages, settings: WebhookSettings) -> None:
+        self._plane = plane
+        self._usages = usages
+        self._settings = settings
+        self._server = WebhookServer(UsageReview(plane, usages).review)
+        self._queue: Queue[str] = Queue("webhooks")
+        self._task: asyncio.Task[None] | None = None
+        self._shown: ServingCertificate | None = None
+        self._port = 0
+        self._written: tuple[str, list[Object]] = ("", [])
+        """What we wrote last, and the version that became of it; a server may have its own way to put it."""
+        self._introduced = False
+        """Whether API servers have been told of us."""
+
+    async def start(self) -> None:
+        """Serve, and have API servers ask us."""
+        server = self._plane.client.config.server
+        self._address = await asyncio.to_thread(find_address, self._settings, server)
+        home = selection_in(self._settings.service_namespace)
+        self._secrets = self._open_cache(SECRET, home, "certificate")
+        which = Selection(fields=f"metadata.name={CONFIGURATION}")
+        self._configurations = self._open_cache(CONFIGURATIONS, which, "configuration")
+        for cache in (self._secrets, self._configurations):
+            await _followed(cache)
+        names = self._address.names
+        self._certificate = SharedCertificate(
+            self._plane.client, self._secrets, names, lambda: datetime.now(UTC)
+        )
+        await self._renew()
+        self._port = await self._server.start(self._address.listen, self._settings.port)
+        await self._configure()
+        self._introduced = True
+        self._detach = self._plane.shares.attach(self)
+        self._task = asyncio.create_task(self._queue.run(self._work, 1))
+
+    async def stop(self) -> None:
+        """Answer no longer. Where nothing is in use nobody needs to ask us; else deletions are refused."""
+        if self._task is not None:
+            self._detach()
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            await self._say_goodbye()
+        await self._server.stop()
+
+    def gained(self, shards: Shardset) -> None:
+        """Another replica is gone, if it was not the first gain: it may be the one that is asked."""
+        self._queue.add("configuration")
+
+    async def drain(self, shards: Shardset) -> None:
+        """Nothing that we do belongs to a shard."""
+
+    def abandon(self) -> None:
+        """There is nothing to cut short."""
+
+    def _open_cache(self, kind: Kind, selection: Selection, work: str) -> Cache:
+        cache = self._plane.caches.acquire(kind, selection)
+        cache.subscribe(lambda *told: self._queue.add(work))
+        return cache
+
+    async def _work(self, what: str) -> None:
+        try:
+            await (self._renew() if what == "certificate" else self._configure())
+        except CrossplyError as problem:
+            _log.warning("webhook %s: %s", what, problem)
+            self._queue.retry(what)
+
+    async def _renew(self) -> None:
+        """Show the certificate of the Secret, and be back when it is due."""
+        certificate = await self._certificate.ensure()
+        if certificate != self._shown:
+            try:
+                self._server.use(certificate)
+            except ssl.SSLError as problem:
+                raise NoCertificate(f"cannot use the certificate in the Secret: {problem}") from None
+            self._shown = certificate
+            self._queue.add("configuration")
+        left = (certificate.renewal - datetime.now(UTC)).total_seconds()
+        # Clocks may jump, and machines sleep: look at it every day, which costs nothing.
+        self._queue.add_after("certificate", min(max(left, 1.0), _DAY))
+
+    async def _configure(self) -> None:
+        live = self._live()
+        if live is not None and (self._is_right(live) or await self._is_answered(live)):
+            return
+        if live is not None:
+            # Another replica may have renewed the certificate just now.
+            await self._certificate.refresh()
+            await self._renew()
+            if self._is_right(live):
+                return
+        wish = self._webhooks()
+        body = configuration_of(live, wish)
+        client = self._plane.client
+        write = client.create if live is None else client.update
+        written = await write(CONFIGURATIONS, body, MANAGER)
+        self._written = (written["metadata"]["resourceVersion"], wish)
+        self._configurations.learn(written)
+
+    def _live(self) -> Object | None:
+        data = self._configurations.get("", CONFIGURATION)
+        return None if data is None else orjson.loads(data)
+
+    def _webhooks(self) -> list[Object]:
+        assert self._shown is not None
+        bundle = base64.b64encode(self._shown.authorities).decode()
+        return webhooks_for(self._address.client_config(PATH, self._port, bundle))
+
+    def _is_right(self, live: Object) -> bool:
+        wish = self._webhooks()
+        if (live["metadata"]["resourceVersion"], wish) == self._written:
+            return True
+        return bool(live.get("webhooks") == wish) and LEFT not in annotations_of(live)
+
+    def _is_anothers(self, live: Object) -> bool:
+        """Whether a replica that started after us is asked instead."""
+        if not self._introduced or LEFT in annotations_of(live):
+            return False
+        return url_in(live) not in ("", url_in({"webhooks": self._webhooks()}))
+
+    async def _is_answered(self, live: Object) -> bool:
+        """Whether another replica is asked, and is there."""
+        assert self._shown is not None
+        return self._is_anothers(live) and await answers(url_in(live), self._shown.authorities)
+
+    async def _say_goodbye(self) -> None:
+        try:
+            async with asyncio.timeout(_GOODBYE_SECONDS):
+                await self._take_leave()
+        except (CrossplyError, TimeoutError) as problem:
+            _log.info("the webhook configuration stays: %s", problem)
+
+    async def _take_leave(self) -> None:
+        """Without a Service nobody answers at our address any more.
+
+        What is in use stays protected until we are back or another replica takes over; where nothing is, the
+        configuration goes.
+        """
+        live = self._live()
+        if live is None or self._address.service is not None or self._is_anothers(live):
+            return
+        if len(self._usages):
+            body = {"metadata": {"annotations": {LEFT: self._plane.now()}}}
+            await self._plane.client.patch_merge(CONFIGURATIONS, CONFIGURATION, body, manager=MANAGER)
+            return
+        uid, version = live["metadata"]["uid"], live["metadata"]["resourceVersion"]
+        await self._plane.client.delete(CONFIGURATIONS, CONFIGURATION, uid=uid, resource_version=version)
+
+
+async def _followed(cache: Cache) -> None:
+    """Wait until a cache is up to date; but not for ever, so that whoever starts us gets to know why."""
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            await cache.synced.wait()
+    except TimeoutError:
+        why = cache.trouble or "the API server does not answer"
+        raise CannotFollow(f"cannot follow {cache.kind.resource} for webhooks: {why}") from None
