@@ -87,14 +87,15 @@ def _comment_in(line: str, number: int, layout: Layout) -> int | None:
 
 def moved(comments: Iterable[Comment], moves: Iterable[tuple[Path, Path]]) -> list[Comment]:
     """The comments where their entries are, after what was below one path is below another."""
-    by_length = sorted(moves, key=lambda move: -len(move[0]))
-    return [comment._replace(path=_new_path(comment.path, by_length)) for comment in comments]
+    new_places = dict(moves)
+    return [comment._replace(path=_new_path(comment.path, new_places)) for comment in comments]
 
 
-def _new_path(path: Path, moves: list[tuple[Path, Path]]) -> Path:
-    for old, new in moves:
-        if path[: len(old)] == old:
-            return (*new, *path[len(old) :])
+def _new_path(path: Path, new_places: dict[Path, Path]) -> Path:
+    """The path after the move that is closest to it."""
+    for length in range(len(path), 0, -1):
+        if path[:length] in new_places:
+            return (*new_places[path[:length]], *path[length:])
     return path
 
 
