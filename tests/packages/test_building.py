@@ -242,8 +242,13 @@ def test_an_oci_layout_is_read_as_a_directory(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("data", "told"),
-    [(b"no archive", "is not an image"), (b"", "is not an image"), (archive([]), "manifest.json not found")],
-    ids=["text", "nothing", "an empty archive"],
+    [
+        (b"no archive", "unexpected EOF"),
+        (b"no archive" * 100, "archive/tar: invalid tar header"),
+        (b"", "file manifest.json not found in tar"),
+        (archive([]), "file manifest.json not found in tar"),
+    ],
+    ids=["text", "much text", "nothing", "an empty archive"],
 )
 def test_what_is_no_image_is_said_to_be_none(tmp_path: Path, data: bytes, told: str) -> None:
     (tmp_path / "x.xpkg").write_bytes(data)

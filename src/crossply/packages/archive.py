@@ -23,6 +23,7 @@ from crossply.packages.manifests import architecture, choose, from_manifest
 from crossply.values import Object
 
 _MOST_MEMBERS = 10_000
+_BLOCK = 512
 Find = Callable[[str], Blob]
 
 
@@ -67,8 +68,11 @@ def _members(path: str) -> dict[str, tuple[int, int]]:
                         found[name] = (info.offset_data, info.size)
                     elif info.issym():
                         links[name] = os.path.normpath(os.path.join(os.path.dirname(name), info.linkname))
-        except tarfile.TarError as problem:
-            raise BadArchive(f"{path} is not an image: {problem}") from None
+        except tarfile.TarError:
+            size = os.path.getsize(path)
+            if size:
+                problem = "unexpected EOF" if size < _BLOCK else "archive/tar: invalid tar header"
+                raise BadArchive(problem, place=path, hint="is it an image, and all of it?") from None
     return found | {name: found[target] for name, target in links.items() if target in found}
 
 

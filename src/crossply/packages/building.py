@@ -16,6 +16,8 @@ from crossply.packages.lint import check_one_meta, lint
 from crossply.packages.stream import Package, check_example, decode, is_empty, write
 from crossply.values import Object
 
+_READING = "failed to initialize package parsing backend"
+
 
 class Plan(NamedTuple):
     """What to build a package of."""
@@ -58,8 +60,9 @@ def _read_files(plan: Plan) -> tuple[Directory, Directory | None]:
             return files, None
     except OSError as problem:
         reason = (problem.strerror or "unknown error").lower()
-        cause = f"lstat {problem.filename or plan.root}: {reason}"
-        raise BuildFailed(f"failed to initialize package parsing backend: {cause}") from None
+        raise BuildFailed(f"{_READING}: lstat {problem.filename or plan.root}: {reason}") from None
+    except CrossplyError as problem:
+        raise problem.within(_READING) from None
 
 
 def _parse(files: Directory) -> Package:

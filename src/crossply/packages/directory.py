@@ -122,7 +122,10 @@ def _pattern(text: str) -> re.Pattern[str]:
             found += "[^/]*"
         elif char == "?":
             found += "[^/]"
-        elif char == "[" and (end := text.find("]", position + 1)) > 0:
+        elif char == "[":
+            end = text.find("]", position + 1)
+            if end < 0:
+                raise BuildFailed("syntax error in pattern", hint=f"check the pattern {text}")
             found += f"(?!/)[{text[position:end]}]"
             position = end + 1
         elif char == "\\" and position < len(text):

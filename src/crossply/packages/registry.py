@@ -125,7 +125,7 @@ class Registries:
                 response = await self._authenticated(ask, base, stack)
             except _BROKEN as problem:
                 if not ask.repeatable or attempt + 1 == _ATTEMPTS:
-                    raise _unreachable(ask.registry, problem) from None
+                    raise _unreachable(ask.registry, self._tried(ask.registry), problem) from None
             else:
                 if response.status not in _BUSY or not ask.repeatable or attempt + 1 == _ATTEMPTS:
                     return response
@@ -178,6 +178,11 @@ class Registries:
                 self._bases[registry] = URL(f"https://{registry}")
         return self._bases[registry]
 
+    def _tried(self, registry: str) -> tuple[str, ...]:
+        """The schemes that were tried: on this machine both."""
+        base = self._bases[registry]
+        return ("https", "http") if is_loopback(registry) and base.scheme == "http" else (base.scheme,)
+
     async def _speaks_tls(self, registry: str) -> bool:
         assert self._session is not None, "the session is used outside of its `async with` block"
         try:
@@ -193,13 +198,23 @@ def _schemes(base: URL) -> tuple[str, ...]:
     return ("https",) if base.scheme == "https" else ("https", "http")
 
 
-def _unreachable(registry: str, problem: BaseException) -> RegistryUnreachable:
+def _unreachable(registry: str, tried: tuple[str, ...], problem: BaseException) -> RegistryUnreachable:
+    story = _story(registry, problem)
+    return RegistryUnreachable("; ".join(f'Get "{scheme}://{registry}/v2/": {story}' for scheme in tried))
+
+
+def _story(registry: str, problem: BaseException) -> str:
+    """What happened, in the words that Go has for it."""
     if isinstance(problem, aiohttp.ClientConnectorCertificateError):
-        story = f"its certificate is not trusted: {problem.certificate_error}"
-    elif isinstance(problem, aiohttp.ClientConnectorError):
-        story = str(problem.os_error)
-    elif isinstance(problem, TimeoutError):
-        story = "no answer in time"
-    else:
-        story = str(problem) or "the connection was closed"
-    return RegistryUnreachable(f"cannot reach {registry}: {story}")
+        return f"its certificate is not trusted: {problem.certificate_error}"
+    if isinstance(problem, aiohttp.ClientConnectorDNSError):
+        return f"dial tcp: lookup {host_of(registry)}: no such host"
+    if isinstance(problem, aiohttp.ClientConnectorError):
+        reason = problem.os_error.strerror or str(problem.os_error)
+        if isinstance(problem.os_error, ConnectionRefusedError):
+            reason = "connection refused"
+        port = "" if URL(f"//{registry}").explicit_port else ":443"
+        return f"dial tcp {registry}{port}: connect: {reason.lower()}"
+    if isinstance(problem, TimeoutError):
+        return "no answer in time"
+    return str(problem) or "the connection was closed"
