@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from crossply.apiserver.audit import AuditLog
 from crossply.apiserver.connections import Connections
 from crossply.apiserver.metrics.counting import BOUNDS, Labels, Metrics
-from crossply.record.process import process_families
-from crossply.record.text import CONTENT_TYPE, Family, Histogram, family_text, histogram_text
 from crossply.apiserver.replies import Reply
 from crossply.apiserver.storage import Store
+from crossply.record.process import process_families
+from crossply.record.text import CONTENT_TYPE, Family, Histogram, family_text, histogram_text
 
 _DURATION = "apiserver_request_duration_seconds"
 
