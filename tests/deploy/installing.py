@@ -15,6 +15,7 @@ from crossply.values import Object, yaml
 MANIFESTS = pathlib.Path(__file__).parents[2] / "deploy" / "manifests" / "install.yaml"
 NAMESPACE, ACCOUNT = "crossplane-system", "crossply"
 CLUSTER_ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", False)
+_ACCESS_REVIEW = Kind("authorization.k8s.io", "v1", "SubjectAccessReview", "subjectaccessreviews", False)
 _RUN_BY_NODES = ("Deployment", "PodDisruptionBudget", "Service")
 _HOURS = 6 * 3600
 _SHAPE = """\
@@ -54,6 +55,13 @@ def allowing(groups: list[str], resources: list[str]) -> Object:
     """A rule for kinds that are composed."""
     verbs = ["get", "list", "watch", "create", "update", "patch", "delete"]
     return {"apiGroups": groups, "resources": resources, "verbs": verbs}
+
+
+async def may_compose(client: Client, kind: Kind) -> bool:
+    """Whether the account of the controllers may write objects of a kind by now."""
+    resource = {"group": kind.group, "resource": kind.plural, "verb": "patch"}
+    spec = {"user": f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}", "resourceAttributes": resource}
+    return bool((await client.create(_ACCESS_REVIEW, {"spec": spec}))["status"]["allowed"])
 
 
 def install(kubeconfig: str, authority: str, directory: pathlib.Path, *more: Object) -> str:

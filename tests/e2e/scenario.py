@@ -15,7 +15,7 @@ from crossply.kube.client import Client
 from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind
 from crossply.values import Object
-from tests.deploy.installing import CLUSTER_ROLE, allowing, composing
+from tests.deploy.installing import CLUSTER_ROLE, allowing, composing, may_compose
 
 DEFINITION = Kind(
     "apiextensions.crossplane.io", "v1", "CompositeResourceDefinition", "compositeresourcedefinitions", False
@@ -100,6 +100,9 @@ class Scenario:
         """Let the control plane compose a kind, as the role of a provider does."""
         role = composing(allowing([kind.group], [kind.plural, f"{kind.plural}/status"]), name=kind.resource)
         await self.client.apply(CLUSTER_ROLE, role, "test")
+        if await self.client.get(CLUSTER_ROLE, "crossplane") is not None:
+            # Roles are gathered a moment after they were written.
+            await self.eventually(lambda: may_compose(self.client, kind))
 
     async def offer(self, **spec: Any) -> None:
         """Define XDb with its claim Db, and wait until both are served."""
