@@ -106,7 +106,7 @@ class ApiServer:
             self._under_way -= 1
             if not self._under_way:
                 self._idle.set()
-            self.metrics.count(info, code, perf_counter() - began)
+            self.metrics.count(info, code, perf_counter() - began, request.headers.get("Content-Type", ""))
         self._auditing.end(record, code, refusal)
         if self.pages.health.stopping:
             response.force_close()

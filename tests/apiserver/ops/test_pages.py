@@ -61,6 +61,16 @@ def test_requests_are_counted_by_what_they_do_and_how_they_end(server: Program) 
     assert after[duration] >= 3
 
 
+def test_applies_are_told_apart_from_other_patches(server: Program) -> None:
+    body = b'{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "counted"}}'
+    path = f"{CONFIG_MAPS}/counted?fieldManager=me"
+    for content_type in ("application/apply-patch+yaml", "application/merge-patch+json"):
+        assert server.ask("PATCH", path, body, Content_Type=content_type).status in (200, 201)
+    counted = [name for name in server.metrics() if name.startswith("apiserver_request_total")]
+    for verb in ("APPLY", "PATCH"):
+        assert any(f'verb="{verb}"' in name and 'resource="configmaps"' in name for name in counted)
+
+
 def test_metrics_tell_of_storage_watches_connections_and_the_process(server: Program) -> None:
     with server.watch(f"{CONFIG_MAPS}?watch=1") as response:
         assert next(events(response))["type"] == "ADDED"
