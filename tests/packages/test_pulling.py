@@ -21,7 +21,7 @@ from crossply.packages.image import encode
 from crossply.packages.keychain import DockerConfig
 from crossply.packages.pulling import manifest, pull_image, pull_package, resolve, tags
 from crossply.packages.references import Reference, parse
-from crossply.packages.registry import Registries
+from crossply.packages.registry import Registries, Trust
 from crossply.packages.registry_failures import NotAllowed, NotInRegistry, RegistryUnreachable
 from tests.packages.making import STREAM, archive, image, member, package
 from tests.packages.peers import Lying
@@ -341,3 +341,20 @@ def test_plain_http_is_not_spoken_to_registries_elsewhere() -> None:
             assert registries._bases["registry.invalid"].scheme == "https"
 
     asyncio.run(main())
+
+
+def test_a_proxy_is_used_for_what_is_not_on_this_machine() -> None:
+    async def main() -> tuple[list[tuple[str, str, str]], list[str]]:
+        async with Lying().running() as proxy, Lying().running() as registry:
+            registry.serve("/v2/acme/x/manifests/v1", b"{}")
+            proxies = {"http": f"http://{proxy.address}"}
+            trust = Trust(plain_http=frozenset(["registry.test"]), proxies=proxies)
+            proxy.serve("/v2/acme/x/manifests/v1", b"{}")
+            async with Registries(trust=trust) as registries:
+                await manifest(registries, parse("registry.test/acme/x:v1"))
+                await manifest(registries, parse(f"{registry.address}/acme/x:v1"))
+            return proxy.seen, [path for method, path, _ in registry.seen if method == "GET"]
+
+    through, direct = asyncio.run(main())
+    assert [path for _, path, _ in through] == ["/v2/acme/x/manifests/v1"]
+    assert direct == ["/v2/acme/x/manifests/v1"]

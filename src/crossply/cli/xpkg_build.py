@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from crossply.cli.spec import Command, Flag, Invocation
@@ -10,6 +12,9 @@ from crossply.errors import CrossplyError
 
 if TYPE_CHECKING:
     from crossply.packages.image import Image
+
+
+_RUNTIME = "failed to get runtime base image options"
 
 
 class BuildError(CrossplyError):
@@ -32,10 +37,8 @@ def _build(invocation: Invocation, base: Image) -> int:
     from crossply.packages.image import digest
 
     plan = Plan(invocation["package-root"], invocation["examples-root"], invocation["ignore"], base)
-    try:
+    with _story("failed to build package"):
         built = build(plan)
-    except CrossplyError as problem:
-        raise problem.within("failed to build package") from None
     path = invocation["package-file"] or default_file(plan.root, built, digest(built.image))
     try:
         write_archive(built.image, path)
@@ -57,10 +60,8 @@ def _with_project(invocation: Invocation, base: Image) -> Image:
             "a Python project needs an image with Python to run in",
             hint="name one with --embed-runtime-image or --embed-runtime-image-tarball",
         )
-    try:
+    with _story("failed to build the runtime of the Python project"):
         return with_project(base, invocation["python-project"])
-    except CrossplyError as problem:
-        raise problem.within("failed to build the runtime of the Python project") from None
 
 
 def _runtime(invocation: Invocation, directory: str) -> Image:
@@ -69,24 +70,25 @@ def _runtime(invocation: Invocation, directory: str) -> Image:
     from crossply.packages.image import EMPTY
     from crossply.packages.references import parse
 
+    tarball, name = invocation["embed-runtime-image-tarball"], invocation["embed-runtime-image"]
+    if tarball:
+        with _story(f"{_RUNTIME}: failed to load runtime tarball"):
+            return read_image(tarball)
+    if not name:
+        return EMPTY
+    with _story(f"{_RUNTIME}: failed to parse runtime image reference"):
+        reference = parse(name)
+    with _story(f"{_RUNTIME}: failed to pull runtime image"):
+        return local_or_pulled(invocation, reference, directory)
+
+
+@contextlib.contextmanager
+def _story(begin: str) -> Iterator[None]:
+    """Begin the sentence of whatever goes wrong."""
     try:
-        if invocation["embed-runtime-image-tarball"]:
-            try:
-                return read_image(invocation["embed-runtime-image-tarball"])
-            except CrossplyError as problem:
-                raise problem.within("failed to load runtime tarball") from None
-        if not invocation["embed-runtime-image"]:
-            return EMPTY
-        try:
-            reference = parse(invocation["embed-runtime-image"])
-        except CrossplyError as problem:
-            raise problem.within("failed to parse runtime image reference") from None
-        try:
-            return local_or_pulled(invocation, reference, directory)
-        except CrossplyError as problem:
-            raise problem.within("failed to pull runtime image") from None
+        yield
     except CrossplyError as problem:
-        raise problem.within("failed to get runtime base image options") from None
+        raise problem.within(begin) from None
 
 
 COMMAND = Command(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
 from crossply.cli.spec import Invocation
@@ -11,6 +13,7 @@ from crossply.errors import CrossplyError
 if TYPE_CHECKING:
     from crossply.packages.image import Image
     from crossply.packages.references import Reference
+    from crossply.packages.registry import Registries
 
 ENDING = ".xpkg"
 
@@ -73,13 +76,26 @@ def pull(invocation: Invocation, reference: Reference, directory: str, whole: bo
     """An image from its registry, its blobs kept in a directory; not whole, only what a package needs."""
     import asyncio
 
-    from crossply.packages.keychain import default_keychain
     from crossply.packages.pulling import pull_image, pull_package
-    from crossply.packages.registry import Registries
 
     async def fetch() -> Image:
-        async with Registries(default_keychain(invocation.environ)) as registries:
+        async with session(invocation, f"pulling {reference.repository}") as registries:
             fetch_some = pull_image if whole else pull_package
             return (await fetch_some(registries, reference, directory)).image
 
     return asyncio.run(fetch())
+
+
+@contextlib.asynccontextmanager
+async def session(invocation: Invocation, what: str, insecure: bool = False) -> AsyncIterator[Registries]:
+    """A session with registries as the user: their logins, their proxies, and their terminal to show on."""
+    from urllib.request import getproxies_environment
+
+    from crossply.cli.xpkg_progress import Bar
+    from crossply.packages.keychain import default_keychain
+    from crossply.packages.registry import Registries, Trust
+
+    trust = Trust(insecure=insecure, proxies=getproxies_environment())
+    with Bar(invocation.stderr, what) as bar:
+        async with Registries(default_keychain(invocation.environ), trust, bar) as registries:
+            yield registries

@@ -43,12 +43,11 @@ def _read(path: str, annotations: dict[str, str]) -> Image:
 
 
 async def _push(invocation: Invocation, files: list[str], images: list[Image], reference: Reference) -> str:
-    from crossply.packages.keychain import default_keychain
+    from crossply.cli.xpkg_images import session
     from crossply.packages.pushing import push_image, push_images
-    from crossply.packages.registry import Registries, Trust
 
-    trust = Trust(insecure=invocation["insecure-skip-tls-verify"])
-    async with Registries(default_keychain(invocation.environ), trust) as registries:
+    what, insecure = f"pushing {reference.repository}", invocation["insecure-skip-tls-verify"]
+    async with session(invocation, what, insecure) as registries:
         try:
             if len(images) == 1:
                 return (await push_image(registries, images[0], reference)).manifest.digest

@@ -183,6 +183,7 @@ async def _receive(
 ) -> None:
     path = f"/v2/{reference.repository}/blobs/{digest}"
     hashed, left = hashlib.sha256(), size
+    registries.progress.expect(size)
     async with registries.ask(Ask("GET", reference.registry, path, scope_of(reference))) as response:
         async for chunk in response.content.iter_chunked(CHUNK):
             left -= len(chunk)
@@ -190,5 +191,6 @@ async def _receive(
                 raise WrongDigest(f"blob {digest} of {reference.name} is larger than {size} bytes")
             hashed.update(chunk)
             write(chunk)
+            registries.progress.moved(len(chunk))
     if left or f"sha256:{hashed.hexdigest()}" != digest:
         raise WrongDigest(f"blob {digest} of {reference.name} is not what its digest promises")

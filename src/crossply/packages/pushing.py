@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from crossply.packages.blobs import CHUNK, Blob
 from crossply.packages.image import Image, Manifest, encode, encode_index
 from crossply.packages.media import OCI_INDEX
+from crossply.packages.progress import Progress
 from crossply.packages.references import Reference
 from crossply.packages.registry import Ask, Registries, scope_of
 from crossply.packages.registry_failures import NotInRegistry, RegistryError
@@ -65,6 +66,7 @@ async def push_blob(registries: Registries, blob: Blob, reference: Reference) ->
     """Push a blob, unless the registry has it."""
     if await _has(registries, blob, reference):
         return
+    registries.progress.expect(blob.size)
     path = f"/v2/{reference.repository}/blobs/uploads/"
     ask = Ask("POST", reference.registry, path, _scope(reference), {"Content-Length": "0"}, b"")
     async with registries.ask(ask, (202,)) as response:
@@ -77,7 +79,7 @@ async def push_blob(registries: Registries, blob: Blob, reference: Reference) ->
         sent += PIECE
     headers = {"Content-Type": _BYTES, "Content-Length": str(blob.size - sent)}
     query = {"digest": blob.digest}
-    data = _bytes(blob, sent, blob.size - sent)
+    data = _bytes(blob, sent, blob.size - sent, registries.progress)
     ask = Ask("PUT", reference.registry, place, _scope(reference), headers, data, query)
     async with registries.ask(ask, (201, 204)):
         return
@@ -98,13 +100,13 @@ async def _send_piece(registries: Registries, reference: Reference, blob: Blob, 
         "Content-Length": str(PIECE),
         "Content-Range": f"{sent}-{sent + PIECE - 1}",
     }
-    data = _bytes(blob, sent, PIECE)
+    data = _bytes(blob, sent, PIECE, registries.progress)
     ask = Ask("PATCH", reference.registry, place, _scope(reference), headers, data)
     async with registries.ask(ask, (202, 204)) as response:
         return response.headers.get("Location", "") or place
 
 
-async def _bytes(blob: Blob, start: int, size: int) -> AsyncIterator[bytes]:
+async def _bytes(blob: Blob, start: int, size: int, progress: Progress) -> AsyncIterator[bytes]:
     """A part of a blob, piece by piece."""
     with blob.open() as file:
         skipped = 0
@@ -114,3 +116,4 @@ async def _bytes(blob: Blob, start: int, size: int) -> AsyncIterator[bytes]:
             chunk = file.read(min(CHUNK, size))
             size -= len(chunk)
             yield chunk
+            progress.moved(len(chunk))

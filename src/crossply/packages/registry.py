@@ -12,12 +12,14 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
+from urllib.request import proxy_bypass
 
 import aiohttp
 from yarl import URL
 
 from crossply.packages.addresses import GuardedResolver, check_address, host_of, is_loopback
 from crossply.packages.keychain import Keychain, Several
+from crossply.packages.progress import Progress, Untold
 from crossply.packages.references import Reference
 from crossply.packages.registry_failures import RegistryUnreachable, refusal
 from crossply.packages.registry_tokens import Tokens
@@ -40,6 +42,8 @@ class Trust:
     """Believe everyone, which nobody should."""
     plain_http: frozenset[str] = frozenset()
     """Registries that are spoken to without TLS, besides those on this machine."""
+    proxies: Mapping[str, str] = field(default_factory=dict)
+    """The proxy for each scheme. It looks names up itself, so only literal addresses are checked then."""
 
     def context(self) -> ssl.SSLContext:
         """What connections are made with."""
@@ -79,8 +83,14 @@ def scope_of(reference: Reference, actions: str = "pull") -> str:
 class Registries:
     """A session with any number of registries; `async with Registries(keychain) as registries`."""
 
-    def __init__(self, keychain: Keychain | None = None, trust: Trust | None = None) -> None:
+    def __init__(
+        self,
+        keychain: Keychain | None = None,
+        trust: Trust | None = None,
+        progress: Progress | None = None,
+    ) -> None:
         self._trust = trust or Trust()
+        self.progress = progress or Untold()
         self._resolver = GuardedResolver()
         self._bases: dict[str, URL] = {}
         self._session: aiohttp.ClientSession | None = None
@@ -157,9 +167,9 @@ class Registries:
             headers = dict(ask.headers)
             if token and url.origin() == base:
                 headers["Authorization"] = token
-            response = await stack.enter_async_context(
-                self._session.request(ask.method, url, headers=headers, data=ask.data, allow_redirects=False)
-            )
+            options: dict[str, Any] = {"headers": headers, "data": ask.data, "allow_redirects": False}
+            asked = self._session.request(ask.method, url, proxy=self._proxy(url), **options)
+            response = await stack.enter_async_context(asked)
             target = response.headers.get("Location", "")
             if response.status not in (301, 302, 303, 307, 308) or not target or not ask.repeatable:
                 return response
@@ -177,6 +187,13 @@ class Registries:
             else:
                 self._bases[registry] = URL(f"https://{registry}")
         return self._bases[registry]
+
+    def _proxy(self, url: URL) -> str | None:
+        """The proxy to go through; what is on this machine is reached without."""
+        host = url.host or ""
+        if is_loopback(url.authority) or proxy_bypass(host):
+            return None
+        return self._trust.proxies.get(url.scheme)
 
     def _tried(self, registry: str) -> tuple[str, ...]:
         """The schemes that were tried: on this machine both."""
