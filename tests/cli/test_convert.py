@@ -90,6 +90,10 @@ def test_what_cannot_be_converted_is_told(bench: Bench) -> None:
     assert bench.run("convert", "a: [").last_line.startswith(
         "cannot convert: error converting YAML to JSON: yaml"
     )
+    unreadable = bench.run("convert", XRD.replace("{kind: XCache, plural: xcaches}", "x"))
+    assert unreadable.last_line.startswith(
+        "cannot convert: cannot read an XRD: spec.names: must be an object"
+    )
     broken = (
         "apiVersion: apiextensions.crossplane.io/v1\nkind: Composition\nmetadata: {name: c}\nspec: {to: x}\n"
     )

@@ -18,13 +18,7 @@ from crossply.values.yaml import Document, YamlError, read_stream
 def run(invocation: Invocation) -> int:
     """Convert the documents of a file."""
     documents = _read(invocation)
-    converter = Converter(
-        _definitions(documents, invocation["xrd"]),
-        FunctionNames(
-            invocation["function-patch-and-transform-ref"], invocation["function-environment-configs-ref"]
-        ),
-        invocation["scope"] or "",
-    )
+    converter = _converter(_definitions(documents, invocation["xrd"]), invocation)
     texts = [_converted(document, converter, invocation) for document in documents]
     if not any(texts):
         invocation.stderr.write("No changes needed.\n")
@@ -48,6 +42,16 @@ def _definitions(documents: list[Document], paths: list[str]) -> list[Object]:
     beside = [document for path in paths or () for document in read_documents(path, "cannot parse XRD")]
     found = [document.value for document in [*documents, *beside]]
     return [value for value in found if isinstance(value, dict) and is_version_1(value)]
+
+
+def _converter(definitions: list[Object], invocation: Invocation) -> Converter:
+    names = FunctionNames(
+        invocation["function-patch-and-transform-ref"], invocation["function-environment-configs-ref"]
+    )
+    try:
+        return Converter(definitions, names, invocation["scope"] or "")
+    except CrossplyError as problem:
+        raise problem.within("cannot convert: cannot read an XRD") from None
 
 
 def _converted(document: Document, converter: Converter, invocation: Invocation) -> str:

@@ -22,7 +22,7 @@ def is_version_1(obj: Object) -> bool:
 
 def scope_of(definition: Object, wish: str) -> str:
     """The scope that a definition will have: the one that was wished for, its own, or what suits it."""
-    spec = definition.get("spec") or {}
+    spec = _spec_of(definition)
     if wish or spec.get("scope") in (CLUSTER, NAMESPACED):
         return wish or str(spec["scope"])
     return NAMESPACED if spec.get("claimNames") else CLUSTER
@@ -30,7 +30,7 @@ def scope_of(definition: Object, wish: str) -> str:
 
 def definition_to_v2(definition: Object, wish: str) -> Converted:
     """The definition in version 2, without what that has no place for."""
-    spec = definition.get("spec") or {}
+    spec = _spec_of(definition)
     kept = {key: value for key, value in spec.items() if key not in _GONE}
     value = {
         **definition,
@@ -40,3 +40,8 @@ def definition_to_v2(definition: Object, wish: str) -> Converted:
     # The policy is a matter of claims alone; nobody misses it with them.
     left_out = tuple(f"spec.{key}" for key in _GONE[:2] if key in spec)
     return Converted({key: item for key, item in value.items() if key != "status"}, ((),), left_out)
+
+
+def _spec_of(definition: Object) -> Object:
+    spec = definition.get("spec")
+    return spec if isinstance(spec, dict) else {}
