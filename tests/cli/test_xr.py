@@ -110,3 +110,7 @@ def test_what_cannot_be_patched_is_told(bench: Bench, words: str, xr: str, sente
     result = bench.run(f"xr patch {words}", xr)
     assert result.code == 1
     assert result.last_line.startswith(sentence)
+
+
+def test_a_file_without_an_end_is_refused(bench: Bench) -> None:
+    assert "exceeds the limit" in bench.run("xr generate /dev/zero").last_line

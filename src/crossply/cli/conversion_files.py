@@ -9,6 +9,10 @@ from crossply.cli.sources import object_of
 from crossply.cli.spec import Argument, Flag, Invocation
 from crossply.errors import CrossplyError
 from crossply.values.yaml import Document, YamlError, load
+from crossply.values.yaml.limits import MAX_BYTES
+
+_ENOUGH = MAX_BYTES + 1
+"""Not everything that can be opened ends; of what is longer than this, the reader of YAML tells so."""
 
 
 class ConvertError(CrossplyError):
@@ -33,9 +37,9 @@ def read_input(path: str, stdin: TextIO) -> bytes:
     """The bytes of a file, or of standard input for `-`."""
     try:
         if path == "-":
-            return stdin.buffer.read()
+            return stdin.buffer.read(_ENOUGH)
         with open(path, "rb") as file:
-            return file.read()
+            return file.read(_ENOUGH)
     except OSError as problem:
         verb = "read" if isinstance(problem, IsADirectoryError) else "open"
         raise ConvertError(f"Unable to read inputFile: {in_go_words(verb, path, problem)}") from None

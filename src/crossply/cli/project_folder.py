@@ -11,6 +11,7 @@ from crossply.errors import CrossplyError
 from crossply.kinds.project import Project, parse_project
 from crossply.values import Object
 from crossply.values.yaml import YamlError, load
+from crossply.values.yaml.limits import MAX_BYTES
 
 PROJECT_FILE_FLAG = Flag(
     "project-file",
@@ -93,7 +94,7 @@ def _is_inside(path: str, folder: str) -> bool:
 def _read(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
-            return file.read()
+            return file.read(MAX_BYTES + 1)
     except OSError as problem:
         verb = "read" if isinstance(problem, IsADirectoryError) else "open"
         raise ConvertError(in_go_words(verb, path, problem)) from None
