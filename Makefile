@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/crossply/version.py)
 
 .PHONY: help bytecode run stop test lint format bench soak fuzz docs lock proto test-cluster test-e2e test-rest manifests image clean
 
@@ -48,7 +49,7 @@ manifests: $(STAMP) ## Write deploy/manifests from the chart (Helm is built once
 	@$(BIN)/python tools/manifests.py
 
 image: ## Build the image of the controllers (BASE=... for another base, ENGINE=docker)
-	@$(or $(ENGINE),podman) build -t crossply:0.1.0 $(if $(BASE),--build-arg BASE=$(BASE)) -f deploy/Containerfile .
+	@$(or $(ENGINE),podman) build -t crossply:$(VERSION) $(if $(BASE),--build-arg BASE=$(BASE)) -f deploy/Containerfile .
 
 lock: $(STAMP) ## Pin every dependency anew, by hash
 	@sh tools/lock.sh
