@@ -10,7 +10,7 @@ import pytest
 from trace_world import World
 
 from crossply.cli.main import main
-from crossply.cli.xpkg_cluster import KINDS
+from crossply.cli.xpkg_cluster import KINDS, LOCK
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
 
@@ -125,3 +125,30 @@ def test_what_is_installed_already_is_not_installed_again(run: Run) -> None:
     code, _, err = run("install function registry.test/acme/twice:v1 twice")
     assert code == 1
     assert 'cannot create package: functions.pkg.crossplane.io "twice" already exists' in err
+
+
+def test_why_reads_the_lock_of_the_cluster(world: World, run: Run) -> None:
+    async def lock(packages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Put packages into the Lock; those that were in it."""
+        async with Client(load_config(world.kubeconfig)) as client:
+            before = await client.get(LOCK, "lock")
+            if before is None:
+                named = {"apiVersion": LOCK.api_version, "kind": "Lock", "metadata": {"name": "lock"}}
+                await client.create(LOCK, named)
+            await client.patch_merge(LOCK, "lock", {"packages": packages})
+            return list((before or {}).get("packages") or ())
+
+    wish = {"package": "registry.test/acme/f", "kind": "Function", "constraints": "<v1.0.0"}
+    platform = {"name": "p-1", "source": "registry.test/acme/p", "version": "v2.0.0", "dependencies": [wish]}
+    function = {"name": "f-1", "source": "registry.test/acme/f", "version": "v1.0.0", "dependencies": []}
+    before = asyncio.run(lock([platform, function]))
+    try:
+        for spelling in ("registry.test/acme/f", "acme/f", "f-1"):
+            assert run(f"why {spelling} --offline") == (
+                0,
+                "registry.test/acme/f@v1.0.0\n"
+                "└─ <v1.0.0 wanted by registry.test/acme/p@v2.0.0  ✗ v1.0.0 is not\n",
+                "",
+            )
+    finally:
+        asyncio.run(lock(before))

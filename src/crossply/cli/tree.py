@@ -65,6 +65,7 @@ COMMANDS = (
     Entry("xpkg install", "xpkg_install", "Install a package in a control plane."),
     Entry("xpkg push", "xpkg_push", "Push a package to a registry."),
     Entry("xpkg update", "xpkg_update", "Update a package in a control plane."),
+    Entry("xpkg why", "xpkg_why", "Show who depends on a package, and in which versions."),
     Entry("xr generate", "xr_generate", "Generate a composite resource (XR) from a claim.", "alpha"),
     Entry("xr patch", "xr_patch", "Fill in what an XR's definition gives by default.", "alpha"),
     Entry("xrd convert", "xrd_convert", "Convert an XRD to the CRDs it stands for.", "beta"),

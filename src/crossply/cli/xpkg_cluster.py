@@ -18,6 +18,7 @@ KINDS = {
     "configuration": Kind("pkg.crossplane.io", "v1", "Configuration", "configurations", False),
     "function": Kind("pkg.crossplane.io", "v1", "Function", "functions", False),
 }
+LOCK = Kind("pkg.crossplane.io", "v1beta1", "Lock", "locks", False)
 MANAGER = "crossply"
 PATIENCE = 10.0
 
