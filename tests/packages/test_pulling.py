@@ -182,12 +182,24 @@ def test_a_layer_that_claims_too_much_is_not_begun(tmp_path: Path) -> None:
     play(scene)
 
 
+def test_a_long_list_of_tags_is_read_to_its_end() -> None:
+    many = [f"v1.0.{number}" for number in range(100_000)]
+
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> list[str]:
+        registry.serve("/v2/acme/x/tags/list", orjson.dumps({"tags": many}))
+        return await tags(registries, reference)
+
+    assert play(scene)[0] == many
+
+
 REDIRECTS = {
     "cloud metadata": "http://169.254.169.254/latest/meta-data/",
     "a file": "file:///etc/passwd",
     "a private network": "http://10.1.2.3/x",
     "an address of this machine, otherwise written": "http://[::ffff:127.0.0.1]:1/x",
     "another address of this machine": "http://127.0.0.2:1/x",
+    "cloud metadata behind a gateway": "http://[64:ff9b::a9fe:a9fe]/x",
+    "a private network in an address of version 6": "http://[2002:0a01:0203::1]/x",
 }
 
 

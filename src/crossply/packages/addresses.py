@@ -18,6 +18,8 @@ from yarl import URL
 from crossply.packages.failures import PackagesError
 
 _SHORT_SUFFIXES = frozenset(("ac", "co", "com", "edu", "gov", "gob", "net", "ne", "or", "org"))
+_TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
+"""Addresses that a gateway turns into the IPv4 address in their last 32 bits."""
 _LOOPBACK_NAMES = (".localhost", ".local")
 
 
@@ -53,8 +55,11 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         address = ipaddress.ip_address(host)
     except ValueError:
         return None
-    mapped = getattr(address, "ipv4_mapped", None)
-    return mapped or address
+    if isinstance(address, ipaddress.IPv4Address):
+        return address
+    if address in _TRANSLATED:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour or address
 
 
 def check_address(url: URL, registry: str, schemes: tuple[str, ...]) -> None:

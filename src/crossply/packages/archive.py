@@ -87,9 +87,10 @@ def _from_docker(find: Find) -> Image:
     if len(manifest) != 1:
         raise BadArchive("tarball must contain only a single image to be used with tarball.Image")
     config_name, names = manifest[0].get("Config"), manifest[0].get("Layers") or []
-    if not isinstance(config_name, str) or not all(isinstance(name, str) for name in names):
+    named = isinstance(config_name, str) and isinstance(names, list)
+    if not named or not all(isinstance(name, str) for name in names):
         raise BadArchive("manifest.json names no configuration and layers")
-    config = decode_object(read_whole(find(config_name), media.MAX_CONFIG, "the configuration"), "it")
+    config = decode_object(read_whole(find(str(config_name)), media.MAX_CONFIG, "the configuration"), "it")
     layers = tuple(Layer(_gzipped(find(name))) for name in names[: media.MAX_LAYERS])
     return Image(config, layers).with_label_annotations()
 

@@ -94,9 +94,8 @@ def _with_file(image: Image, name: str, data: bytes, purpose: str) -> Image:
     written = write_layer([Entry(name, data)])
     layer = Layer(written.blob, annotations={media.ANNOTATION: purpose})
     image = append(image, layer, written.diff_id)
-    inner = image.config.get("config") or {}
-    labels = {**(inner.get("Labels") or {}), f"{media.ANNOTATION}:{written.blob.digest}": purpose}
-    labelled = {**inner, "Labels": dict(sorted(labels.items()))}
+    labels = {**image.labels, f"{media.ANNOTATION}:{written.blob.digest}": purpose}
+    labelled = {**image.inner, "Labels": dict(sorted(labels.items()))}
     return image._replace(config={**image.config, "config": labelled})
 
 

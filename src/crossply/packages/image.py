@@ -41,19 +41,24 @@ class Image(NamedTuple):
     @property
     def labels(self) -> dict[str, str]:
         """The labels of its configuration."""
-        labels = (self.config.get("config") or {}).get("Labels") or {}
-        return {key: value for key, value in labels.items() if isinstance(value, str)}
+        return {key: value for key, value in _of(self.inner, "Labels").items() if isinstance(value, str)}
+
+    @property
+    def inner(self) -> Object:
+        """How it is run: its entry point, environment and labels."""
+        return _of(self.config, "config")
 
     @property
     def diff_ids(self) -> list[str]:
         """The digests of its layers when they are not compressed."""
-        return list((self.config.get("rootfs") or {}).get("diff_ids") or ())
+        found = _of(self.config, "rootfs").get("diff_ids")
+        return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
 
     @property
     def platform(self) -> Object:
         """What it runs on, as an index says it."""
         names = {"architecture": "architecture", "os": "os", "os.version": "os.version", "variant": "variant"}
-        found = {ours: self.config.get(theirs) or "" for ours, theirs in names.items()}
+        found = {ours: str(self.config.get(theirs) or "") for ours, theirs in names.items()}
         return {key: value for key, value in found.items() if value or key in ("architecture", "os")}
 
     def with_label_annotations(self) -> Image:
@@ -64,6 +69,12 @@ class Image(NamedTuple):
             if key.startswith(f"{media.ANNOTATION}:")
         }
         return self._replace(layers=tuple(_annotated(layer, purposes) for layer in self.layers))
+
+
+def _of(obj: Object, name: str) -> Object:
+    """An object inside of another; an empty one where there is something else."""
+    found = obj.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def _annotated(layer: Layer, purposes: dict[str, str]) -> Layer:
@@ -88,9 +99,10 @@ EMPTY = Image(
 
 def append(image: Image, layer: Layer, diff_id: str) -> Image:
     """The image with one more layer on top, which has this digest when it is not compressed."""
+    history = image.config.get("history")
     config = {
         **image.config,
-        "history": [*(image.config.get("history") or ()), {"created": NO_TIME}],
+        "history": [*(history if isinstance(history, list) else ()), {"created": NO_TIME}],
         "rootfs": {"type": "layers", "diff_ids": [*image.diff_ids, diff_id]},
     }
     return image._replace(config=config, layers=(*image.layers, layer))

@@ -25,12 +25,15 @@ def architecture() -> str:
 
 def choose(index: Object, wanted: str = "amd64") -> Object:
     """The image of an index that runs here: linux on this architecture or amd64, or the only one there is."""
-    manifests = [each for each in index.get("manifests") or () if _is_descriptor(each)]
+    listed = index.get("manifests")
+    manifests = [each for each in listed if _is_descriptor(each)] if isinstance(listed, list) else []
     if len(manifests) == 1:
         return dict(manifests[0])
     for arch in (wanted, "amd64"):
         for each in manifests[: media.MAX_LAYERS]:
-            found = each.get("platform") or {}
+            found = each.get("platform")
+            if not isinstance(found, dict):
+                continue
             if found.get("os") == "linux" and found.get("architecture") == arch:
                 return dict(each)
     raise BadArchive(f"no image for linux/{wanted} in the index")
@@ -40,7 +43,7 @@ def _is_descriptor(value: Any) -> bool:
     if not isinstance(value, dict) or not isinstance(value.get("digest"), str):
         return False
     size = value.get("size")
-    return bool(_DIGEST.fullmatch(value["digest"])) and isinstance(size, int) and size >= 0
+    return bool(_DIGEST.fullmatch(value["digest"])) and type(size) is int and size >= 0
 
 
 def check_manifest(manifest: Object) -> list[Object]:
@@ -60,7 +63,7 @@ def from_manifest(manifest: Object, blob: Callable[[Object], Blob]) -> Image:
     described, *layers = check_manifest(manifest)
     data = read_whole(blob(described), media.MAX_CONFIG, "the configuration")
     found = tuple(
-        Layer(blob(each), each.get("mediaType") or media.OCI_LAYER_GZIP, _texts(each.get("annotations")))
+        Layer(blob(each), str(each.get("mediaType") or media.OCI_LAYER_GZIP), _texts(each.get("annotations")))
         for each in layers
     )
     return Image(decode_object(data, "the configuration"), found, _texts(manifest.get("annotations")))

@@ -19,7 +19,7 @@ from crossply.packages.failures import BadArchive, TooLarge, WrongDigest
 from crossply.packages.image import Image, decode_object
 from crossply.packages.manifests import architecture, check_manifest, choose, from_manifest
 from crossply.packages.references import Reference, check_digest
-from crossply.packages.registry import Ask, Registries, scope_of
+from crossply.packages.registry import Ask, Registries, read_bounded, scope_of
 from crossply.values import Object
 
 _AT_ONCE = 3
@@ -58,17 +58,13 @@ async def resolve(registries: Registries, reference: Reference) -> str:
 async def manifest(registries: Registries, reference: Reference) -> Found:
     """The manifest that a reference stands for; one asked for by digest must have it."""
     async with registries.ask(_manifest_ask("GET", reference)) as response:
-        data = await response.content.read(1)
-        while chunk := await response.content.read(CHUNK):
-            data += chunk
-            if len(data) > media.MAX_MANIFEST:
-                raise TooLarge(f"the manifest of {reference} is larger than {media.MAX_MANIFEST} bytes")
+        data = await read_bounded(response, media.MAX_MANIFEST, f"the manifest of {reference}")
         media_type = response.content_type
     digest = digest_of(data)
     if reference.digest and digest != reference.digest:
         raise WrongDigest(f"the manifest of {reference} has the digest {digest}")
     content = decode_object(data, f"the manifest of {reference}")
-    return Found(digest, content.get("mediaType") or media_type, content)
+    return Found(digest, str(content.get("mediaType") or media_type), content)
 
 
 def _manifest_ask(method: str, reference: Reference) -> Ask:
@@ -84,9 +80,11 @@ async def tags(registries: Registries, reference: Reference) -> list[str]:
     for _ in range(_MAX_PAGES):
         ask = Ask("GET", reference.registry, path, scope_of(reference))
         async with registries.ask(ask) as response:
-            page = decode_object(await response.content.read(_MAX_TAGS_PAGE), "the list of tags")
+            data = await read_bounded(response, _MAX_TAGS_PAGE, "the list of tags")
+            page = decode_object(data, "the list of tags")
             following = response.links.get("next")
-        found += [tag for tag in page.get("tags") or () if isinstance(tag, str)]
+        listed = page.get("tags")
+        found += [tag for tag in listed if isinstance(tag, str)] if isinstance(listed, list) else []
         if following is None:
             break
         path = str(following["url"])

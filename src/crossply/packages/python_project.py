@@ -78,14 +78,12 @@ def with_project(base: Image, directory: str) -> Image:
         everything = list(_files(site))
         image = _with_layer(base, _entries(site, (path for path in everything if path not in own)))
         image = _with_layer(image, _entries(site, (path for path in everything if path in own)))
-    return image._replace(config=_runnable(image.config, project))
+    return image._replace(config={**image.config, "config": _runnable(image.inner, project)})
 
 
 def _target(base: Image) -> Target:
     """For which Python the base image wants what is installed."""
-    environ = dict(
-        each.partition("=")[::2] for each in (base.config.get("config") or {}).get("Env") or () if "=" in each
-    )
+    environ = dict(each.partition("=")[::2] for each in _environment(base.inner))
     version = ".".join(environ.get("PYTHON_VERSION", "").split(".")[:2])
     return Target(str(base.config.get("architecture") or "amd64"), version)
 
@@ -152,16 +150,20 @@ def _with_layer(image: Image, entries: list[Entry]) -> Image:
     return append(image, Layer(written.blob), written.diff_id)
 
 
-def _runnable(config: Object, project: Project) -> Object:
-    """The configuration with what to run: the function that the project's script calls."""
-    inner = dict(config.get("config") or {})
-    inner.pop("Cmd", None)
+def _environment(inner: Object) -> list[str]:
+    found = inner.get("Env")
+    return [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
+
+
+def _runnable(inner: Object, project: Project) -> Object:
+    """How to run the image: the function that the project's script calls."""
     code = f"import sys; from {project.module} import {project.function}; sys.exit({project.function}())"
-    kept = [each for each in inner.get("Env") or () if not each.startswith("PYTHONPATH=")]
+    kept = [each for each in _environment(inner) if not each.startswith("PYTHONPATH=")]
+    ports = inner.get("ExposedPorts")
     changed = {
         "Entrypoint": ["python3", "-c", code],
         "Env": [*kept, f"PYTHONPATH=/{ROOT}", "PYTHONDONTWRITEBYTECODE=1"],
-        "ExposedPorts": {**(inner.get("ExposedPorts") or {}), _PORT: {}},
+        "ExposedPorts": {**(ports if isinstance(ports, dict) else {}), _PORT: {}},
         "User": inner.get("User") or _NOBODY,
     }
-    return {**config, "config": {**inner, **changed}}
+    return {key: value for key, value in {**inner, **changed}.items() if key != "Cmd"}

@@ -18,6 +18,8 @@ import aiohttp
 from yarl import URL
 
 from crossply.packages.addresses import GuardedResolver, check_address, host_of, is_loopback
+from crossply.packages.blobs import CHUNK
+from crossply.packages.failures import TooLarge
 from crossply.packages.keychain import Keychain, Several
 from crossply.packages.progress import Progress, Untold
 from crossply.packages.references import Reference
@@ -27,7 +29,7 @@ from crossply.version import __version__
 
 _REDIRECTS = 5
 _ATTEMPTS = 3
-_MAX_REFUSAL = 64 << 10
+_MAX_REFUSAL = 1 << 20
 _BUSY = (429, 500, 502, 503, 504)
 _BROKEN = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, TimeoutError)
 
@@ -73,6 +75,16 @@ class Ask:
     def repeatable(self) -> bool:
         """Tell whether it does nothing, so that it can be made again."""
         return self.method in ("GET", "HEAD")
+
+
+async def read_bounded(response: aiohttp.ClientResponse, most: int, what: str) -> bytes:
+    """The whole body of an answer, which must not be larger than it may be."""
+    data = bytearray()
+    async for chunk in response.content.iter_chunked(CHUNK):
+        data += chunk
+        if len(data) > most:
+            raise TooLarge(f"{what} is larger than {most} bytes")
+    return bytes(data)
 
 
 def scope_of(reference: Reference, actions: str = "pull") -> str:
@@ -123,7 +135,7 @@ class Registries:
         async with contextlib.AsyncExitStack() as stack:
             response = await self._answered(ask, stack)
             if response.status not in accepted:
-                body = await response.content.read(_MAX_REFUSAL)
+                body = await read_bounded(response, _MAX_REFUSAL, "a refusal")
                 url = str(response.url.with_query(None))
                 raise refusal(ask.method, url, response.status, response.reason or "", body)
             yield response

@@ -93,7 +93,11 @@ class _Asking:
             return await self._read(response)
 
     async def _read(self, response: aiohttp.ClientResponse) -> str:
-        body = await response.content.read(_MAX_ANSWER)
+        body = b""
+        async for chunk in response.content.iter_chunked(_MAX_ANSWER):
+            body += chunk
+            if len(body) > _MAX_ANSWER:
+                raise NotAllowed(f"{response.url.host} gave too large a token for {self._registry}")
         if response.status != 200:
             url = str(response.url.with_query(None))
             raise refusal(response.method, url, response.status, response.reason or "", body)

@@ -14,6 +14,7 @@ from crossply.values import Object
 from crossply.values.yaml import YamlError, dump, load
 from crossply.values.yaml.stream import split
 
+_MOST_SHOWN = 10_000
 _SCHEME = "pkg/runtime/scheme.go:110"
 _GO_HEAD = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
@@ -92,7 +93,7 @@ def _type_of(value: Any, part: bytes) -> tuple[str, str]:
         found[field] = given or ""
     if found["apiVersion"].count("/") > 1:
         raise BadStream(f"unexpected GroupVersion string: {found['apiVersion']}")
-    text = part.decode("utf-8", "replace")
+    text = part[:_MOST_SHOWN].decode("utf-8", "replace")
     if not found["kind"]:
         raise BadStream(f"Object 'Kind' is missing in '{text}'")
     if not found["apiVersion"]:
