@@ -176,6 +176,16 @@ async def download(registries: Registries, reference: Reference, described: Obje
     return path
 
 
+async def read_blob(registries: Registries, reference: Reference, described: Object, most: int) -> bytes:
+    """A small blob in memory."""
+    digest, size = check_digest(described["digest"]), described["size"]
+    if size > most:
+        raise TooLarge(f"a blob of {reference.name} has {size} bytes")
+    data = bytearray()
+    await _receive(registries, reference, digest, size, data.extend)
+    return bytes(data)
+
+
 async def _receive(
     registries: Registries, reference: Reference, digest: str, size: int, write: Callable[[bytes], object]
 ) -> None:
