@@ -63,6 +63,7 @@ COMMANDS = (
     Entry("xpkg extract", "xpkg_extract", "Extract the content of a package."),
     Entry("xpkg init", "xpkg_init", "Initialize a new package from a template."),
     Entry("xpkg install", "xpkg_install", "Install a package in a control plane."),
+    Entry("xpkg mirror", "xpkg_mirror", "Copy a package and all that it depends on."),
     Entry("xpkg push", "xpkg_push", "Push a package to a registry."),
     Entry("xpkg update", "xpkg_update", "Update a package in a control plane."),
     Entry("xpkg why", "xpkg_why", "Show who depends on a package, and in which versions."),

@@ -26,7 +26,7 @@ def architecture() -> str:
 def choose(index: Object, wanted: str = "amd64") -> Object:
     """The image of an index that runs here: linux on this architecture or amd64, or the only one there is."""
     listed = index.get("manifests")
-    manifests = [each for each in listed if _is_descriptor(each)] if isinstance(listed, list) else []
+    manifests = [each for each in listed if is_descriptor(each)] if isinstance(listed, list) else []
     if len(manifests) == 1:
         return dict(manifests[0])
     for arch in (wanted, "amd64"):
@@ -39,7 +39,8 @@ def choose(index: Object, wanted: str = "amd64") -> Object:
     raise BadArchive(f"no image for linux/{wanted} in the index")
 
 
-def _is_descriptor(value: Any) -> bool:
+def is_descriptor(value: Any) -> bool:
+    """Tell whether a value describes a blob: its digest and its size."""
     if not isinstance(value, dict) or not isinstance(value.get("digest"), str):
         return False
     size = value.get("size")
@@ -49,9 +50,9 @@ def _is_descriptor(value: Any) -> bool:
 def check_manifest(manifest: Object) -> list[Object]:
     """The blobs that a manifest names, its configuration first; they must be described rightly."""
     layers = manifest.get("layers") or []
-    if not isinstance(layers, list) or not all(map(_is_descriptor, layers)):
+    if not isinstance(layers, list) or not all(map(is_descriptor, layers)):
         raise BadArchive("the manifest does not describe its layers")
-    if not _is_descriptor(manifest.get("config")):
+    if not is_descriptor(manifest.get("config")):
         raise BadArchive("the manifest does not describe its configuration")
     if len(layers) > media.MAX_LAYERS:
         raise BadArchive(f"the image has more than {media.MAX_LAYERS} layers")

@@ -35,6 +35,8 @@ class Found(NamedTuple):
     digest: str
     media_type: str
     content: Object
+    data: bytes = b""
+    """The same as it was sent."""
 
 
 class Pulled(NamedTuple):
@@ -64,7 +66,7 @@ async def manifest(registries: Registries, reference: Reference) -> Found:
     if reference.digest and digest != reference.digest:
         raise WrongDigest(f"the manifest of {reference} has the digest {digest}")
     content = decode_object(data, f"the manifest of {reference}")
-    return Found(digest, str(content.get("mediaType") or media_type), content)
+    return Found(digest, str(content.get("mediaType") or media_type), content, data)
 
 
 def _manifest_ask(method: str, reference: Reference) -> Ask:

@@ -25,7 +25,7 @@ async def push_image(registries: Registries, image: Image, reference: Reference)
     encoded = encode(image)
     for blob in {each.digest: each for each in (*_blobs(image), encoded.config)}.values():
         await push_blob(registries, blob, reference)
-    await _put_manifest(
+    await put_manifest(
         registries, reference, encoded.manifest.data, encoded.media_type, encoded.manifest.digest
     )
     return encoded
@@ -44,13 +44,14 @@ async def push_images(
         by_digest = reference._replace(tag="", digest="")
         encoded.append((image, await push_image(registries, image, by_digest)))
     index = encode_index(encoded, annotations)
-    await _put_manifest(registries, reference, index.data, OCI_INDEX, index.digest)
+    await put_manifest(registries, reference, index.data, OCI_INDEX, index.digest)
     return index.digest
 
 
-async def _put_manifest(
+async def put_manifest(
     registries: Registries, reference: Reference, data: bytes, media_type: str, digest: str
 ) -> None:
+    """Store a manifest under the tag, or under its digest where the reference has no tag."""
     path = f"/v2/{reference.repository}/manifests/{reference.tag or digest}"
     headers = {"Content-Type": media_type}
     ask = Ask("PUT", reference.registry, path, _scope(reference), headers, data)
@@ -64,7 +65,7 @@ def _scope(reference: Reference) -> str:
 
 async def push_blob(registries: Registries, blob: Blob, reference: Reference) -> None:
     """Push a blob, unless the registry has it."""
-    if await _has(registries, blob, reference):
+    if await has_blob(registries, blob.digest, reference):
         return
     registries.progress.expect(blob.size)
     path = f"/v2/{reference.repository}/blobs/uploads/"
@@ -85,8 +86,9 @@ async def push_blob(registries: Registries, blob: Blob, reference: Reference) ->
         return
 
 
-async def _has(registries: Registries, blob: Blob, reference: Reference) -> bool:
-    path = f"/v2/{reference.repository}/blobs/{blob.digest}"
+async def has_blob(registries: Registries, digest: str, reference: Reference) -> bool:
+    """Tell whether a repository has a blob."""
+    path = f"/v2/{reference.repository}/blobs/{digest}"
     try:
         async with registries.ask(Ask("HEAD", reference.registry, path, _scope(reference))):
             return True
