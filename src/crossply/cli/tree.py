@@ -61,6 +61,7 @@ COMMANDS = (
     Entry("version", "version", "Print the versions of the client and the server."),
     Entry("xpkg build", "xpkg_build", "Build a package from a directory of files."),
     Entry("xpkg extract", "xpkg_extract", "Extract the content of a package."),
+    Entry("xpkg get-crds", "xpkg_get_crds", "Write the CRDs of packages to files."),
     Entry("xpkg init", "xpkg_init", "Initialize a new package from a template."),
     Entry("xpkg install", "xpkg_install", "Install a package in a control plane."),
     Entry("xpkg mirror", "xpkg_mirror", "Copy a package and all that it depends on."),

@@ -62,7 +62,10 @@ def _within(purpose: str, step: Callable[[], None]) -> None:
 
 
 def _add_packages(found: Extensions, invocation: Invocation) -> None:
-    cache = Cache(os.path.expanduser(invocation["cache-dir"]))
+    from crossply.cli.xpkg_images import package_stream
+
+    directory = os.path.expanduser(invocation["cache-dir"])
+    cache = Cache(directory, lambda image: package_stream(invocation, image))
     if invocation["clean-cache"]:
         cache.clean()
     image = invocation["crossplane-image"]
@@ -111,8 +114,8 @@ COMMAND = Command(
         Flag("clean-cache", "Clean the cache directory before downloading package schemas."),
         Flag(
             "crossplane-image",
-            "Specify the Crossplane image for validating built-in schemas. Used only when it is in the "
-            "cache; nothing is downloaded.",
+            "Specify the Crossplane image for validating built-in schemas. The default one is used only when "
+            "it is in the cache.",
             kind="string",
             default=_IMAGE,
         ),
@@ -130,7 +133,7 @@ COMMAND = Command(
         Flag(
             "update-cache",
             "Update cached schemas by downloading the latest version that satisfies a constraint. Accepted "
-            "for compatibility; nothing is downloaded.",
+            "for compatibility; --clean-cache has all downloaded anew.",
         ),
     ),
     description=(
@@ -138,7 +141,7 @@ COMMAND = Command(
         "fields, CEL rules. Definitions (XRDs of v1 and v2, and those of the first design) are converted to\n"
         "CRDs. Kinds that Kubernetes itself serves are read strictly. The schemas of packages (Provider,\n"
         "Function, Configuration) and of Crossplane's own kinds are taken from the cache directory; what is\n"
-        "not there is not downloaded."
+        "not there is fetched from its registry."
     ),
     examples=(
         "crossply resource validate xrd.yaml xr.yaml",

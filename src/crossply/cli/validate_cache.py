@@ -1,11 +1,12 @@
 """Packages on disk: `<cache>/<repository>@<version>/package.yaml`, as Crossplane's command line keeps them.
 
-Nothing is downloaded here; a package that is not in the cache is an error that says where to put it.
+A package that is not in the cache is fetched from its registry, and is there from then on.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from crossply.cli.validate_sources import Manifest, read_directory
 from crossply.errors import CrossplyError
@@ -13,16 +14,17 @@ from crossply.values import Object
 
 
 class NotCachedError(CrossplyError):
-    """The schemas of a package are needed and are not in the cache directory."""
+    """The schemas of a package are needed, are not in the cache directory, and cannot be fetched."""
 
     code = "CP-561"
 
 
 class Cache:
-    """The packages below a cache directory."""
+    """The packages below a cache directory; `fetch` gives the stream of one that is not there."""
 
-    def __init__(self, directory: str) -> None:
+    def __init__(self, directory: str, fetch: Callable[[str], bytes]) -> None:
         self._directory = directory
+        self._fetch = fetch
 
     def clean(self) -> None:
         """Remove every package."""
@@ -37,11 +39,23 @@ class Cache:
     def load(self, image: str) -> list[Manifest]:
         """Read the objects of a package."""
         if not self.has(image):
+            self._download(image)
+        return read_directory(self._path(image))
+
+    def _download(self, image: str) -> None:
+        """Fetch a package; it is in the cache as a whole, or not at all."""
+        path = self._path(image)
+        try:
+            stream = self._fetch(image)
+            os.makedirs(f"{path}.part", exist_ok=True)
+            with open(os.path.join(f"{path}.part", "package.yaml"), "wb") as file:
+                file.write(stream)
+            os.rename(f"{path}.part", path)
+        except (CrossplyError, OSError) as problem:
             raise NotCachedError(
                 f"cannot cache package dependencies: cannot download package {image}",
-                hint=f"downloading is not there yet: put the package's package.yaml into {self._path(image)}",
-            )
-        return read_directory(self._path(image))
+                hint=f"{problem}; or put its package.yaml into {path}",
+            ) from None
 
     def configuration(self, image: str) -> Object:
         """Read the metadata of a configuration package."""

@@ -135,7 +135,7 @@ COMMAND = Command(
             "package-root",
             "The directory that contains the package's crossplane.yaml file.",
             short="f",
-            kind="path",
+            kind="existing-dir",
             default=".",
         ),
         Flag(

@@ -86,6 +86,48 @@ def pull(invocation: Invocation, reference: Reference, directory: str, whole: bo
     return asyncio.run(fetch())
 
 
+def package_stream(invocation: Invocation, image: str) -> bytes:
+    """The stream of a package in a registry; its version may be a constraint, and the best one is taken.
+
+    Of an image that is no package, such as Crossplane's own, it is the CRDs that it brings.
+    """
+    import tempfile
+
+    from crossply.packages.contents import NoStream, crds_of, stream_of
+
+    with tempfile.TemporaryDirectory(prefix="crossply-") as directory:
+        found = pull(invocation, _chosen(invocation, image), directory, whole=False)
+        try:
+            return stream_of(found)
+        except NoStream:
+            return crds_of(found)
+
+
+def _chosen(invocation: Invocation, image: str) -> Reference:
+    """The image that is meant, where `source:constraint` may stand for one."""
+    import asyncio
+
+    from crossply.packages.dependencies import Dependency, DependencyError, best_version
+    from crossply.packages.failures import BadReference
+    from crossply.packages.pulling import tags
+    from crossply.packages.references import parse
+
+    try:
+        return parse(image)
+    except BadReference:
+        source, _, constraint = image.rpartition(":")
+        reference = parse(source)
+
+    async def offered() -> list[str]:
+        async with session(invocation, "") as registries:
+            return await tags(registries, reference)
+
+    best = best_version([Dependency(source, constraint)], asyncio.run(offered()))
+    if best is None:
+        raise DependencyError(f"no version of {source} is {constraint}")
+    return reference._replace(tag=best)
+
+
 @contextlib.asynccontextmanager
 async def session(invocation: Invocation, what: str, insecure: bool = False) -> AsyncIterator[Registries]:
     """A session with registries as the user: their logins, their proxies, and their terminal to show on."""

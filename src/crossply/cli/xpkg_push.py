@@ -17,29 +17,20 @@ def run(invocation: Invocation) -> int:
     """Push the package, or an index of packages for several platforms."""
     import asyncio
 
-    from crossply.cli.xpkg_images import only_package
+    from crossply.cli.xpkg_images import only_package, read_image
     from crossply.packages.references import parse_tag
     from crossply.values.goquote import quote
 
+    files = invocation["package-files"] or [only_package(os.getcwd())]
+    annotations = invocation["oci-annotation"]
+    images = [image._replace(annotations=annotations) for image in map(read_image, files)]
     try:
         reference = parse_tag(invocation["package"], strict=True)
     except CrossplyError as problem:
         raise problem.within(f"failed to parse package tag {quote(invocation['package'])}") from None
-    files = invocation["package-files"] or [only_package(os.getcwd())]
-    images = [_read(path, invocation["oci-annotation"]) for path in files]
     digest = asyncio.run(_push(invocation, files, images, reference))
     invocation.log(f"pushed {reference} as {digest}")
     return 0
-
-
-def _read(path: str, annotations: dict[str, str]) -> Image:
-    from crossply.cli.xpkg_images import read_image
-
-    try:
-        image = read_image(path)
-    except CrossplyError as problem:
-        raise problem.within(f"failed to read package file {path}") from None
-    return image._replace(annotations={**image.annotations, **annotations})
 
 
 async def _push(invocation: Invocation, files: list[str], images: list[Image], reference: Reference) -> str:

@@ -63,6 +63,22 @@ def _flattened(image: Image) -> bytes | None:
     return None
 
 
+def crds_of(image: Image) -> bytes:
+    """The YAML files in `crds/` of an image, as one stream: Crossplane's own image brings its kinds so."""
+    found: dict[str, bytes] = {}
+    for layer in image.layers:
+        with layer.blob.open() as file, read_layer(file, _SEARCHED, MAX_ENTRIES) as reader:
+            for info in reader:
+                name = os.path.normpath(info.name).lstrip("/")
+                if info.isreg() and name.startswith("crds/") and name.endswith((".yaml", ".yml")):
+                    found[name] = _content(reader, info)
+                    if sum(map(len, found.values())) > media.MAX_STREAM:
+                        raise TooLarge(f"the CRDs have more than {media.MAX_STREAM} bytes")
+    if not found:
+        raise NoStream("the image is no package, and brings no CRDs")
+    return b"\n---\n".join(found[name] for name in sorted(found))
+
+
 def _removed(name: str) -> str | None:
     directory, base = os.path.split(name)
     if base == _OPAQUE:
