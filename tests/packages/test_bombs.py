@@ -60,7 +60,8 @@ def header(name: str, size: int, kind: bytes = tarfile.REGTYPE) -> tarfile.TarIn
     ids=["the stream", "another file", "a name", "a header for all"],
 )
 def test_a_bomb_is_not_read_to_its_end(first: tarfile.TarInfo) -> None:
-    picture = bomb(first, zeros=first.size)
+    # Only what is not refused by its header has to be long.
+    picture = bomb(first, zeros=first.size if first.name == "other" else MIB)
     tracemalloc.start()
     try:
         with pytest.raises(TooLarge):
@@ -71,9 +72,9 @@ def test_a_bomb_is_not_read_to_its_end(first: tarfile.TarInfo) -> None:
 
 
 def test_entries_without_end_are_not_all_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    many = bomb(*(header(f"{number}", 0) for number in range(20_000)), zeros=1024)
+    many = bomb(*(header(f"{number}", 0) for number in range(5_000)), zeros=1024)
     with pytest.raises(NoStream):
         stream_of(many)
-    monkeypatch.setattr(contents, "MAX_ENTRIES", 10_000)
-    with pytest.raises(TooLarge, match="more than 10000 entries"):
+    monkeypatch.setattr(contents, "MAX_ENTRIES", 1_000)
+    with pytest.raises(TooLarge, match="more than 1000 entries"):
         stream_of(many)
