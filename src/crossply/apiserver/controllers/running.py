@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from crossply.apiserver.controllers.event_expiry import EventExpiry
 from crossply.apiserver.controllers.garbage import GarbageCollector
 from crossply.apiserver.controllers.namespace_contents import NamespaceContents, ensure_namespaces
 from crossply.apiserver.controllers.namespace_deletion import delete_namespace, finalize
@@ -21,7 +22,8 @@ class Controllers:
         self.namespaces = NamespaceController(world)
         self.contents = NamespaceContents(world, root_ca)
         self.policies = PolicyStatus(world)
-        others = (self.namespaces, self.contents, self.policies)
+        self.events = EventExpiry(world)
+        others = (self.namespaces, self.contents, self.policies, self.events)
         self._all = (self.garbage, *others) if collect_garbage else others
 
     async def start(self) -> None:

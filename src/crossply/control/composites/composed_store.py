@@ -7,6 +7,7 @@ have lost its label, or be too new.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable
 
 import orjson
@@ -20,6 +21,7 @@ from crossply.compose.world import decode_data
 from crossply.control.composites.connection_secrets import find_secret, secret_place
 from crossply.control.composites.dependencies import Interest
 from crossply.control.kinds import SECRET
+from crossply.control.memory import Applied
 from crossply.control.plane import Plane
 from crossply.kube.cache import Cache
 from crossply.kube.discovery import UnknownKind
@@ -29,6 +31,8 @@ from crossply.kube.selection import Selection
 from crossply.values import Object
 
 LABEL = "crossplane.io/composite"
+_SNAPSHOTS = 4096
+"""How many decoded objects are kept: those of composite resources that are busy."""
 CANNOT_GET = "cannot compose resources: cannot get existing composed resources: cannot get composed resource"
 CANNOT_WATCH = "cannot compose resources: cannot watch composed resources"
 
@@ -44,7 +48,9 @@ class ComposedStore:
         self._composite = composite
         self._enqueue = enqueue
         self._caches: dict[Kind, Cache] = {}
-        self._snapshots: dict[tuple[Kind, str, str], tuple[bytes, Snapshot]] = {}
+        self._snapshots: OrderedDict[tuple[Kind, str, str], tuple[bytes, Snapshot]] = OrderedDict()
+        self.applied = Applied()
+        """What was applied last, of what is there."""
 
     async def load(self, xr: Object, machinery: Machinery) -> list[Observed]:
         """Everything the composite resource refers to that exists."""
@@ -86,6 +92,9 @@ class ComposedStore:
         known = self._snapshots.get(key)
         if known is None or known[0] is not data:
             known = self._snapshots[key] = (data, Snapshot(orjson.loads(data)))
+        self._snapshots.move_to_end(key)
+        if len(self._snapshots) > _SNAPSHOTS:
+            self._snapshots.popitem(last=False)
         return known[1]
 
     async def follow(self, kind: Kind) -> Cache:
@@ -110,6 +119,8 @@ class ComposedStore:
 
     def _notice(self, change: str, key: tuple[str, str], old: bytes | None, new: bytes | None) -> None:
         """Wake the owner; one that the object has just lost must hear of it, too."""
+        if new is None and old is not None:
+            self.applied.forget(orjson.loads(old)["metadata"].get("uid", ""))
         for data in (old, new):
             if data is not None:
                 self._wake_owner(orjson.loads(data))

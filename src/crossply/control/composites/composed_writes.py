@@ -15,7 +15,6 @@ from crossply.compose.naming import COMPOSED_MANAGER, composed_manager
 from crossply.control.composites.composed_store import ComposedStore
 from crossply.control.composites.dependencies import Interest
 from crossply.control.field_owners import is_applied, upgrade_to_apply
-from crossply.control.memory import Applied
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kube.failures import Conflict, Invalid, KubeError
@@ -31,7 +30,7 @@ class ComposedWrites:
     def __init__(self, plane: Plane, store: ComposedStore) -> None:
         self._plane = plane
         self._store = store
-        self._applied = Applied()
+        self._applied = store.applied
 
     async def collect_all(self, deletions: Iterable[Deletion]) -> None:
         """Delete what is no longer desired."""

@@ -1,0 +1,80 @@
+"""Events are told once and not for ever: they go after an hour, and sooner where there are very many.
+
+A real cluster forgets Events after an hour, too. On one machine all objects are in memory, so their number is
+bounded as well: the oldest make room.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+from crossply.apiserver.controllers.internal_calls import controller_user, internal_call
+from crossply.apiserver.controllers.work_queue import WorkQueue
+from crossply.apiserver.deletion import DeleteOptions, delete
+from crossply.apiserver.status import StatusError
+from crossply.apiserver.storage import Event, Key
+from crossply.apiserver.world import World
+
+EVENTS = "events"
+SECONDS = 3600.0
+MOST = 10_000
+_LOOK = 30.0
+_USER = controller_user("event-expiry-controller")
+
+
+class EventExpiry:
+    """Follows the Events in the store, and deletes those whose time is over."""
+
+    def __init__(self, world: World, clock: Callable[[], float] = time.monotonic, most: int = MOST) -> None:
+        self._world = world
+        self._clock = clock
+        self._most = most
+        self._told: OrderedDict[Key, float] = OrderedDict()
+        """When each was last told, the oldest first. A start counts as telling."""
+        self._timer: asyncio.TimerHandle | None = None
+        self.queue: WorkQueue[Key] = WorkQueue(self._delete, at_once=8)
+        self._unsubscribe: Callable[[], None] = lambda: None
+
+    def start(self) -> None:
+        """Look at every Event, and follow the store from then on."""
+        self._unsubscribe = self._world.store.subscribe(EVENTS, self._notice)
+        for entry in sorted(self._world.store.list(EVENTS), key=lambda entry: entry.revision):
+            self._told[entry.key] = self._clock()
+        self.look()
+
+    async def stop(self) -> None:
+        """Follow the store no longer."""
+        self._unsubscribe()
+        if self._timer is not None:
+            self._timer.cancel()
+        await self.queue.close()
+
+    def look(self) -> None:
+        """Have those go whose time is over; looks again by itself after a while."""
+        over = self._clock() - SECONDS
+        surplus = len(self._told) - self._most
+        for place, (key, told) in enumerate(self._told.items()):
+            if place >= surplus and told > over:
+                break
+            self.queue.add(key)
+        self._timer = asyncio.get_running_loop().call_later(_LOOK, self.look)
+
+    def _notice(self, event: Event) -> None:
+        if event.type == "DELETED":
+            self._told.pop(event.key, None)
+        else:
+            self._told[event.key] = self._clock()
+            self._told.move_to_end(event.key)
+
+    async def _delete(self, key: Key) -> None:
+        call = internal_call(self._world, key, "delete", _USER)
+        if call is None:
+            return
+        try:
+            await delete(self._world, call, key[2], DeleteOptions())
+        except StatusError as problem:
+            if problem.status != 404:
+                raise
