@@ -15,6 +15,8 @@ from crossply.values import Object, yaml
 MANIFESTS = pathlib.Path(__file__).parents[2] / "deploy" / "manifests" / "install.yaml"
 NAMESPACE, ACCOUNT = "crossplane-system", "crossply"
 CLUSTER_ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", False)
+_ROLE = Kind(CLUSTER_ROLE.group, "v1", "Role", "roles", True)
+_ROLE_BINDING = Kind(CLUSTER_ROLE.group, "v1", "RoleBinding", "rolebindings", True)
 _ACCESS_REVIEW = Kind("authorization.k8s.io", "v1", "SubjectAccessReview", "subjectaccessreviews", False)
 _RUN_BY_NODES = ("Deployment", "PodDisruptionBudget", "Service")
 _HOURS = 6 * 3600
@@ -55,6 +57,18 @@ def allowing(groups: list[str], resources: list[str]) -> Object:
     """A rule for kinds that are composed."""
     verbs = ["get", "list", "watch", "create", "update", "patch", "delete"]
     return {"apiGroups": groups, "resources": resources, "verbs": verbs}
+
+
+async def let_impersonate(client: Client, namespace: str, name: str) -> None:
+    """Let the controllers compose on behalf of a service account, as the chart does."""
+    rule = {"apiGroups": [""], "resources": ["serviceaccounts"], "verbs": ["impersonate"]}
+    metadata = {"name": f"crossply-composes-as-{name}", "namespace": namespace}
+    role = {"metadata": metadata, "rules": [{**rule, "resourceNames": [name]}]}
+    reference = {"apiGroup": _ROLE.group, "kind": "Role", "name": metadata["name"]}
+    subject = {"kind": "ServiceAccount", "namespace": NAMESPACE, "name": ACCOUNT}
+    binding = {"metadata": metadata, "roleRef": reference, "subjects": [subject]}
+    for kind, obj in ((_ROLE, role), (_ROLE_BINDING, binding)):
+        await client.apply(kind, {"apiVersion": kind.api_version, "kind": kind.kind, **obj}, "installer")
 
 
 async def may_compose(client: Client, kind: Kind) -> bool:

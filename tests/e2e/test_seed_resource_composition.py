@@ -15,6 +15,7 @@ from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery
 from crossply.kube.kind import Kind
 from crossply.values.yaml import read_stream
+from tests.deploy.installing import let_impersonate
 from tests.e2e.first_design import (
     APPLICATION_DEFINITION,
     INFRASTRUCTURE_DEFINITION,
@@ -79,6 +80,9 @@ async def prepare(config):
     async with Client(config) as client:
         s = Scenario(client, "default")
         await apply(client, WORDPRESS / "account.yaml", WORDPRESS / "provider" / "network.yaml")
+        await let_impersonate(client, "crossplane-system", APPLICATION.resource)
+        for kind in (GROUP, SERVER, RULE, WORKLOAD):
+            await s.grant(kind)
         await apply(client, MYSQL / "definition.yaml", MYSQL / "composition.yaml")
         await apply(client, WORDPRESS / "publication.yaml")
         await apply(client, WORDPRESS / "definition.yaml", WORDPRESS / "composition.yaml")

@@ -8,6 +8,7 @@ import pytest
 
 from crossply.kube.kind import Kind
 from crossply.values import Object
+from tests.deploy.installing import let_impersonate
 from tests.e2e.first_design import READY, FirstDesign
 from tests.e2e.scenario import CONFIG_MAP, SECRET, condition
 
@@ -33,17 +34,7 @@ def flags(command: str) -> dict[str, str]:
 async def account(s, name: str) -> None:
     """A service account that the controllers may impersonate, as the chart lets them."""
     await s.client.create(ACCOUNT, {"metadata": {"name": name, "namespace": s.id}})
-    rule = {
-        "apiGroups": [""],
-        "resources": ["serviceaccounts"],
-        "verbs": ["impersonate"],
-        "resourceNames": [name],
-    }
-    await s.client.create(ROLE, {"metadata": {"name": f"as-{name}", "namespace": s.id}, "rules": [rule]})
-    controllers = {"kind": "ServiceAccount", "namespace": "crossplane-system", "name": "crossply"}
-    reference = {"apiGroup": ROLE.group, "kind": "Role", "name": f"as-{name}"}
-    body = {"metadata": {"name": f"as-{name}", "namespace": s.id}, "roleRef": reference}
-    await s.client.create(BINDING, {**body, "subjects": [controllers]})
+    await let_impersonate(s.client, s.id, name)
 
 
 async def run(s, advice: str) -> None:
