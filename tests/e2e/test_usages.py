@@ -199,6 +199,7 @@ def test_two_usages_that_end_at_the_same_time_leave_no_mark(play):
 )
 def test_cluster_scoped_resources_are_protected_by_cluster_scoped_usages(play, kind, word):
     async def scenario(s):
+        await s.grant(CLUSTER_ROLE)
         await s.client.create(CLUSTER_ROLE, {"metadata": {"name": s.id}, "rules": []})
         await use(s, s.id, named(CLUSTER_ROLE, s.id), kind, reason="needed")
         await s.until(kind, s.id, READY)
