@@ -12,7 +12,6 @@ if ((code == 3)); then
     exit 0
 fi
 ((code == 0)) || exit "$code"
-tests/cluster/build.sh helm >/dev/null
 
 suites=()
 for suite in tests/api tests/deploy tests/e2e; do
