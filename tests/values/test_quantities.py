@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from crossply.values import quantity
@@ -86,6 +86,7 @@ texts = st.builds(
 @given(texts)
 def test_the_canonical_form_is_the_same_amount_and_stays(text: str) -> None:
     parsed = quantity.parse(text)
+    assume(abs(parsed.as_float()) < 1e21)  # beyond E there is no suffix, and Kubernetes leaves it out
     again = quantity.parse(str(parsed))
     assert again == parsed
     assert str(again) == str(parsed)
