@@ -23,6 +23,8 @@ from crossply.kube.kind import Kind
 from crossply.values import Object
 
 MANAGER = "crossplane"
+OFFERED_FINALIZER = "offered.apiextensions.crossplane.io"
+"""Keeps a definition until its claims are gone."""
 COMPOSITE_TYPE = "compositeResourceType"
 CLAIM_TYPE = "compositeResourceClaimType"
 _LISTING_SECONDS = 30.0
@@ -130,6 +132,15 @@ class DefinedKinds(Generic[K]):
                 f"waiting for what there is of {kind.kind.resource}: the API server does not list it, "
                 "perhaps because the controllers may not read it"
             ) from None
+
+    async def go_on(self, name: str, run: Callable[[], Awaitable[None]]) -> None:
+        """Run a kind that is to go, unless it runs already: what is left of it must be worked off.
+
+        A definition that is deleted is another version, but its kind must not start anew for that: what it
+        would watch may be gone.
+        """
+        if name not in self._running:
+            await run()
 
     async def attend(self, crd_name: str, served: str, run: Callable[[], Awaitable[None]]) -> None:
         """Run a kind beside the replica that serves it, once the API server knows this version."""

@@ -11,6 +11,7 @@ from crossply.control.composites.selecting import Compositions
 from crossply.control.conditions import ESTABLISHED, TERMINATING
 from crossply.control.definitions.defined_kinds import (
     COMPOSITE_TYPE,
+    OFFERED_FINALIZER,
     DefinedKinds,
     Waiting,
     is_controlled_by,
@@ -130,6 +131,9 @@ class DefinitionController:
         if remaining:
             # The garbage collector follows an owner only while the owner's kind is served.
             raise Waiting(f"waiting for {remaining} composed resources of {definition.name} to be gone")
+        if OFFERED_FINALIZER in (xrd["metadata"].get("finalizers") or ()):
+            # Claims are worked off by what they know of their composite resources.
+            raise Waiting(f"waiting for the claims of {definition.name} to be gone")
 
 
 def granted_by(definition: Definition) -> Granted:

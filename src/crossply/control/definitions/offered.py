@@ -11,6 +11,7 @@ from crossply.control.claims.kind import ClaimKind, claim_kind_of
 from crossply.control.conditions import OFFERED, REDACTED
 from crossply.control.definitions.defined_kinds import (
     CLAIM_TYPE,
+    OFFERED_FINALIZER,
     DefinedKinds,
     Waiting,
     is_controlled_by,
@@ -23,7 +24,7 @@ from crossply.kinds.definition import Definition, parse_definition
 from crossply.schema.crd import CrdError, claim_crd
 from crossply.values import Object
 
-FINALIZER = "offered.apiextensions.crossplane.io"
+FINALIZER = OFFERED_FINALIZER
 OFFER = "OfferClaim"
 
 
@@ -94,7 +95,11 @@ class OfferController:
         kind = claim_kind_of(definition)
         crd = await self._plane.client.get(CRD, kind.resource)
         if crd is not None and is_controlled_by(crd, xrd):
-            await empty(self._plane, kind, lambda: self._run(xrd, definition))
+            await empty(
+                self._plane,
+                kind,
+                lambda: self._kinds.go_on(definition.name, lambda: self._run(xrd, definition)),
+            )
             await self._kinds.stop(definition.name)
             await self._plane.keeping.delete(CRD, kind.resource)
             raise Waiting(f"waiting for CustomResourceDefinition {kind.resource} to be gone")

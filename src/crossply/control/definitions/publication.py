@@ -7,6 +7,8 @@ the definition is, which therefore waits for us.
 
 from __future__ import annotations
 
+from functools import partial
+
 import orjson
 
 from crossply.compose.events import WARNING, Event, StatusCondition
@@ -142,7 +144,9 @@ class PublicationController:
         if crd is None or not is_controlled_by(crd, publication):
             return
         if not crd["metadata"].get("deletionTimestamp"):
-            await empty(self._plane, kind, lambda: self._run(publication, definition, infrastructure))
+            name = publication["metadata"]["name"]
+            run = partial(self._run, publication, definition, infrastructure)
+            await empty(self._plane, kind, lambda: self._kinds.go_on(name, run))
             await self._kinds.stop(publication["metadata"]["name"])
             await self._plane.keeping.delete(CRD, kind.resource)
         raise Waiting(f"waiting for CustomResourceDefinition {kind.resource} to be gone")
