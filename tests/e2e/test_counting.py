@@ -134,7 +134,7 @@ def test_a_settled_control_plane_does_nothing(play):
         for name in names:
             await things.until(name, SYNCED, READY)
         # What other scenarios left is still being cleared away.
-        while await of_controllers(s, 1.5):
+        while await of_controllers(s, 4):
             pass
         called = len(calls)
         assert await of_controllers(s, REST_SECONDS) == {}

@@ -149,8 +149,8 @@ class Webhooks:
                 return
         wish = self._webhooks()
         body = configuration_of(live, wish)
-        client = self._plane.client
-        write = client.create if live is None else client.update
+        # Who composes may only change the one that is there.
+        write = self._plane.keeping.create if live is None else self._plane.client.update
         written = await write(CONFIGURATIONS, body, MANAGER)
         self._written = (written["metadata"]["resourceVersion"], wish)
         self._configurations.learn(written)
