@@ -524,14 +524,14 @@ def test_the_deletion_of_a_definition_is_planned_with_its_xrs(plan):
 def test_the_tree_for_people_shows_what_happens_to_what(plan):
     async def scenario(s, plans):
         things = await settled(s, resources(entry("one", SIZE), entry("two"), entry("old")))
-        body = things.body("mine", {"size": "4"})
+        body = things.body("mine", {"size": "<4>"})
         planned = await plans.of(
             composition(things, resources(entry("one", SIZE), entry("two"), entry("new"))), body, words=()
         )
         lines = planned.text.splitlines()
         assert f"~ Thing {s.id}/mine" in lines
-        assert '  ~ spec.size: "3" → "4"' in lines
-        assert '    ~ data.size: "3" → "4"' in lines
+        assert '  ~ spec.size: "3" → "<4>"' in lines
+        assert '    ~ data.size: "3" → "<4>"' in lines
         assert any(line.startswith("  + ConfigMap") and line.endswith("(new)") for line in lines)
         assert any(line.endswith("(old): the pipeline no longer composes it") for line in lines)
         assert "  = 1 unchanged" in lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from crossply.cli.failures import harmless
@@ -12,7 +13,6 @@ from crossply.control.planning.run import Told
 from crossply.control.planning.tree import CREATE, NONE, Node, label_of
 from crossply.values import Object
 from crossply.values.differences import MISSING
-from crossply.values.gojson import dumps
 
 MOST_FIELDS = 25
 LONGEST_VALUE = 120
@@ -143,7 +143,11 @@ def _values(field: Field) -> str:
 
 
 def _value(value: object, secret: bool = False) -> str:
-    text = str(value) if secret else harmless(dumps(value))
+    text = (
+        str(value)
+        if secret
+        else harmless(json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
+    )
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}… ({len(text)} characters)"
 
 
