@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from cryptography import x509
@@ -20,6 +20,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from crossply.apiserver.tls.files import CertificateError, Certificates, read, write_private
 from crossply.apiserver.tls.keeping import RENEWED_BEFORE
+from crossply.certificates import begin_certificate, key_usage, new_key
 
 _AUTHORITY_LIFE = timedelta(days=3650)
 _LEAF_LIFE = timedelta(days=365)
@@ -55,7 +56,7 @@ def make_missing(certificates: Certificates, names: list[str], now: datetime) ->
         _ensure_leaf(admin, authority, certificates.admin, certificates.admin_key, now),
     )
     if not os.path.exists(certificates.accounts_key):
-        write_private(certificates.accounts_key, _key_pem(_new_key()))
+        write_private(certificates.accounts_key, _key_pem(new_key()))
     return min(pair.certificate.not_valid_after_utc for pair in made)
 
 
@@ -100,54 +101,27 @@ def _names(certificate: x509.Certificate) -> set[str]:
 
 
 def _new_authority(now: datetime) -> Pair:
-    key, subject = _new_key(), _subject("crossply-ca")
-    builder = _builder(subject, subject, key.public_key(), now, _AUTHORITY_LIFE)
+    key, subject = new_key(), _subject("crossply-ca")
+    builder = begin_certificate(subject, subject, key.public_key(), now - _SKEW, now + _AUTHORITY_LIFE)
     builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-    builder = builder.add_extension(_key_usage(signs_certificates=True), critical=True)
+    builder = builder.add_extension(key_usage(signs_certificates=True), critical=True)
     return Pair(builder.sign(key, SHA256()), key)
 
 
 def _new_leaf(leaf: _Leaf, authority: Pair, now: datetime) -> Pair:
-    key = _new_key()
-    builder = _builder(leaf.subject, authority.certificate.subject, key.public_key(), now, _LEAF_LIFE)
+    key = new_key()
+    builder = begin_certificate(
+        leaf.subject, authority.certificate.subject, key.public_key(), now - _SKEW, now + _LEAF_LIFE
+    )
     issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.key.public_key())
     builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-    builder = builder.add_extension(_key_usage(signs_certificates=False), critical=True)
+    builder = builder.add_extension(key_usage(signs_certificates=False), critical=True)
     builder = builder.add_extension(x509.ExtendedKeyUsage([leaf.usage]), critical=False)
     builder = builder.add_extension(issuer, critical=False)
     if leaf.names:
         alternatives = x509.SubjectAlternativeName([_general_name(name) for name in leaf.names])
         builder = builder.add_extension(alternatives, critical=False)
     return Pair(builder.sign(authority.key, SHA256()), key)
-
-
-def _builder(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, now: datetime, life: timedelta
-) -> x509.CertificateBuilder:
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key)
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now.astimezone(UTC) - _SKEW)
-        .not_valid_after(now.astimezone(UTC) + life)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
-    )
-
-
-def _key_usage(signs_certificates: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=not signs_certificates,
-        key_cert_sign=signs_certificates,
-        crl_sign=signs_certificates,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        encipher_only=False,
-        decipher_only=False,
-    )
 
 
 def _general_name(name: str) -> x509.GeneralName:
@@ -166,10 +140,6 @@ def _subject(name: str, group: str = "") -> x509.Name:
     if group:
         attributes.insert(0, x509.NameAttribute(NameOID.ORGANIZATION_NAME, group))
     return x509.Name(attributes)
-
-
-def _new_key() -> ec.EllipticCurvePrivateKey:
-    return ec.generate_private_key(ec.SECP256R1())
 
 
 def _key_pem(key: ec.EllipticCurvePrivateKey) -> bytes:

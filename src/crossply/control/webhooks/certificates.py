@@ -16,6 +16,8 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from crossply.certificates import begin_certificate, key_usage, new_key
+
 LIFE = timedelta(days=365)
 RENEWED_BEFORE = LIFE / 3
 _SKEW = timedelta(hours=1)
@@ -60,7 +62,7 @@ def new_certificate(
     """A certificate for these names and those of the one before, trusted together with it."""
     older = _names_of(before)
     every = tuple(dict.fromkeys((*names, *older)))[:_MOST_NAMES]
-    authority_key, key = _new_key(), _new_key()
+    authority_key, key = new_key(), new_key()
     authority = _authority(authority_key, now)
     certificate = _leaf(every, key, authority, authority_key, now)
     newest = authority.public_bytes(Encoding.PEM)
@@ -89,9 +91,9 @@ def _newest_authority(certificate: ServingCertificate | None) -> bytes:
 def _authority(key: ec.EllipticCurvePrivateKey, now: datetime) -> x509.Certificate:
     # Two authorities that are trusted at once must not have the same name.
     subject = _subject(f"crossply-webhook-ca {x509.random_serial_number():x}"[:64])
-    builder = _builder(subject, subject, key.public_key(), now)
+    builder = begin_certificate(subject, subject, key.public_key(), now - _SKEW, now + LIFE)
     builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-    builder = builder.add_extension(_key_usage(signs_certificates=True), critical=True)
+    builder = builder.add_extension(key_usage(signs_certificates=True), critical=True)
     return builder.sign(key, SHA256())
 
 
@@ -102,46 +104,19 @@ def _leaf(
     authority_key: ec.EllipticCurvePrivateKey,
     now: datetime,
 ) -> x509.Certificate:
-    builder = _builder(_subject("crossply-webhook"), authority.subject, key.public_key(), now)
+    builder = begin_certificate(
+        _subject("crossply-webhook"), authority.subject, key.public_key(), now - _SKEW, now + LIFE
+    )
     issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())
     for extension, critical in (
         (x509.BasicConstraints(ca=False, path_length=None), True),
-        (_key_usage(signs_certificates=False), True),
+        (key_usage(signs_certificates=False), True),
         (x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), False),
         (issuer, False),
         (x509.SubjectAlternativeName([_general_name(name) for name in names]), False),
     ):
         builder = builder.add_extension(extension, critical)
     return builder.sign(authority_key, SHA256())
-
-
-def _builder(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, now: datetime
-) -> x509.CertificateBuilder:
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key)
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - _SKEW)
-        .not_valid_after(now + LIFE)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key), critical=False)
-    )
-
-
-def _key_usage(signs_certificates: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=not signs_certificates,
-        key_cert_sign=signs_certificates,
-        crl_sign=signs_certificates,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        encipher_only=False,
-        decipher_only=False,
-    )
 
 
 def _general_name(name: str) -> x509.GeneralName:
@@ -153,7 +128,3 @@ def _general_name(name: str) -> x509.GeneralName:
 
 def _subject(name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-
-
-def _new_key() -> ec.EllipticCurvePrivateKey:
-    return ec.generate_private_key(ec.SECP256R1())
