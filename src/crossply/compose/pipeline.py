@@ -37,15 +37,15 @@ class Told:
     __slots__ = ("conditions", "events", "requirements", "ttl")
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, for a run that sees more."""
         self.events: list[Event] = []
         self.conditions: list[StatusCondition] = []
         self.requirements: dict[str, Requirements] = {}
         self.ttl = 0
         """The shortest time to live in nanoseconds; 0 when no function has an opinion."""
-
-    def forget(self) -> None:
-        """Begin anew, for a run that sees more."""
-        self.__init__()  # type: ignore[misc]
 
 
 class Finished(NamedTuple):
