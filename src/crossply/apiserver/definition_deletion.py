@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-from crossply.apiserver.calls import Call
+from functools import partial
+
 from crossply.apiserver.custom.state import marked_for_deletion
-from crossply.apiserver.deletion import DeleteOptions, delete_plainly
-from crossply.apiserver.lifecycle import encoder, load, with_revision
-from crossply.apiserver.status import MODIFIED, conflict
-from crossply.apiserver.storage import Changed, Entry
+from crossply.apiserver.deletion import DeleteOptions
+from crossply.apiserver.lifecycle import encoder, with_revision
+from crossply.apiserver.marked_deletion import Ending, delete_by_marking
+from crossply.apiserver.storage import Entry
 from crossply.apiserver.world import World
 from crossply.values import Object
 
-_TRIES = 10
 
-
-async def delete_definition(
-    world: World, call: Call, name: str, options: DeleteOptions
-) -> tuple[Object, bool]:
-    """Begin the end of a definition; says what to answer, and whether the definition is gone for good."""
-    for _ in range(_TRIES):
-        entry, definition = await load(world, call, name)
-        _check_preconditions(call, definition, options)
-        if definition["metadata"].get("deletionTimestamp"):
-            return await delete_plainly(world, call, name, options)
-        await world.admission.validate(call, "DELETE", None, definition)
-        marked = marked_for_deletion(definition, world.timestamp())
-        if options.dry_run:
-            return marked, False
-        try:
-            return await _write(world, entry, marked), False
-        except Changed:
-            continue
-    raise conflict(call.resource.names.plural, call.resource.group, name, MODIFIED)
+def _mark(definition: Object, options: DeleteOptions, stamp: str) -> Object:
+    return marked_for_deletion(definition, stamp)
 
 
 async def _write(world: World, entry: Entry, marked: Object) -> Object:
@@ -39,12 +22,5 @@ async def _write(world: World, entry: Entry, marked: Object) -> Object:
     return with_revision(marked, written.revision)
 
 
-def _check_preconditions(call: Call, definition: Object, options: DeleteOptions) -> None:
-    metadata = definition["metadata"]
-    for title, wanted, found in (
-        ("UID", options.uid, metadata.get("uid")),
-        ("ResourceVersion", options.resource_version, metadata.get("resourceVersion")),
-    ):
-        if wanted and wanted != found:
-            why = f"Precondition failed: {title} in precondition: {wanted}, {title} in object meta: {found}"
-            raise conflict(call.resource.names.plural, call.resource.group, metadata["name"], why)
+delete_definition = partial(delete_by_marking, Ending(_mark, _write))
+"""Begin the end of a definition."""

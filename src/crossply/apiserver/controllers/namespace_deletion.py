@@ -6,10 +6,12 @@ subresource only, and as long as there is one the namespace stays.
 
 from __future__ import annotations
 
+from functools import partial
+
 from crossply.apiserver.calls import Call
 from crossply.apiserver.deletion import FOREGROUND, ORPHAN, DeleteOptions
-from crossply.apiserver.deletion import delete_plainly as delete_object
 from crossply.apiserver.lifecycle import Change, load, scope_of, with_revision
+from crossply.apiserver.marked_deletion import Ending, delete_by_marking
 from crossply.apiserver.metadata_rules import check_metadata_update
 from crossply.apiserver.negotiation import negotiate_for
 from crossply.apiserver.objects import encode, read_body
@@ -29,46 +31,17 @@ _KEPT = ("name", "uid", "creationTimestamp", "deletionTimestamp", "deletionGrace
 def is_finished(namespace: Object) -> bool:
     """Whether nothing holds a deleted namespace back any more."""
     metadata = namespace["metadata"]
-    held = metadata.get("finalizers") or (namespace.get("spec") or {}).get("finalizers")
+    held = metadata.get("finalizers") or _has_finalizers(namespace)
     return bool(metadata.get("deletionTimestamp")) and not held
 
 
-async def delete_namespace(
-    world: World, call: Call, name: str, options: DeleteOptions
-) -> tuple[Object, bool]:
-    """Begin the end of a namespace; says what to answer, and whether the namespace is gone for good."""
-    for _ in range(_TRIES):
-        entry, namespace = await load(world, call, name)
-        _check_preconditions(namespace, options)
-        if namespace["metadata"].get("deletionTimestamp"):
-            if (namespace.get("spec") or {}).get("finalizers"):
-                return namespace, False
-            return await delete_object(world, call, name, options)
-        await world.admission.validate(call, "DELETE", None, namespace)
-        marked = _terminating(namespace, options.policy, world.timestamp())
-        if options.dry_run:
-            return marked, False
-        try:
-            return await _write(world, entry, marked), False
-        except Changed:
-            continue
-    raise conflict("namespaces", "", name, MODIFIED)
+def _has_finalizers(namespace: Object) -> bool:
+    return bool((namespace.get("spec") or {}).get("finalizers"))
 
 
-def _check_preconditions(namespace: Object, options: DeleteOptions) -> None:
-    metadata = namespace["metadata"]
-    for title, wanted, found in (
-        ("UID", options.uid, metadata.get("uid")),
-        ("ResourceVersion", options.resource_version, metadata.get("resourceVersion")),
-    ):
-        if wanted and wanted != found:
-            why = f"Precondition failed: {title} in precondition: {wanted}, {title} in object meta: {found}"
-            raise conflict("namespaces", "", metadata["name"], why)
-
-
-def _terminating(namespace: Object, policy: str, stamp: str) -> Object:
+def _terminating(namespace: Object, options: DeleteOptions, stamp: str) -> Object:
     metadata = {**namespace["metadata"], "deletionTimestamp": stamp}
-    if policy:
+    if policy := options.policy:
         kept = [name for name in metadata.pop("finalizers", ()) if name not in (ORPHAN, FOREGROUND)]
         kept += {"Orphan": [ORPHAN], "Foreground": [FOREGROUND]}.get(policy, [])
         if kept:
@@ -88,6 +61,10 @@ async def _write(world: World, entry: Entry, namespace: Object) -> Object:
         return with_revision(namespace, gone.revision)
     written = await world.store.write(entry.key, entry.revision, encoded)
     return with_revision(namespace, written.revision)
+
+
+delete_namespace = partial(delete_by_marking, Ending(_terminating, _write, _has_finalizers))
+"""Begin the end of a namespace."""
 
 
 async def change_namespace(world: World, call: Call, change: Change) -> Object:
