@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from crossply.apiserver.admission.authorizer_functions import authorizer_functions
+from crossply.apiserver.admission.environment import new_environment
 from crossply.schema.cel_overloads import rewritten
 from crossply.schema.cel_rules import run
 from crossply.schema.cel_texts import compile_issues, evaluation_failure, is_cost
@@ -106,12 +106,5 @@ def as_data(value: Any) -> Any:
 @functools.cache
 def _environment() -> Any:
     from cel_expr_python import cel
-    from cel_expr_python.ext import ext_bindings, ext_optional, ext_strings
 
-    from crossply.schema.cel_library import declarations
-
-    return cel.NewEnv(
-        variables=dict.fromkeys(_NAMES, cel.Type.DYN),
-        extensions=[ext_optional.ExtOptional(), ext_strings.ExtStrings(), ext_bindings.ExtBindings()],
-        functions=[*declarations(), *authorizer_functions()],
-    )
+    return new_environment(dict.fromkeys(_NAMES, cel.Type.DYN))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from crossply.apiserver.admission.authorizer_functions import authorizer_functions
+from crossply.apiserver.admission.environment import new_environment
 from crossply.schema.cel_overloads import rewritten
 from crossply.schema.cel_texts import compile_issues
 from crossply.schema.field_errors import INVALID, FieldError
@@ -66,15 +66,8 @@ class StoredExpressions:
 
     def _make(self) -> Any:
         from cel_expr_python import cel
-        from cel_expr_python.ext import ext_bindings, ext_optional, ext_strings
 
-        from crossply.schema.cel_library import declarations
-
-        return cel.NewEnv(
-            variables={**dict.fromkeys(self._names, cel.Type.DYN), **self._variables},
-            extensions=[ext_optional.ExtOptional(), ext_strings.ExtStrings(), ext_bindings.ExtBindings()],
-            functions=[*declarations(), *authorizer_functions()],
-        )
+        return new_environment({**dict.fromkeys(self._names, cel.Type.DYN), **self._variables})
 
 
 def check_stored_conditions(

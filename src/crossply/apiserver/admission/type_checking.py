@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from crossply.apiserver.admission.authorizer_functions import authorizer_functions
+from crossply.apiserver.admission.environment import new_environment
 from crossply.apiserver.resources import Registry, Resource
 from crossply.schema.cel_overloads import rewritten
 from crossply.schema.cel_texts import compile_issues
@@ -126,14 +126,7 @@ class _Checker:
 
     def _make(self) -> Any:
         from cel_expr_python import cel
-        from cel_expr_python.ext import ext_bindings, ext_optional, ext_strings
-
-        from crossply.schema.cel_library import declarations
 
         untyped = dict.fromkeys(_UNTYPED, cel.Type.DYN)
-        return cel.NewEnv(
-            descriptor_pool=self._pool,
-            variables={"object": self._kind, "oldObject": self._kind, **untyped, **self._composed},
-            extensions=[ext_optional.ExtOptional(), ext_strings.ExtStrings(), ext_bindings.ExtBindings()],
-            functions=[*declarations(), *authorizer_functions()],
-        )
+        variables = {"object": self._kind, "oldObject": self._kind, **untyped, **self._composed}
+        return new_environment(variables, self._pool)
