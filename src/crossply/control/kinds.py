@@ -5,6 +5,7 @@ from __future__ import annotations
 from crossply.kube.kind import Kind
 
 _EXTENSIONS = "apiextensions.crossplane.io"
+_PACKAGES = "pkg.crossplane.io"
 
 DEFINITION = Kind(_EXTENSIONS, "v1", "CompositeResourceDefinition", "compositeresourcedefinitions", False)
 INFRASTRUCTURE_DEFINITION = Kind(
@@ -16,12 +17,20 @@ APPLICATION_DEFINITION = Kind(
 PUBLICATION = Kind(_EXTENSIONS, "v1alpha1", "InfrastructurePublication", "infrastructurepublications", False)
 COMPOSITION = Kind(_EXTENSIONS, "v1", "Composition", "compositions", False)
 REVISION = Kind(_EXTENSIONS, "v1", "CompositionRevision", "compositionrevisions", False)
-FUNCTION = Kind("pkg.crossplane.io", "v1", "Function", "functions", False)
+FUNCTION = Kind(_PACKAGES, "v1", "Function", "functions", False)
+CONFIGURATION = Kind(_PACKAGES, "v1", "Configuration", "configurations", False)
+PROVIDER = Kind(_PACKAGES, "v1", "Provider", "providers", False)
+FUNCTION_REVISION = Kind(_PACKAGES, "v1", "FunctionRevision", "functionrevisions", False)
+CONFIGURATION_REVISION = Kind(_PACKAGES, "v1", "ConfigurationRevision", "configurationrevisions", False)
+PROVIDER_REVISION = Kind(_PACKAGES, "v1", "ProviderRevision", "providerrevisions", False)
+LOCK = Kind(_PACKAGES, "v1beta1", "Lock", "locks", False)
+IMAGE_CONFIG = Kind(_PACKAGES, "v1beta1", "ImageConfig", "imageconfigs", False)
 CRD = Kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False)
 CLUSTER_ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", False)
 CLUSTER_ROLE_BINDING = Kind(
     "rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings", False
 )
 NAMESPACE = Kind("", "v1", "Namespace", "namespaces", False)
+SERVICE_ACCOUNT = Kind("", "v1", "ServiceAccount", "serviceaccounts", True)
 SECRET = Kind("", "v1", "Secret", "secrets", True)
 EVENT = Kind("", "v1", "Event", "events", True)
