@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from crossply.control.calls.pipeline_functions import CALL_SECONDS
 from crossply.control.composites.circuit import Limits
+from crossply.control.packages.settings import PackageSettings
 
 
 class Options(NamedTuple):
@@ -20,3 +21,5 @@ class Options(NamedTuple):
     """How long a call of a function may take."""
     keeper: str = ""
     """The user that writes CRDs, roles and revisions; empty for who composes, too."""
+    packages: PackageSettings = PackageSettings()
+    """Where packages come from, and where they are kept."""
