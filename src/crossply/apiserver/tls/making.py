@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 from datetime import datetime, timedelta
-from typing import NamedTuple
-
-from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    load_pem_private_key,
-)
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from crossply.apiserver.tls.files import CertificateError, Certificates, read, write_private
 from crossply.apiserver.tls.keeping import RENEWED_BEFORE
-from crossply.certificates import begin_certificate, key_usage, new_key
+from crossply.certificates import (
+    FOR_CLIENTS,
+    FOR_SERVERS,
+    Pair,
+    Purpose,
+    Span,
+    key_pem,
+    names_of,
+    new_authority,
+    new_certificate,
+    new_key,
+    read_pair,
+    subject_of,
+    was_issued_by,
+)
 
 _AUTHORITY_LIFE = timedelta(days=3650)
 _LEAF_LIFE = timedelta(days=365)
@@ -28,43 +29,35 @@ _SKEW = timedelta(minutes=5)
 """How far a client's clock may be behind when it first sees a certificate."""
 
 
-class Pair(NamedTuple):
-    """A certificate and its key."""
-
-    certificate: x509.Certificate
-    key: ec.EllipticCurvePrivateKey
-
-
-class _Leaf(NamedTuple):
-    """What a certificate is for."""
-
-    subject: x509.Name
-    usage: x509.ObjectIdentifier
-    names: list[str]
-
-
 def make_missing(certificates: Certificates, names: list[str], now: datetime) -> datetime:
     """Make what is missing, about to end or for other names; tells when the first certificate ends."""
     authority = _kept(certificates.authority, certificates.authority_key, now + _LEAF_LIFE)
     if authority is None:
-        authority = _new_authority(now)
+        authority = new_authority(subject_of("crossply-ca"), Span(now - _SKEW, now + _AUTHORITY_LIFE))
         _save(authority, certificates.authority, certificates.authority_key)
-    server = _Leaf(_subject("crossply-apiserver"), ExtendedKeyUsageOID.SERVER_AUTH, names)
-    admin = _Leaf(_subject("crossply-admin", "system:masters"), ExtendedKeyUsageOID.CLIENT_AUTH, [])
+    server = Purpose(subject_of("crossply-apiserver"), FOR_SERVERS, tuple(names))
+    admin = Purpose(subject_of("crossply-admin", "system:masters"), FOR_CLIENTS)
     made = (
         _ensure_leaf(server, authority, certificates.server, certificates.server_key, now),
         _ensure_leaf(admin, authority, certificates.admin, certificates.admin_key, now),
     )
     if not os.path.exists(certificates.accounts_key):
-        write_private(certificates.accounts_key, _key_pem(new_key()))
+        write_private(certificates.accounts_key, key_pem(new_key()))
     return min(pair.certificate.not_valid_after_utc for pair in made)
 
 
-def _ensure_leaf(leaf: _Leaf, authority: Pair, path: str, key_path: str, now: datetime) -> Pair:
+def _ensure_leaf(purpose: Purpose, authority: Pair, path: str, key_path: str, now: datetime) -> Pair:
     kept = _kept(path, key_path, now + RENEWED_BEFORE)
-    if kept is not None and _was_signed_by(authority, kept) and _names(kept.certificate) == set(leaf.names):
+    if (
+        kept is not None
+        and was_issued_by(kept.certificate, authority.certificate)
+        and set(names_of(kept.certificate)) == set(purpose.names)
+    ):
         return kept
-    pair = _new_leaf(leaf, authority, now)
+    try:
+        pair = new_certificate(purpose, authority, Span(now - _SKEW, now + _LEAF_LIFE))
+    except ValueError as problem:
+        raise CertificateError(str(problem)) from None
     _save(pair, path, key_path)
     return pair
 
@@ -74,79 +67,13 @@ def _kept(path: str, key_path: str, until: datetime) -> Pair | None:
     if not (os.path.exists(path) and os.path.exists(key_path)):
         return None
     try:
-        certificate = x509.load_pem_x509_certificate(read(path))
-        key = load_pem_private_key(read(key_path), password=None)
+        pair = read_pair(read(path), read(key_path))
     except (ValueError, TypeError) as problem:
         raise CertificateError(f"cannot read {path} and its key: {problem}", place=path) from None
-    if not isinstance(key, ec.EllipticCurvePrivateKey) or key.public_key() != certificate.public_key():
-        return None
-    return Pair(certificate, key) if certificate.not_valid_after_utc > until else None
-
-
-def _was_signed_by(authority: Pair, pair: Pair) -> bool:
-    try:
-        pair.certificate.verify_directly_issued_by(authority.certificate)
-    except Exception:  # noqa: BLE001 - the library documents several errors, all of which mean "no"
-        return False
-    return True
-
-
-def _names(certificate: x509.Certificate) -> set[str]:
-    try:
-        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    except x509.ExtensionNotFound:
-        return set()
-    addresses = found.get_values_for_type(x509.IPAddress)
-    return {*found.get_values_for_type(x509.DNSName), *map(str, addresses)}
-
-
-def _new_authority(now: datetime) -> Pair:
-    key, subject = new_key(), _subject("crossply-ca")
-    builder = begin_certificate(subject, subject, key.public_key(), now - _SKEW, now + _AUTHORITY_LIFE)
-    builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-    builder = builder.add_extension(key_usage(signs_certificates=True), critical=True)
-    return Pair(builder.sign(key, SHA256()), key)
-
-
-def _new_leaf(leaf: _Leaf, authority: Pair, now: datetime) -> Pair:
-    key = new_key()
-    builder = begin_certificate(
-        leaf.subject, authority.certificate.subject, key.public_key(), now - _SKEW, now + _LEAF_LIFE
-    )
-    issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.key.public_key())
-    builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-    builder = builder.add_extension(key_usage(signs_certificates=False), critical=True)
-    builder = builder.add_extension(x509.ExtendedKeyUsage([leaf.usage]), critical=False)
-    builder = builder.add_extension(issuer, critical=False)
-    if leaf.names:
-        alternatives = x509.SubjectAlternativeName([_general_name(name) for name in leaf.names])
-        builder = builder.add_extension(alternatives, critical=False)
-    return Pair(builder.sign(authority.key, SHA256()), key)
-
-
-def _general_name(name: str) -> x509.GeneralName:
-    try:
-        return x509.IPAddress(ipaddress.ip_address(name))
-    except ValueError:
-        pass
-    try:
-        return x509.DNSName(name)
-    except ValueError:
-        raise CertificateError(f"{name!r} is neither a DNS name nor an IP address") from None
-
-
-def _subject(name: str, group: str = "") -> x509.Name:
-    attributes = [x509.NameAttribute(NameOID.COMMON_NAME, name)]
-    if group:
-        attributes.insert(0, x509.NameAttribute(NameOID.ORGANIZATION_NAME, group))
-    return x509.Name(attributes)
-
-
-def _key_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
-    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return pair if pair is not None and pair.certificate.not_valid_after_utc > until else None
 
 
 def _save(pair: Pair, path: str, key_path: str) -> None:
     # The key first: a certificate without its key would be found unfit and made again.
-    write_private(key_path, _key_pem(pair.key))
-    write_private(path, pair.certificate.public_bytes(Encoding.PEM))
+    write_private(key_path, pair.key_pem)
+    write_private(path, pair.certificate_pem)

@@ -6,17 +6,21 @@ which still shows the older certificate is trusted until it has heard of the new
 
 from __future__ import annotations
 
-import ipaddress
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+from cryptography.hazmat.primitives.serialization import Encoding
 
-from crossply.certificates import begin_certificate, key_usage, new_key
+from crossply.certificates import (
+    FOR_SERVERS,
+    Purpose,
+    Span,
+    names_of,
+    new_authority,
+    subject_of,
+)
+from crossply.certificates import new_certificate as certify
 
 LIFE = timedelta(days=365)
 RENEWED_BEFORE = LIFE / 3
@@ -40,8 +44,7 @@ class ServingCertificate(NamedTuple):
     @property
     def names(self) -> tuple[str, ...]:
         """The names and addresses that it is for, the most important first."""
-        found = self.parsed.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-        return tuple(str(name.value) for name in found)
+        return names_of(self.parsed)
 
     @property
     def renewal(self) -> datetime:
@@ -52,7 +55,7 @@ class ServingCertificate(NamedTuple):
         """Whether it is good for these names, and for a while."""
         try:
             return set(names) <= set(self.names) and now < self.renewal
-        except (ValueError, x509.ExtensionNotFound):
+        except ValueError:
             return False
 
 
@@ -60,23 +63,23 @@ def new_certificate(
     names: tuple[str, ...], now: datetime, before: ServingCertificate | None = None
 ) -> ServingCertificate:
     """A certificate for these names and those of the one before, trusted together with it."""
-    older = _names_of(before)
-    every = tuple(dict.fromkeys((*names, *older)))[:_MOST_NAMES]
-    authority_key, key = new_key(), new_key()
-    authority = _authority(authority_key, now)
-    certificate = _leaf(every, key, authority, authority_key, now)
-    newest = authority.public_bytes(Encoding.PEM)
+    every = tuple(dict.fromkeys((*names, *_names_of(before))))[:_MOST_NAMES]
+    span = Span(now - _SKEW, now + LIFE)
+    # Two authorities that are trusted at once must not have the same name.
+    serial = f"{x509.random_serial_number():x}"
+    authority = new_authority(subject_of(f"crossply-webhook-ca {serial}"[:64]), span)
+    made = certify(Purpose(subject_of("crossply-webhook"), FOR_SERVERS, every), authority, span)
     return ServingCertificate(
-        authorities=newest + _newest_authority(before),
-        certificate=certificate.public_bytes(Encoding.PEM),
-        key=key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
+        authorities=authority.certificate_pem + _newest_authority(before),
+        certificate=made.certificate_pem,
+        key=made.key_pem,
     )
 
 
 def _names_of(certificate: ServingCertificate | None) -> tuple[str, ...]:
     try:
         return certificate.names if certificate is not None else ()
-    except (ValueError, x509.ExtensionNotFound):
+    except ValueError:
         return ()
 
 
@@ -86,45 +89,3 @@ def _newest_authority(certificate: ServingCertificate | None) -> bytes:
     except ValueError:
         return b""
     return found[0].public_bytes(Encoding.PEM) if found else b""
-
-
-def _authority(key: ec.EllipticCurvePrivateKey, now: datetime) -> x509.Certificate:
-    # Two authorities that are trusted at once must not have the same name.
-    subject = _subject(f"crossply-webhook-ca {x509.random_serial_number():x}"[:64])
-    builder = begin_certificate(subject, subject, key.public_key(), now - _SKEW, now + LIFE)
-    builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-    builder = builder.add_extension(key_usage(signs_certificates=True), critical=True)
-    return builder.sign(key, SHA256())
-
-
-def _leaf(
-    names: tuple[str, ...],
-    key: ec.EllipticCurvePrivateKey,
-    authority: x509.Certificate,
-    authority_key: ec.EllipticCurvePrivateKey,
-    now: datetime,
-) -> x509.Certificate:
-    builder = begin_certificate(
-        _subject("crossply-webhook"), authority.subject, key.public_key(), now - _SKEW, now + LIFE
-    )
-    issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())
-    for extension, critical in (
-        (x509.BasicConstraints(ca=False, path_length=None), True),
-        (key_usage(signs_certificates=False), True),
-        (x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), False),
-        (issuer, False),
-        (x509.SubjectAlternativeName([_general_name(name) for name in names]), False),
-    ):
-        builder = builder.add_extension(extension, critical)
-    return builder.sign(authority_key, SHA256())
-
-
-def _general_name(name: str) -> x509.GeneralName:
-    try:
-        return x509.IPAddress(ipaddress.ip_address(name))
-    except ValueError:
-        return x509.DNSName(name)
-
-
-def _subject(name: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
