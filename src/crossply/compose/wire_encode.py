@@ -41,8 +41,8 @@ def request_meta(tag: str, capabilities: tuple[int, ...]) -> bytes:
     if capabilities == CAPABILITIES:
         body += _ALL_CAPABILITIES
     elif capabilities:
-        body += _chunk(b"\x12", b"".join(map(_integer, capabilities)))
-    return _chunk(b"\x0a", body) if body else b""
+        body += write_chunk(b"\x12", b"".join(map(_integer, capabilities)))
+    return write_chunk(b"\x0a", body) if body else b""
 
 
 def request_body(request: Request) -> bytes:
@@ -84,11 +84,11 @@ def response(answer: Response) -> bytes:
     parts = [_response_meta(answer)]
     if answer.desired is not None:
         parts.append(_non_empty(b"\x12", _state(answer.desired)))
-    parts += [_chunk(b"\x1a", _result(result)) for result in answer.results]
+    parts += [write_chunk(b"\x1a", _result(result)) for result in answer.results]
     parts.append(_struct(b"\x22", answer.context))
     if answer.requirements is not None:
-        parts.append(_chunk(b"\x2a", _requirements(answer.requirements)))
-    parts += [_chunk(b"\x32", _condition(condition)) for condition in answer.conditions]
+        parts.append(write_chunk(b"\x2a", _requirements(answer.requirements)))
+    parts += [write_chunk(b"\x32", _condition(condition)) for condition in answer.conditions]
     parts.append(_struct(b"\x3a", answer.output))
     return b"".join(parts)
 
@@ -97,23 +97,24 @@ def _response_meta(answer: Response) -> bytes:
     tag = answer.tag if isinstance(answer.tag, str) else answer.tag.tag
     body = _text(b"\x0a", tag)
     if answer.ttl is not None:
-        body += _chunk(b"\x12", _duration(answer.ttl))
-    return _chunk(b"\x0a", body) if body else b""
+        body += write_chunk(b"\x12", _duration(answer.ttl))
+    return write_chunk(b"\x0a", body) if body else b""
 
 
 def _state(state: State) -> bytes:
     resources = state.resources
-    parts = [_entry(b"\x12", name, _resource(resources[name])) for name in sorted(resources)]
+    parts = [write_entry(b"\x12", name, write_resource(resources[name])) for name in sorted(resources)]
     if state.composite is not None:
-        parts.insert(0, _chunk(b"\x0a", _resource(state.composite)))
+        parts.insert(0, write_chunk(b"\x0a", write_resource(state.composite)))
     return b"".join(parts)
 
 
-def _resource(resource: Resource) -> bytes:
+def write_resource(resource: Resource) -> bytes:
+    """A resource of a state."""
     snapshot = resource.snapshot
     # A snapshot's bytes were made when the object was first sent: this is what makes large requests cheap.
     fields = snapshot.encoded if snapshot is not None else encode_struct(resource.object)
-    body = _chunk(b"\x0a", fields)  # also where it is empty: a resource always has an object
+    body = write_chunk(b"\x0a", fields)  # also where it is empty: a resource always has an object
     if resource.connection_details:
         body += _byte_map(b"\x12", resource.connection_details)
     if resource.ready:
@@ -122,22 +123,22 @@ def _resource(resource: Resource) -> bytes:
 
 
 def _resource_lists(tag: bytes, lists: Mapping[str, Iterable[Resource]]) -> bytes:
-    return b"".join(_entry(tag, name, _items(lists[name])) for name in sorted(lists))
+    return b"".join(write_entry(tag, name, _items(lists[name])) for name in sorted(lists))
 
 
 def _items(resources: Iterable[Resource]) -> bytes:
-    return b"".join(_chunk(b"\x0a", _resource(resource)) for resource in resources)
+    return b"".join(write_chunk(b"\x0a", write_resource(resource)) for resource in resources)
 
 
 def _credentials(tag: bytes, credentials: Mapping[str, Mapping[str, bytes]]) -> bytes:
     return b"".join(
-        _entry(tag, name, _chunk(b"\x0a", _byte_map(b"\x0a", credentials[name])))
+        write_entry(tag, name, write_chunk(b"\x0a", _byte_map(b"\x0a", credentials[name])))
         for name in sorted(credentials)
     )
 
 
 def _schemas(tag: bytes, schemas: Mapping[str, Object | None]) -> bytes:
-    return b"".join(_entry(tag, name, _struct(b"\x0a", schemas[name])) for name in sorted(schemas))
+    return b"".join(write_entry(tag, name, _struct(b"\x0a", schemas[name])) for name in sorted(schemas))
 
 
 def _result(result: Result) -> bytes:
@@ -168,7 +169,9 @@ def _requirements(wanted: Requirements) -> bytes:
         (
             _selectors(b"\x0a", wanted.extra_resources),
             _selectors(b"\x12", wanted.resources),
-            b"".join(_entry(b"\x1a", name, _kind(wanted.schemas[name])) for name in sorted(wanted.schemas)),
+            b"".join(
+                write_entry(b"\x1a", name, _kind(wanted.schemas[name])) for name in sorted(wanted.schemas)
+            ),
             # Field 1001 is ours; whoever does not know it passes over it.
             _selectors(b"\xca\x3e", wanted.watch_resources),
         )
@@ -176,13 +179,13 @@ def _requirements(wanted: Requirements) -> bytes:
 
 
 def _selectors(tag: bytes, selectors: Mapping[str, ResourceSelector]) -> bytes:
-    return b"".join(_entry(tag, name, _selector(selectors[name])) for name in sorted(selectors))
+    return b"".join(write_entry(tag, name, _selector(selectors[name])) for name in sorted(selectors))
 
 
 def _selector(selector: ResourceSelector) -> bytes:
     match = _optional_text(b"\x1a", selector.match_name)
     if not match and selector.match_labels is not None:
-        match = _chunk(b"\x22", _labels(selector.match_labels))
+        match = write_chunk(b"\x22", _labels(selector.match_labels))
     return _kind(selector) + match + _optional_text(b"\x2a", selector.namespace)
 
 
@@ -191,11 +194,11 @@ def _kind(selector: ResourceSelector | SchemaSelector) -> bytes:
 
 
 def _labels(labels: Mapping[str, str]) -> bytes:
-    return b"".join(_entry(b"\x0a", name, labels[name].encode()) for name in sorted(labels))
+    return b"".join(write_entry(b"\x0a", name, labels[name].encode()) for name in sorted(labels))
 
 
 def _byte_map(tag: bytes, values: Mapping[str, bytes]) -> bytes:
-    return b"".join(_entry(tag, name, values[name]) for name in sorted(values))
+    return b"".join(write_entry(tag, name, values[name]) for name in sorted(values))
 
 
 def _duration(nanoseconds: int) -> bytes:
@@ -206,14 +209,15 @@ def _duration(nanoseconds: int) -> bytes:
     return _enum(b"\x08", sign * seconds) + _enum(b"\x10", sign * nanos)
 
 
-def _entry(tag: bytes, name: str, value: bytes) -> bytes:
+def write_entry(tag: bytes, name: str, value: bytes) -> bytes:
     """One entry of a map. Key and value are written even when empty, as every implementation does."""
     key = name.encode()
     body = b"".join((b"\x0a", varint(len(key)), key, b"\x12", varint(len(value)), value))
     return tag + varint(len(body)) + body
 
 
-def _chunk(tag: bytes, payload: bytes) -> bytes:
+def write_chunk(tag: bytes, payload: bytes) -> bytes:
+    """A field with a length."""
     return tag + varint(len(payload)) + payload
 
 
@@ -222,15 +226,15 @@ def _non_empty(tag: bytes, payload: bytes) -> bytes:
 
 
 def _struct(tag: bytes, fields: Object | None) -> bytes:
-    return b"" if fields is None else _chunk(tag, encode_struct(fields))
+    return b"" if fields is None else write_chunk(tag, encode_struct(fields))
 
 
 def _text(tag: bytes, text: str) -> bytes:
-    return _chunk(tag, text.encode()) if text else b""
+    return write_chunk(tag, text.encode()) if text else b""
 
 
 def _optional_text(tag: bytes, text: str | None) -> bytes:
-    return b"" if text is None else _chunk(tag, text.encode())
+    return b"" if text is None else write_chunk(tag, text.encode())
 
 
 def _enum(tag: bytes, number: int) -> bytes:
