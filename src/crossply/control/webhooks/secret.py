@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Callable
 from datetime import datetime
 
-import orjson
-
-from crossply.control.kinds import SECRET
+from crossply.control.shared_secret import Files, SharedSecret, files_of, selection_of
 from crossply.control.webhooks.certificates import ServingCertificate, new_certificate
 from crossply.errors import CrossplyError
 from crossply.kube.cache import Cache
 from crossply.kube.client import Client
-from crossply.kube.failures import Conflict
 from crossply.kube.selection import Selection
 from crossply.values import Object
 
 NAME = "crossply-webhook-tls"
-MANAGER = "crossply"
-_TRIES = 20
+_KIND = "kubernetes.io/tls"
 
 
 class NoCertificate(CrossplyError):
-    """Replicas do not agree on a certificate for webhooks."""
+    """The certificate for webhooks cannot be used."""
 
     code = "CP-811"
     hint = f"delete the Secret {NAME} to have a new one made"
@@ -37,71 +32,60 @@ class SharedCertificate:
         self, client: Client, cache: Cache, names: tuple[str, ...], clock: Callable[[], datetime]
     ) -> None:
         """The cache is that of one Secret, see `selection_in`."""
-        self._client = client
-        self._cache = cache
-        self._namespace = cache.selection.namespace
+        self._secret = SharedSecret(client, cache.selection.namespace, NAME, cache, kind=_KIND)
         self._names = names
         self._clock = clock
 
     async def ensure(self) -> ServingCertificate:
         """The certificate, made or renewed where that is due."""
-        for _ in range(_TRIES):
-            data = self._cache.get(self._namespace, NAME)
-            secret = None if data is None else orjson.loads(data)
-            current = read_certificate(secret)
-            if current is not None and current.serves(self._names, self._clock()):
-                return current
-            try:
-                await self._write(secret, new_certificate(self._names, self._clock(), current))
-            except Conflict:
-                # Another replica was quicker: theirs may do for us, too.
-                await self.refresh()
-        raise NoCertificate("cannot agree with other replicas on a certificate for webhooks")
+        found = _certificate_in(await self._secret.settle(self._due))
+        assert found is not None, "it was found to serve"
+        return found
 
     async def refresh(self) -> None:
         """Look at the Secret itself, ahead of the watch."""
-        found = await self._client.get(SECRET, NAME, self._namespace)
-        if found is not None:
-            self._cache.learn(found)
+        await self._secret.look()
 
-    async def _write(self, secret: Object | None, certificate: ServingCertificate) -> None:
-        body = secret_of(certificate, self._namespace)
-        if secret is None:
-            self._cache.learn(await self._client.create(SECRET, body, MANAGER))
-            return
-        version = secret["metadata"]["resourceVersion"]
-        body["metadata"] = {**secret["metadata"], "resourceVersion": version}
-        self._cache.learn(await self._client.update(SECRET, body, MANAGER))
+    def _due(self, files: Files) -> Files | None:
+        current = _certificate_in(files)
+        if current is not None and current.serves(self._names, self._clock()):
+            return None
+        return _files_of(new_certificate(self._names, self._clock(), current))
 
 
 def selection_in(namespace: str) -> Selection:
     """The Secret in a namespace."""
-    return Selection(namespace, fields=f"metadata.name={NAME}")
+    return selection_of(namespace, NAME)
 
 
 def secret_of(certificate: ServingCertificate, namespace: str) -> Object:
     """A certificate as a Secret."""
-    files = {
-        "ca.crt": certificate.authorities,
-        "tls.crt": certificate.certificate,
-        "tls.key": certificate.key,
-    }
+    files = _files_of(certificate)
     return {
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {"name": NAME, "namespace": namespace},
-        "type": "kubernetes.io/tls",
+        "type": _KIND,
         "data": {name: base64.b64encode(content).decode() for name, content in files.items()},
     }
 
 
 def read_certificate(secret: Object | None) -> ServingCertificate | None:
     """The certificate in a Secret; None where there is none that can be read."""
-    data = (secret or {}).get("data") or {}
+    return _certificate_in(files_of(secret))
+
+
+def _files_of(certificate: ServingCertificate) -> Files:
+    return {
+        "ca.crt": certificate.authorities,
+        "tls.crt": certificate.certificate,
+        "tls.key": certificate.key,
+    }
+
+
+def _certificate_in(files: Files) -> ServingCertificate | None:
     try:
-        found = ServingCertificate(
-            *(base64.b64decode(data[name], validate=True) for name in ("ca.crt", "tls.crt", "tls.key"))
-        )
+        found = ServingCertificate(files["ca.crt"], files["tls.crt"], files["tls.key"])
         return found if found.parsed else None
-    except (KeyError, TypeError, ValueError, binascii.Error):
+    except (KeyError, ValueError):
         return None

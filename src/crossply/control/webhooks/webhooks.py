@@ -16,8 +16,10 @@ from datetime import UTC, datetime
 import orjson
 
 from crossply.compose.metadata import annotations_of
+from crossply.control.following import why_not_followed
 from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
+from crossply.control.shared_secret import MANAGER
 from crossply.control.usages.index import Usages
 from crossply.control.webhooks.address import WebhookSettings, find_address
 from crossply.control.webhooks.certificates import ServingCertificate
@@ -31,7 +33,7 @@ from crossply.control.webhooks.configuration import (
 from crossply.control.webhooks.configuration import NAME as CONFIGURATION
 from crossply.control.webhooks.probe import answers
 from crossply.control.webhooks.review import UsageReview
-from crossply.control.webhooks.secret import MANAGER, NoCertificate, SharedCertificate, selection_in
+from crossply.control.webhooks.secret import NoCertificate, SharedCertificate, selection_in
 from crossply.control.webhooks.server import PATH, WebhookServer
 from crossply.errors import CrossplyError
 from crossply.kube.cache import Cache
@@ -42,7 +44,6 @@ from crossply.kube.shares import Shardset
 from crossply.values import Object
 
 _DAY = 86_400.0
-_PATIENCE = 15.0
 _GOODBYE_SECONDS = 5.0
 _log = logging.getLogger("crossply.webhook")
 
@@ -206,10 +207,6 @@ class Webhooks:
 
 
 async def _followed(cache: Cache) -> None:
-    """Wait until a cache is up to date; but not for ever, so that whoever starts us gets to know why."""
-    try:
-        async with asyncio.timeout(_PATIENCE):
-            await cache.synced.wait()
-    except TimeoutError:
-        why = cache.trouble or "the API server does not answer"
-        raise CannotFollow(f"cannot follow {cache.kind.resource} for webhooks: {why}") from None
+    why = await why_not_followed(cache)
+    if why:
+        raise CannotFollow(f"cannot follow {cache.kind.resource} for webhooks: {why}")

@@ -1,0 +1,1 @@
+"""Running what packages bring: certificates for calls, and Deployments on Kubernetes."""

@@ -1,0 +1,181 @@
+"""The authority that vouches for functions and for who calls them, and how a new one takes over.
+
+A certificate is accepted by whoever has heard of its authority, and a function's server hears of a new one
+only when it is started anew. So a new authority is first made known (`next`): everybody trusts it, and it
+signs nothing. Later it signs, and the one before it stays trusted until it ends.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from cryptography import x509
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding
+
+from crossply.certificates import (
+    Pair,
+    Purpose,
+    Span,
+    names_of,
+    new_authority,
+    new_certificate,
+    read_pair,
+    subject_of,
+    was_issued_by,
+)
+from crossply.control.shared_secret import Files
+
+AUTHORITY = "crossplane-root-ca"
+"""The Secret of the authority, and the name in its certificate."""
+CERTIFICATE, KEY, TRUSTED = "tls.crt", "tls.key", "ca.crt"
+NEXT_CERTIFICATE, NEXT_KEY = "next.crt", "next.key"
+_OWNER = "Crossplane"
+
+
+class Lives(NamedTuple):
+    """How long certificates are good for. Each is renewed when a third of its time is left."""
+
+    authority: timedelta = timedelta(days=3650)
+    certificate: timedelta = timedelta(days=365)
+    skew: timedelta = timedelta(hours=1)
+    """How far clocks may differ when a certificate is first shown."""
+
+
+class Authorities(NamedTuple):
+    """Who signs, and who else is trusted."""
+
+    signing: Pair
+    next: Pair | None
+    trusted: tuple[x509.Certificate, ...]
+
+    @property
+    def bundle(self) -> bytes:
+        """All that are trusted, as PEM."""
+        return b"".join(each.public_bytes(Encoding.PEM) for each in self.trusted)
+
+
+def read_authorities(files: Files, now: datetime) -> Authorities | None:
+    """What the Secret of the authority says; None where nobody in it can sign."""
+    signing = _pair(files, CERTIFICATE, KEY)
+    if signing is None or signing.certificate.not_valid_after_utc <= now:
+        return None
+    coming = _pair(files, NEXT_CERTIFICATE, NEXT_KEY)
+    known = [signing.certificate, *([coming.certificate] if coming else []), *read_bundle(files)]
+    by_print = {_print(each): each for each in known if each.not_valid_after_utc > now}
+    return Authorities(signing, coming, tuple(by_print.values()))
+
+
+def authority_due(files: Files, now: datetime, lives: Lives) -> Files | None:
+    """What is to change in the Secret of the authority; None where it is as it should be."""
+    found = read_authorities(files, now)
+    if found is None:
+        return _first(files, now, lives)
+    renewal, turn = renewal_of(found.signing.certificate), _turn_of(found.signing.certificate)
+    if found.next is None and now >= renewal:
+        return _announced(found, _make(now, lives))
+    if found.next is not None and now >= turn:
+        return _promoted(found, found.next)
+    return None
+
+
+def look_again_at(found: Authorities) -> datetime:
+    """When the authority is due the next time."""
+    certificate = found.signing.certificate
+    return renewal_of(certificate) if found.next is None else _turn_of(certificate)
+
+
+def certificate_due(
+    files: Files, purpose: Purpose, found: Authorities, now: datetime, lives: Lives
+) -> Files | None:
+    """What is to change in the Secret of a certificate; None where it is as it should be."""
+    pair = _pair(files, CERTIFICATE, KEY)
+    if pair is None or not _serves(pair, purpose, found, now):
+        return issued(purpose, found, now, lives)
+    trusted = {_print(each) for each in read_bundle(files)}
+    if trusted == {_print(each) for each in found.trusted}:
+        return None
+    return {TRUSTED: found.bundle}
+
+
+def issued(purpose: Purpose, found: Authorities, now: datetime, lives: Lives) -> Files:
+    """A new certificate, its key, and whom its holder is to trust."""
+    ends = min(now + lives.certificate, found.signing.certificate.not_valid_after_utc)
+    pair = new_certificate(purpose, found.signing, Span(now - lives.skew, ends))
+    return {TRUSTED: found.bundle, CERTIFICATE: pair.certificate_pem, KEY: pair.key_pem}
+
+
+def purpose_for(usage: x509.ObjectIdentifier, names: tuple[str, ...]) -> Purpose:
+    """A certificate for these names."""
+    return Purpose(subject_of(_OWNER, _OWNER), usage, names)
+
+
+def renewal_of(certificate: x509.Certificate) -> datetime:
+    """When a certificate is to be replaced."""
+    begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
+    return ends - (ends - begins) / 3
+
+
+def read_bundle(files: Files) -> list[x509.Certificate]:
+    """Whom the holder of these files trusts."""
+    try:
+        return x509.load_pem_x509_certificates(files.get(TRUSTED, b""))
+    except ValueError:
+        return []
+
+
+def _turn_of(certificate: x509.Certificate) -> datetime:
+    """When the next authority signs instead: halfway between the renewal of this one and its end."""
+    renewal = renewal_of(certificate)
+    return renewal + (certificate.not_valid_after_utc - renewal) / 2
+
+
+def _make(now: datetime, lives: Lives) -> Pair:
+    # Two authorities that are trusted at once must not have the same name.
+    subject = subject_of(f"{AUTHORITY} {x509.random_serial_number():x}"[:64], _OWNER)
+    return new_authority(subject, Span(now - lives.skew, now + lives.authority), (AUTHORITY,))
+
+
+def _first(files: Files, now: datetime, lives: Lives) -> Files:
+    """An authority where there is none, or where its time ran out: the next one, if there is one."""
+    coming = _pair(files, NEXT_CERTIFICATE, NEXT_KEY)
+    lasts = coming is not None and coming.certificate.not_valid_after_utc > now
+    pair = coming if coming is not None and lasts else _make(now, lives)
+    return {**_signing(pair), TRUSTED: pair.certificate_pem}
+
+
+def _announced(found: Authorities, coming: Pair) -> Files:
+    return {
+        NEXT_CERTIFICATE: coming.certificate_pem,
+        NEXT_KEY: coming.key_pem,
+        TRUSTED: found.bundle + coming.certificate_pem,
+    }
+
+
+def _promoted(found: Authorities, coming: Pair) -> Files:
+    return {**_signing(coming), TRUSTED: found.bundle}
+
+
+def _signing(pair: Pair) -> Files:
+    """Who signs from now on; files that are empty are not kept."""
+    return {CERTIFICATE: pair.certificate_pem, KEY: pair.key_pem, NEXT_CERTIFICATE: b"", NEXT_KEY: b""}
+
+
+def _serves(pair: Pair, purpose: Purpose, found: Authorities, now: datetime) -> bool:
+    return (
+        set(purpose.names) <= set(names_of(pair.certificate))
+        and now < renewal_of(pair.certificate)
+        and any(was_issued_by(pair.certificate, each) for each in found.trusted)
+    )
+
+
+def _pair(files: Files, certificate: str, key: str) -> Pair | None:
+    try:
+        return read_pair(files[certificate], files[key])
+    except (KeyError, ValueError, TypeError):
+        return None
+
+
+def _print(certificate: x509.Certificate) -> bytes:
+    return certificate.fingerprint(SHA256())

@@ -1,0 +1,195 @@
+"""The control plane's own certificate for calling functions, and certificates for functions to be called by.
+
+Every replica follows the two Secrets, shows the same certificate, and writes only what is due; whoever comes
+first does. Nothing is asked for again and again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from cryptography import x509
+
+from crossply.certificates import FOR_CLIENTS, FOR_SERVERS
+from crossply.control.following import why_not_followed
+from crossply.control.kinds import SECRET
+from crossply.control.runtimes.authority import (
+    AUTHORITY,
+    CERTIFICATE,
+    KEY,
+    TRUSTED,
+    Authorities,
+    Lives,
+    authority_due,
+    certificate_due,
+    issued,
+    look_again_at,
+    purpose_for,
+    read_authorities,
+    renewal_of,
+)
+from crossply.control.runtimes.private_files import PrivateFiles
+from crossply.control.shared_secret import Files, SharedSecret, selection_of
+from crossply.errors import CrossplyError
+from crossply.kube.caches import Caches
+from crossply.kube.client import Client
+from crossply.kube.queue import Queue
+from crossply.values import Object
+
+_DAY = 86_400.0
+_log = logging.getLogger("crossply.runtimes")
+
+
+class NoCredentials(CrossplyError):
+    """The Secrets with the certificates for functions cannot be read."""
+
+    code = "CP-871"
+    hint = "grant the rights to Secrets in the namespace of the control plane"
+
+
+class CredentialSettings(NamedTuple):
+    """Where the Secrets are, and what the certificate is for."""
+
+    namespace: str = "crossplane-system"
+    account: str = "crossplane"
+    """The service account of the control plane; part of the name in its certificate."""
+    client_secret: str = "crossplane-tls-client"
+    authority_secret: str = AUTHORITY
+    lives: Lives = Lives()
+
+
+def _clock() -> datetime:
+    return datetime.now(UTC)
+
+
+class Credentials:
+    """Starts before anything is called, and stops after."""
+
+    def __init__(
+        self,
+        client: Client,
+        settings: CredentialSettings = CredentialSettings(),  # noqa: B008 - it is immutable
+        clock: Callable[[], datetime] = _clock,
+    ) -> None:
+        """`client` may read and write Secrets in the namespace."""
+        self._client = client
+        self._settings = settings
+        self._clock = clock
+        self._caches = Caches(client)
+        self._queue: Queue[str] = Queue("credentials")
+        self._task: asyncio.Task[None] | None = None
+        self._files = PrivateFiles()
+        self._shown: Files = {}
+        self._found: Authorities | None = None
+        self._subscribers: list[Callable[[], None]] = []
+
+    @property
+    def directory(self) -> str:
+        """Where ca.crt, tls.crt and tls.key for calling functions are, always the newest."""
+        return self._files.directory
+
+    async def start(self) -> None:
+        """Have a certificate, and keep it good."""
+        settings = self._settings
+        self._authority = await self._secret(settings.authority_secret)
+        self._own = await self._secret(settings.client_secret)
+        await self._renew()
+        self._task = asyncio.create_task(self._queue.run(self._work, 1))
+
+    async def stop(self) -> None:
+        """Leave no file behind; the Secrets stay."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await self._caches.close()
+        self._files.remove()
+
+    def subscribe(self, told: Callable[[], None]) -> None:
+        """Tell somebody when others are trusted than before."""
+        self._subscribers.append(told)
+
+    async def ensure_server(
+        self, name: str, names: tuple[str, ...], metadata: Object | None = None
+    ) -> tuple[Files, datetime]:
+        """The certificate in a Secret for a function's server, and when to look at it again.
+
+        `metadata` is what a new Secret has beside its name: its owners.
+        """
+        return await self._ensure(name, FOR_SERVERS, names, metadata)
+
+    async def ensure_client(
+        self, name: str, names: tuple[str, ...], metadata: Object | None = None
+    ) -> tuple[Files, datetime]:
+        """The same for somebody who calls others: a provider."""
+        return await self._ensure(name, FOR_CLIENTS, names, metadata)
+
+    def server_files(self, names: tuple[str, ...]) -> Files:
+        """A certificate for a server that this process starts itself; no Secret keeps it."""
+        purpose = purpose_for(FOR_SERVERS, names)
+        return issued(purpose, self._authorities, self._clock(), self._settings.lives)
+
+    @property
+    def _authorities(self) -> Authorities:
+        assert self._found is not None, "it was started"
+        return self._found
+
+    async def _ensure(
+        self, name: str, usage: x509.ObjectIdentifier, names: tuple[str, ...], metadata: Object | None
+    ) -> tuple[Files, datetime]:
+        secret = SharedSecret(self._client, self._settings.namespace, name, metadata=metadata)
+        purpose = purpose_for(usage, names)
+        files = await secret.settle(
+            lambda files: certificate_due(
+                files, purpose, self._authorities, self._clock(), self._settings.lives
+            )
+        )
+        return files, renewal_in(files)
+
+    async def _secret(self, name: str) -> SharedSecret:
+        selection = selection_of(self._settings.namespace, name)
+        cache = self._caches.acquire(SECRET, selection)
+        cache.subscribe(lambda *told: self._queue.add("renew"))
+        why = await why_not_followed(cache)
+        if why:
+            raise NoCredentials(f"cannot follow the Secret {name}: {why}")
+        return SharedSecret(self._client, self._settings.namespace, name, cache)
+
+    async def _work(self, what: str) -> None:
+        try:
+            await self._renew()
+        except CrossplyError as problem:
+            _log.warning("certificates for functions: %s", problem)
+            self._queue.retry(what)
+
+    async def _renew(self) -> None:
+        """Use what is in the Secrets, change what is due, and be back in time."""
+        lives = self._settings.lives
+        files = await self._authority.settle(lambda files: authority_due(files, self._clock(), lives))
+        before, self._found = self._found, read_authorities(files, self._clock())
+        own = purpose_for(FOR_CLIENTS, (f"{self._settings.account}.{self._settings.namespace}",))
+        shown = await self._own.settle(
+            lambda files: certificate_due(files, own, self._authorities, self._clock(), lives)
+        )
+        self._show(shown)
+        if before is not None and before.trusted != self._authorities.trusted:
+            for told in self._subscribers:
+                told()
+        due = min(look_again_at(self._authorities), renewal_in(shown))
+        left = (due - self._clock()).total_seconds()
+        # Clocks may jump, and machines sleep: look at it every day, which costs nothing.
+        self._queue.add_after("renew", min(max(left, 0.2), _DAY))
+
+    def _show(self, files: Files) -> None:
+        shown = {name: files[name] for name in (TRUSTED, CERTIFICATE, KEY)}
+        if shown != self._shown:
+            self._files.replace(shown)
+            self._shown = shown
+
+
+def renewal_in(files: Files) -> datetime:
+    """When the certificate of a Secret is due."""
+    return renewal_of(x509.load_pem_x509_certificate(files[CERTIFICATE]))

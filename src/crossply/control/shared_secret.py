@@ -1,0 +1,111 @@
+"""A Secret that all replicas share: whoever comes first writes it, and the others take what they find."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+
+import orjson
+
+from crossply.control.kinds import SECRET
+from crossply.errors import CrossplyError
+from crossply.kube.cache import Cache
+from crossply.kube.client import Client
+from crossply.kube.failures import Conflict
+from crossply.kube.selection import Selection
+from crossply.values import Object
+
+MANAGER = "crossply"
+_TRIES = 20
+
+Files = dict[str, bytes]
+"""What is in a Secret, by key."""
+
+
+class NoAgreement(CrossplyError):
+    """Replicas write a Secret against each other, or somebody else writes it all the time."""
+
+    code = "CP-870"
+    hint = "look at who else writes this Secret; deleted, it is made anew"
+
+
+class SharedSecret:
+    """One Secret in one namespace."""
+
+    def __init__(
+        self,
+        client: Client,
+        namespace: str,
+        name: str,
+        cache: Cache | None = None,
+        metadata: Object | None = None,
+        kind: str = "Opaque",
+    ) -> None:
+        """With the cache of `selection_of` it is not asked for again and again.
+
+        `metadata` is what a new one has beside its name; `kind` is its type.
+        """
+        self._client = client
+        self._namespace, self._name, self._kind = namespace, name, kind
+        self._cache = cache
+        self._metadata = metadata or {}
+
+    async def settle(self, due: Callable[[Files], Files | None]) -> Files:
+        """What is in it in the end. `due` is asked what to change, given what is there; None is nothing."""
+        for _ in range(_TRIES):
+            secret = await self._seen()
+            files = files_of(secret)
+            changes = due(files)
+            if changes is None:
+                return files
+            try:
+                self._learn(await self._write(secret, {**files, **changes}))
+            except Conflict:
+                # Another replica was quicker: theirs may do for us, too.
+                await self.look()
+        raise NoAgreement(f"cannot agree with others on the Secret {self._namespace}/{self._name}")
+
+    async def look(self) -> None:
+        """See the Secret itself, ahead of the watch."""
+        found = await self._fetch() if self._cache is not None else None
+        if found is not None:
+            self._learn(found)
+
+    async def _seen(self) -> Object | None:
+        if self._cache is None:
+            return await self._fetch()
+        data = self._cache.get(self._namespace, self._name)
+        return None if data is None else orjson.loads(data)
+
+    async def _fetch(self) -> Object | None:
+        return await self._client.get(SECRET, self._name, self._namespace)
+
+    def _learn(self, secret: Object) -> None:
+        if self._cache is not None:
+            self._cache.learn(secret)
+
+    async def _write(self, secret: Object | None, files: Files) -> Object:
+        # A file that became empty is not wanted any more.
+        data = {key: base64.b64encode(content).decode() for key, content in files.items() if content}
+        if secret is not None:
+            return await self._client.update(SECRET, {**secret, "data": data}, MANAGER)
+        metadata = {"name": self._name, "namespace": self._namespace, **self._metadata}
+        body = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": self._kind, "data": data}
+        return await self._client.create(SECRET, body, MANAGER)
+
+
+def selection_of(namespace: str, name: str) -> Selection:
+    """One Secret in a namespace."""
+    return Selection(namespace, fields=f"metadata.name={name}")
+
+
+def files_of(secret: Object | None) -> Files:
+    """What can be read in a Secret."""
+    files = {}
+    for key, text in ((secret or {}).get("data") or {}).items():
+        try:
+            files[key] = base64.b64decode(text, validate=True)
+        except (TypeError, ValueError, binascii.Error):
+            continue
+    return files

@@ -1,0 +1,243 @@
+"""Certificates for functions and for who calls them: made once, shared, kept, and renewed with an overlap."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import stat
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+from crossply.certificates import FOR_CLIENTS, FOR_SERVERS, names_of, subject_of, was_issued_by
+from crossply.control.kinds import SECRET
+from crossply.control.runtimes.authority import (
+    Lives,
+    authority_due,
+    certificate_due,
+    issued,
+    purpose_for,
+    read_authorities,
+    read_bundle,
+)
+from crossply.control.runtimes.credentials import Credentials, CredentialSettings
+from crossply.control.runtimes.private_files import PrivateFiles
+from crossply.control.shared_secret import files_of
+
+pytestmark = pytest.mark.xdist_group("e2e")
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+LIVES = Lives()
+YEAR = timedelta(days=365)
+SERVER = purpose_for(FOR_SERVERS, ("fn", "fn.home", "fn.home.svc"))
+
+
+def authority_at(*moments, files=None):
+    """The files of an authority that was looked at in these moments."""
+    files = files or {}
+    for moment in moments:
+        changes = authority_due(files, moment, LIVES)
+        files = {key: value for key, value in {**files, **(changes or {})}.items() if value}
+    return files
+
+
+def signer(files):
+    return x509.load_pem_x509_certificate(files["tls.crt"])
+
+
+def test_an_authority_is_made_once_and_kept():
+    files = authority_at(NOW)
+    assert authority_due(files, NOW + YEAR, LIVES) is None
+    assert names_of(signer(files)) == ("crossplane-root-ca",)
+
+
+def test_a_new_authority_is_trusted_long_before_it_signs_and_the_old_one_long_after():
+    first = authority_at(NOW)
+    announced = authority_at(NOW + YEAR * 7, files=first)
+    assert announced["tls.crt"] == first["tls.crt"], "those who did not hear of the new one trust this one"
+    assert len(read_bundle(announced)) == 2
+    promoted = authority_at(NOW + YEAR * 9, files=announced)
+    assert promoted["tls.crt"] == announced["next.crt"]
+    assert "next.key" not in promoted
+    assert signer(first) in read_bundle(promoted), "certificates by the old one are still around"
+    ended = read_authorities(promoted, NOW + YEAR * 11)
+    assert ended is not None
+    assert ended.trusted == (signer(promoted),), "who has ended is not trusted any more"
+
+
+def test_an_authority_that_ended_while_nobody_looked_is_replaced_by_the_one_that_was_announced():
+    announced = authority_at(NOW, NOW + YEAR * 7)
+    late = authority_at(NOW + YEAR * 10, files=announced)
+    assert late["tls.crt"] == announced["next.crt"]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"tls.crt": b"x"}, "it is no certificate"),
+        ({"tls.key": b""}, "nobody can sign without it"),
+        ({"tls.key": authority_at(NOW)["tls.key"]}, "it is the key of another one"),
+    ],
+)
+def test_what_cannot_sign_is_replaced(change, why):
+    files = {**authority_at(NOW), **change}
+    assert authority_due(files, NOW, LIVES) is not None, why
+
+
+def test_a_certificate_is_for_its_names_and_by_the_authority():
+    found = read_authorities(authority_at(NOW), NOW)
+    files = issued(SERVER, found, NOW, LIVES)
+    assert names_of(signer(files)) == SERVER.names
+    assert was_issued_by(signer(files), found.signing.certificate)
+    assert certificate_due(files, SERVER, found, NOW, LIVES) is None
+
+
+def test_a_certificate_never_outlives_its_authority():
+    files = authority_at(NOW)
+    found = read_authorities(files, NOW + YEAR * 9.5)
+    late = issued(SERVER, found, NOW + YEAR * 9.5, LIVES)
+    assert signer(late).not_valid_after_utc == signer(files).not_valid_after_utc
+
+
+@pytest.mark.parametrize(
+    ("purpose", "after", "due", "why"),
+    [
+        (SERVER, YEAR * 0.5, set(), "it has a long way to go"),
+        (SERVER, YEAR * 0.7, {"ca.crt", "tls.crt", "tls.key"}, "it is renewed long before it ends"),
+        (purpose_for(FOR_SERVERS, ("other",)), YEAR * 0, {"ca.crt", "tls.crt", "tls.key"}, "other names"),
+        (purpose_for(FOR_SERVERS, ("fn",)), YEAR * 0, set(), "some of its names will do"),
+    ],
+)
+def test_a_certificate_is_renewed_in_time_and_for_new_names(purpose, after, due, why):
+    found = read_authorities(authority_at(NOW), NOW)
+    files = issued(SERVER, found, NOW, LIVES)
+    assert set(certificate_due(files, purpose, found, NOW + after, LIVES) or {}) == due, why
+
+
+def test_an_announced_authority_changes_whom_to_trust_and_not_the_certificate():
+    first = authority_at(NOW)
+    moment = NOW + YEAR * 7
+    files = issued(SERVER, read_authorities(first, moment), moment, LIVES)
+    found = read_authorities(authority_at(moment, files=first), moment)
+    assert set(certificate_due(files, SERVER, found, moment, LIVES)) == {"ca.crt"}
+
+
+def test_an_authority_with_an_rsa_key_that_somebody_else_made_signs_for_us():
+    key = rsa.generate_private_key(65537, 2048)
+    subject = subject_of("Crossplane", "Crossplane")
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(2022)
+        .not_valid_before(NOW)
+        .not_valid_after(NOW + YEAR * 10)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, SHA256())
+    )
+    pem = key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption())
+    files = {"tls.crt": certificate.public_bytes(Encoding.PEM), "tls.key": pem}
+    assert authority_due(files, NOW, LIVES) is None, "what is good stays as it is"
+    found = read_authorities(files, NOW)
+    assert was_issued_by(signer(issued(SERVER, found, NOW, LIVES)), certificate)
+
+
+def test_files_are_ours_alone_and_replaced_all_at_once():
+    files = PrivateFiles()
+    try:
+        files.replace({"tls.key": b"1"})
+        before = os.path.realpath(files.directory)
+        files.replace({"tls.key": b"2"})
+        path = os.path.join(files.directory, "tls.key")
+        assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+        assert stat.S_IMODE(os.stat(os.path.realpath(files.directory)).st_mode) == 0o700
+        assert stat.S_IMODE(os.stat(os.path.dirname(files.directory)).st_mode) == 0o700
+        with open(path, "rb") as new, open(os.path.join(before, "tls.key"), "rb") as old:
+            assert (new.read(), old.read()) == (b"2", b"1"), "who is reading the old ones can go on"
+    finally:
+        files.remove()
+    assert not os.path.exists(os.path.dirname(files.directory))
+
+
+@contextlib.asynccontextmanager
+async def replicas(client, ns, *clocks):
+    async with contextlib.AsyncExitStack() as stack:
+        made = [Credentials(client, CredentialSettings(ns), clock) for clock in clocks]
+        for each in made:
+            stack.push_async_callback(each.stop)
+        await asyncio.gather(*(each.start() for each in made))
+        yield made
+
+
+def shown_by(credentials):
+    with open(os.path.join(credentials.directory, "tls.crt"), "rb") as file:
+        return file.read()
+
+
+def test_replicas_that_start_at_once_show_the_same_certificate(connect, ns):
+    async def case(client):
+        now = datetime.now(UTC)
+        async with replicas(client, ns, *[lambda: now] * 3) as made:
+            shown = {shown_by(each) for each in made}
+        secret = files_of(await client.get(SECRET, "crossplane-tls-client", ns))
+        assert shown == {secret["tls.crt"]}
+        names = names_of(x509.load_pem_x509_certificate(secret["tls.crt"]))
+        assert names == (f"crossplane.{ns}",)
+
+    connect(case)
+
+
+def test_certificates_that_are_good_cost_no_write(connect, ns):
+    async def case(client):
+        now = datetime.now(UTC)
+        async with replicas(client, ns, lambda: now) as [first]:
+            await first.ensure_server("fn-tls-server", SERVER.names)
+            before = {key: value for key, value in client.counts.items() if key[0] in ("create", "update")}
+            await first.ensure_server("fn-tls-server", SERVER.names)
+            async with replicas(client, ns, lambda: now):
+                pass
+        after = {key: value for key, value in client.counts.items() if key[0] in ("create", "update")}
+        assert after == before
+
+    connect(case)
+
+
+def test_a_replica_shows_what_another_one_renewed(connect, ns):
+    async def case(client):
+        now = datetime.now(UTC)
+        async with replicas(client, ns, lambda: now) as [early]:
+            before = shown_by(early)
+            async with replicas(client, ns, lambda: now + YEAR * 0.7) as [late]:
+                assert shown_by(late) != before
+                while shown_by(early) != shown_by(late):
+                    await asyncio.sleep(0.02)
+
+    connect(case)
+
+
+def test_a_lost_authority_is_made_anew_and_who_relies_on_it_is_told(connect, ns):
+    async def case(client):
+        now, told = datetime.now(UTC), asyncio.Event()
+        async with replicas(client, ns, lambda: now) as [credentials]:
+            credentials.subscribe(told.set)
+            files, _ = await credentials.ensure_server("fn-tls-server", SERVER.names)
+            await client.delete(SECRET, "crossplane-root-ca", ns)
+            await asyncio.wait_for(told.wait(), 10)
+            again, _ = await credentials.ensure_server("fn-tls-server", SERVER.names)
+        assert again["ca.crt"] != files["ca.crt"]
+        assert again["tls.crt"] != files["tls.crt"], "nobody would accept it any more"
+
+    connect(case)
+
+
+def test_a_clients_certificate_is_for_clients_only():
+    found = read_authorities(authority_at(NOW), NOW)
+    made = signer(issued(purpose_for(FOR_CLIENTS, ("crossplane.home",)), found, NOW, LIVES))
+    usage = made.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+    assert list(usage) == [FOR_CLIENTS]
