@@ -1,0 +1,32 @@
+"""What a package says about its current revision: whether it is installed, and whether it is well."""
+
+from __future__ import annotations
+
+from crossply.compose.conditions import read_conditions
+from crossply.compose.events import StatusCondition
+from crossply.values import Object
+
+REVISION_HEALTHY, RUNTIME_HEALTHY, RUNTIME_ACTIVE = "RevisionHealthy", "RuntimeHealthy", "RuntimeActive"
+
+ACTIVE = StatusCondition("Installed", "True", "ActivePackageRevision")
+INACTIVE = StatusCondition("Installed", "False", "InactivePackageRevision", "Package is inactive")
+UNPACKING = StatusCondition("Installed", "False", "UnpackingPackage")
+HEALTHY = StatusCondition("Healthy", "True", "HealthyPackageRevision")
+UNHEALTHY = StatusCondition("Healthy", "False", "UnhealthyPackageRevision")
+AWAITING = StatusCondition("Healthy", "True", "AwaitingActivation")
+
+
+def health_of(revision: Object, has_runtime: bool, local: bool) -> StatusCondition:
+    """Healthy as its revision says; one that needs no package is so unless it says otherwise."""
+    said = {each["type"]: each for each in read_conditions(revision.get("status"))}
+    parts = [(REVISION_HEALTHY, "revision")] + ([(RUNTIME_HEALTHY, "runtime")] if has_runtime else [])
+    for type_, what in parts:
+        if type_ not in said and local:
+            continue
+        condition = said.get(type_, {"status": "Unknown"})
+        if condition["status"] != "True":
+            message = condition.get("message", "")
+            told = f'Package {what} health is "{condition["status"]}"'
+            return UNHEALTHY._replace(message=f"{told} with message: {message}" if message else told)
+    waits = said.get(RUNTIME_ACTIVE, {}).get("reason") == AWAITING.reason
+    return AWAITING if waits else HEALTHY

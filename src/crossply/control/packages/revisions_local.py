@@ -1,0 +1,55 @@
+"""Functions that need no package: they are built in, or their annotations say how they are run.
+
+They have revisions like all others. A revision carries the annotations of its Function, so that it can be run
+in the same way whatever becomes of the Function.
+"""
+
+from __future__ import annotations
+
+from crossply.compose.metadata import annotations_of, labels_of
+from crossply.functions.binding import DOCKER, choose_runtime
+from crossply.functions.failures import RuntimeAnnotationError
+from crossply.values import Object
+from crossply.values.digest import of_value
+
+PACKAGE = "pkg.crossplane.io/package"
+"""The label of a revision that names its package."""
+_SAY_HOW = ("crossply.dev/", "render.crossplane.io/")
+
+
+def needs_package(function: Object) -> bool:
+    """Whether a Function is run from its image; raises what is wrong with its annotations."""
+    return choose_runtime(function) == DOCKER
+
+
+def is_local(revision: Object) -> bool:
+    """Whether a FunctionRevision is one of a Function that needs no package."""
+    if revision.get("kind") != "FunctionRevision":
+        return False
+    try:
+        return not needs_package(as_function(revision))
+    except RuntimeAnnotationError:
+        return False
+
+
+def as_function(revision: Object) -> Object:
+    """A FunctionRevision as the Function that it is a revision of, for whoever runs Functions."""
+    return {
+        "apiVersion": revision["apiVersion"],
+        "kind": "Function",
+        "metadata": {
+            "name": labels_of(revision).get(PACKAGE, ""),
+            "annotations": carried_annotations(revision),
+        },
+        "spec": {"package": revision["spec"].get("image", "")},
+    }
+
+
+def carried_annotations(obj: Object) -> dict[str, str]:
+    """The annotations that say how a Function is run."""
+    return {key: value for key, value in annotations_of(obj).items() if key.startswith(_SAY_HOW)}
+
+
+def local_identity(function: Object) -> str:
+    """What stands for the digest where nothing is pulled: the SHA-256 of what decides how it is run."""
+    return of_value({"package": function["spec"]["package"], "annotations": carried_annotations(function)})
