@@ -199,6 +199,42 @@ def test_container_functions_run_after_the_templates_with_their_defaults() -> No
     )
 
 
+def test_the_first_container_function_learns_what_templates_say_of_their_resources() -> None:
+    checks, details = [{"type": "None"}], [{"fromConnectionSecretKey": "k"}]
+    parsed = parse_composition(
+        composition(
+            resources=[
+                {"base": {}, "readinessChecks": checks},
+                {"base": {}, "connectionDetails": details},
+                {},
+            ],
+            functions=[{"name": "cool", "type": "Container", "container": {"image": "cool"}}],
+        )
+    )
+    assert parsed.steps[1].container is not None
+    assert parsed.steps[1].container.templates == {
+        "resource-0": {"readinessChecks": checks},
+        "resource-1": {"connectionDetails": details},
+    }
+
+
+@pytest.mark.parametrize(
+    ("written", "endpoint"),
+    [
+        ("unix:///@crossplane/fn/default.sock", "unix-abstract:crossplane/fn/default.sock"),
+        ("unix:///run/fn.sock", "unix:///run/fn.sock"),
+        ("dns:///runner:1234", "dns:///runner:1234"),
+    ],
+)
+def test_the_endpoint_of_a_runner_may_be_written_as_the_first_design_did(written, endpoint) -> None:
+    container = {"image": "cool", "runner": {"endpoint": written}}
+    parsed = parse_composition(
+        composition(functions=[{"name": "f", "type": "Container", "container": container}])
+    )
+    assert parsed.steps[0].container is not None
+    assert parsed.steps[0].container.endpoint == endpoint
+
+
 @pytest.mark.parametrize(
     ("network", "policy"),
     [

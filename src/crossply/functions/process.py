@@ -3,7 +3,7 @@
 The command is told where to listen, in one of these ways: `{socket}` in it becomes the path of a unix socket
 in a directory that only this user can enter; `{address}` and `{port}` become a free port on loopback, which
 the environment variable CROSSPLY_FUNCTION_ADDRESS names too. The process is started at the first call and
-stopped at close; one that died is started anew by the next call.
+stopped at close; one that died, or whose files changed, is started anew by the next call.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections import deque
 from crossply.compose.messages import Request, Response
 from crossply.functions.failures import FunctionCrashed, FunctionTimedOut, FunctionUnavailable
 from crossply.functions.remote import Remote
+from crossply.functions.source_files import SourceFiles
 
 ADDRESS_VARIABLE = "CROSSPLY_FUNCTION_ADDRESS"
 _TAIL_LINES = 12
@@ -32,33 +33,69 @@ _GRACE = 3.0
 class LocalProcess:
     """A function behind gRPC in a process of its own."""
 
-    __slots__ = ("_command", "_name", "_started")
+    __slots__ = ("_command", "_lock", "_name", "_started")
 
     def __init__(self, name: str, command: str) -> None:
         self._name = name
         self._command = command
         self._started: _Started | None = None
+        self._lock = threading.Lock()
 
     def __call__(self, request: Request, timeout: float) -> Response:
         """Call the function, starting its process if none runs."""
         deadline = time.monotonic() + timeout
-        if self._started is not None and not self._started.alive():
-            self.close()
-        if self._started is None:
-            self._started = _Started(self._name, self._command)
-            self._started.wait_until_it_accepts(deadline)
+        with self._lock:
+            started = self._running(deadline)
+            started.calls += 1
         try:
-            return self._started.remote(request, max(deadline - time.monotonic(), 0.001))
+            return started.remote(request, max(deadline - time.monotonic(), 0.001))
         except FunctionUnavailable:
             # A process that dies in the middle of a call shows first as a broken connection.
-            self._started.raise_if_it_ends(within=0.5)
+            started.raise_if_it_ends(within=0.5)
             raise
+        finally:
+            self._leave(started)
 
     def close(self) -> None:
         """Stop the process and everything it started."""
-        started, self._started = self._started, None
+        with self._lock:
+            started, self._started = self._started, None
         if started is not None:
             started.stop()
+
+    def _running(self, deadline: float) -> _Started:
+        """The process of the files as they are now."""
+        before = self._started
+        changed = before.files.changed() if before is not None else ""
+        if before is not None and not changed and before.alive():
+            return before
+        if changed:
+            _say(f'Function "{self._name}": {changed} changed, so its process is started anew')
+        self._started = None
+        if before is not None and not before.calls:
+            before.stop()
+        started = _Started(self._name, self._command)
+        try:
+            started.wait_until_it_accepts(deadline)
+        except BaseException:
+            started.stop()
+            raise
+        self._started = started
+        return started
+
+    def _leave(self, started: _Started) -> None:
+        """A process that was replaced ends with its last call."""
+        with self._lock:
+            started.calls -= 1
+            over = started is not self._started and not started.calls
+        if over:
+            started.stop()
+
+
+def _say(line: str) -> None:
+    import logging
+
+    logging.getLogger("crossply.functions").warning(line)
 
 
 class _Started:
@@ -70,9 +107,13 @@ class _Started:
         self._socket = os.path.join(self._directory.name, "function.sock") if "{socket}" in command else ""
         self._port = 0 if self._socket else _free_port()
         self._written: deque[str] = deque(maxlen=_TAIL_LINES)
+        self.calls = 0
+        """How many calls are under way."""
+        self._over = False
         target = f"unix:{self._socket}" if self._socket else f"127.0.0.1:{self._port}"
         self.remote = Remote(name, target)
         self._process = self._start(command, target)
+        self.files = SourceFiles(shlex.split(command), time.monotonic)
         self._reader = threading.Thread(target=self._keep_what_it_writes, daemon=True)
         self._reader.start()
 
@@ -140,6 +181,9 @@ class _Started:
 
     def stop(self) -> None:
         """Ask the process to end, then make it."""
+        if self._over:
+            return
+        self._over = True
         self.remote.close()
         self._signal(15)
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -14,7 +14,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crossply.kinds.composition_native import NATIVE_FUNCTION, NATIVE_STEP, native_input
-from crossply.kinds.container_function import ContainerFunction, parse_container_function
+from crossply.kinds.container_function import (
+    ContainerFunction,
+    parse_container_function,
+    said_by_templates,
+)
 from crossply.kinds.fields import Fields, KindError
 from crossply.values import Object
 
@@ -190,8 +194,10 @@ def _first_steps(spec: Fields) -> tuple[Step, ...]:
 
 
 def _container_steps(spec: Fields) -> list[Step]:
+    given = native_input(spec) if spec.has("functions") and spec.text("mode") != "Pipeline" else None
+    templates = said_by_templates(given["resources"]) if given is not None else {}
     return [
-        Step(name=entry.text("name"), function=entry.text("name"), container=parse_container_function(entry))
+        Step(entry.text("name"), entry.text("name"), container=parse_container_function(entry, templates))
         for entry in spec.objects("functions")
     ]
 

@@ -6,6 +6,7 @@ asked for, with the defaults filled in; running the image is a matter of the fun
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from crossply.kinds.durations import parse_duration
@@ -13,10 +14,12 @@ from crossply.kinds.fields import Fields
 from crossply.values import Object
 
 DEFAULT_ENDPOINT = "unix-abstract:crossplane/fn/default.sock"
+"""Where a runner listens that is nobody's in particular."""
 DEFAULT_TIMEOUT = "20s"
 DEFAULT_CPU = "100m"
 DEFAULT_MEMORY = "128Mi"
 
+_SAID = ("connectionDetails", "readinessChecks")
 _PULL_POLICIES = ("IfNotPresent", "Always", "Never")
 # `Accessible` is the first spelling of what became `Runner`.
 _NETWORK_POLICIES = {"Isolated": "Isolated", "Runner": "Runner", "Accessible": "Runner"}
@@ -45,9 +48,11 @@ class ContainerFunction(NamedTuple):
     """Where the process that runs containers listens."""
     config: Object | None
     """Given to the function as the `config` of its FunctionIO."""
+    templates: Mapping[str, Object] = {}
+    """What the Composition's templates say of readiness and connection details, by the template's name."""
 
 
-def parse_container_function(entry: Fields) -> ContainerFunction:
+def parse_container_function(entry: Fields, templates: Mapping[str, Object]) -> ContainerFunction:
     """Read one entry of `spec.functions`."""
     if entry.text("type") != "Container":
         raise entry.wrong("must be Container", "type")
@@ -63,9 +68,29 @@ def parse_container_function(entry: Fields) -> ContainerFunction:
         network_policy=_network_policy(container),
         cpu_limit=_limit(limits, "cpu") or DEFAULT_CPU,
         memory_limit=_limit(limits, "memory") or DEFAULT_MEMORY,
-        endpoint=container.object("runner").text("endpoint") or DEFAULT_ENDPOINT,
+        endpoint=_endpoint(container.object("runner").text("endpoint")),
         config=entry.optional_dict("config"),
+        templates=templates,
     )
+
+
+def said_by_templates(templates: list[Object]) -> dict[str, Object]:
+    """What templates say of their resources besides what they should be; the nameless go by their place."""
+    found = {
+        str(template.get("name") or f"resource-{index}"): {
+            key: template[key] for key in _SAID if template.get(key)
+        }
+        for index, template in enumerate(templates)
+    }
+    return {name: said for name, said in found.items() if said}
+
+
+def _endpoint(written: str) -> str:
+    """An address as gRPC spells it; a socket of no file was first written `unix:///@name`."""
+    for prefix in ("unix:///@", "unix://@", "unix:@"):
+        if written.startswith(prefix):
+            return f"unix-abstract:{written[len(prefix) :]}"
+    return written or DEFAULT_ENDPOINT
 
 
 def _required(container: Fields, key: str) -> str:

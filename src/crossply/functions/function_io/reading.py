@@ -1,0 +1,178 @@
+"""What a container function wrote, as a response.
+
+What it leaves out of its desired state stays as it was, section by section; a list of resources is the whole
+list, and a resource that is null is no longer desired. What it says about `observed` and `config` is not
+looked at.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.compose.messages import (
+    READY_FALSE,
+    READY_TRUE,
+    READY_UNSPECIFIED,
+    SEVERITY_FATAL,
+    SEVERITY_NORMAL,
+    SEVERITY_WARNING,
+    TARGET_COMPOSITE,
+    Request,
+    Resource,
+    Response,
+    Result,
+    State,
+)
+from crossply.errors import CrossplyError
+from crossply.functions.failures import FunctionReplyDamaged
+from crossply.functions.function_io.carried import RULES, Carried
+from crossply.functions.function_io.rules import Rules
+from crossply.functions.function_io.writing import API_VERSION, KIND, as_text, explicit_details
+from crossply.kinds.fields import Fields, KindError
+from crossply.values import Object
+from crossply.values.structs import to_wire
+from crossply.values.yaml import load
+
+_SEVERITIES = {
+    "Fatal": SEVERITY_FATAL,
+    "Error": SEVERITY_FATAL,  # as the first design called it
+    "Warning": SEVERITY_WARNING,
+    "Normal": SEVERITY_NORMAL,
+}
+_MOST_RESOURCES = 10_000
+
+
+def read(data: bytes, request: Request, carried: Carried) -> Response:
+    """The response in what a function wrote."""
+    try:
+        root = Fields(_loaded(data))
+        if (root.text("apiVersion"), root.text("kind")) != (API_VERSION, KIND):
+            raise root.wrong(f"must be a {KIND} of {API_VERSION}")
+        return _response(root, request, carried)
+    except FunctionReplyDamaged:
+        raise
+    except CrossplyError as problem:
+        raise FunctionReplyDamaged(
+            f"cannot read the FunctionIO that it wrote: {problem}", hint=_HINT
+        ) from None
+
+
+def _loaded(data: bytes) -> Any:
+    if not data.strip():
+        raise KindError("it wrote nothing on stdout")
+    return load(data)
+
+
+def _response(root: Fields, request: Request, carried: Carried) -> Response:
+    desired = root.object("desired")
+    entries = _entries(desired) if desired.has("resources") else None
+    resources = request.desired.resources if entries is None else _resources(entries, request)
+    written = carried.rules if entries is None else _rules(entries)
+    rules = {name: written.get(name) or {} for name in resources}
+    understood = Rules(rules)
+    composite = _composite(desired.object("composite"), request, carried)
+    observed = request.observed.resources
+    details = {**understood.details(observed), **composite.connection_details}
+    results = tuple(found.as_dict() for found in root.objects("results"))
+    return Response(
+        State(
+            composite._replace(connection_details=details),
+            {
+                name: _judged(name, found, rules[name], understood, request)
+                for name, found in resources.items()
+            },
+        ),
+        results=tuple(_result(found) for found in _new(root.objects("results"), carried.results)),
+        context=Carried(rules, results).into(request.context),
+        tag=request,
+    )
+
+
+def _entries(desired: Fields) -> list[tuple[str, Fields]]:
+    """The desired resources by name, without those that are null."""
+    listed = desired.objects("resources")
+    if len(listed) > _MOST_RESOURCES:
+        raise desired.wrong(f"must have at most {_MOST_RESOURCES} entries", "resources")
+    seen: set[str] = set()
+    kept = []
+    for entry in listed:
+        name = entry.text("name")
+        if not name or name in seen:
+            raise entry.wrong("must be there, and only once", "name")
+        seen.add(name)
+        if entry.has("resource") or "resource" not in entry.as_dict():
+            kept.append((name, entry))
+    return kept
+
+
+def _rules(entries: list[tuple[str, Fields]]) -> dict[str, Object]:
+    return {name: {key: entry.raw(key) for key in RULES if entry.has(key)} for name, entry in entries}
+
+
+def _resources(entries: list[tuple[str, Fields]], request: Request) -> dict[str, Resource]:
+    found = {}
+    for name, entry in entries:
+        written = entry.optional_dict("resource")
+        before = request.desired.resources.get(name)
+        if written is not None:
+            found[name] = Resource(to_wire(written), {}, before.ready if before else READY_UNSPECIFIED)
+        elif before is not None:
+            found[name] = before
+        else:
+            raise entry.wrong("is required", "resource")
+    return found
+
+
+def _judged(name: str, resource: Resource, said: Object, rules: Rules, request: Request) -> Resource:
+    # A resource that an earlier step could not render is not ready, whatever its checks say; and without
+    # checks what an earlier step said stays.
+    if resource.ready == READY_FALSE or (resource.ready == READY_TRUE and not said.get("readinessChecks")):
+        return resource
+    ready = rules.is_ready(name, request.observed.resources.get(name))
+    return resource._replace(ready=READY_TRUE if ready else READY_UNSPECIFIED)
+
+
+def _composite(written: Fields, request: Request, carried: Carried) -> Resource:
+    before = request.desired.composite or Resource({})
+    explicit = explicit_details(request, carried)
+    obj = written.optional_dict("resource")
+    if written.has("connectionDetails"):
+        explicit = _explicit(written.objects("connectionDetails"), explicit)
+    return Resource(before.object if obj is None else to_wire(obj), explicit, before.ready)
+
+
+def _explicit(entries: list[Fields], before: dict[str, bytes]) -> dict[str, bytes]:
+    found = {}
+    for entry in entries:
+        name, value = entry.text("name"), entry.text("value")
+        if not name:
+            raise entry.wrong("is required", "name")
+        # What is not text was shown with something else in its place, and is passed on as it was.
+        same = name in before and as_text(before[name]) == value
+        found[name] = before[name] if same else value.encode("utf-8", "replace")
+    return found
+
+
+def _new(told: list[Fields], before: tuple[Object, ...]) -> list[Fields]:
+    """The results that were not there already."""
+    left = list(before)
+    fresh = []
+    for entry in told:
+        if entry.as_dict() in left:
+            left.remove(entry.as_dict())
+        else:
+            fresh.append(entry)
+    return fresh
+
+
+def _result(entry: Fields) -> Result:
+    severity = _SEVERITIES.get(entry.text("severity"))
+    if severity is None:
+        raise entry.wrong("must be Fatal, Warning or Normal", "severity")
+    return Result(severity, entry.text("message"), None, TARGET_COMPOSITE)
+
+
+_HINT = (
+    "the function must write one FunctionIO, apiVersion: apiextensions.crossplane.io/v1alpha1, on stdout, "
+    "and nothing else"
+)

@@ -1,0 +1,88 @@
+"""A request as the FunctionIO that a container function reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from crossply.compose.messages import Request, Resource
+from crossply.functions.function_io.carried import RULES, Carried
+from crossply.functions.function_io.rules import Rules
+from crossply.values import Object
+from crossply.values.structs import from_wire
+from crossply.values.yaml import dump
+
+API_VERSION, KIND = "apiextensions.crossplane.io/v1alpha1", "FunctionIO"
+
+
+def write(request: Request, config: Object | None, carried: Carried) -> bytes:
+    """The FunctionIO of a request, as YAML."""
+    return dump(as_function_io(request, config, carried)).encode("utf-8", "replace")
+
+
+def as_function_io(request: Request, config: Object | None, carried: Carried) -> Object:
+    """The FunctionIO of a request."""
+    written: Object = {"apiVersion": API_VERSION, "kind": KIND}
+    if config is not None:
+        written["config"] = config
+    written["observed"] = _observed(request)
+    desired = _desired(request, carried)
+    if desired:
+        written["desired"] = desired
+    if carried.results:
+        written["results"] = list(carried.results)
+    return written
+
+
+def explicit_details(request: Request, carried: Carried) -> dict[str, bytes]:
+    """The connection details of the composite resource that no rule of a composed one gives."""
+    composite = request.desired.composite or Resource({})
+    known = {name: carried.rules.get(name) or {} for name in request.desired.resources}
+    given = Rules(known).details(request.observed.resources)
+    return {name: value for name, value in composite.connection_details.items() if given.get(name) != value}
+
+
+def as_text(value: bytes) -> str:
+    """A connection detail as a FunctionIO can hold it."""
+    return value.decode("utf-8", "replace")
+
+
+def _observed(request: Request) -> Object:
+    observed: Object = {"composite": _resource(request.observed.composite or Resource({}))}
+    resources = request.observed.resources
+    if resources:
+        observed["resources"] = [{"name": name, **_resource(found)} for name, found in resources.items()]
+    return observed
+
+
+def _resource(resource: Resource) -> Object:
+    return {"resource": from_wire(resource.object), **_details(resource.connection_details)}
+
+
+def _details(details: Mapping[str, bytes]) -> Object:
+    if not details:
+        return {}
+    return {"connectionDetails": [{"name": key, "value": as_text(details[key])} for key in sorted(details)]}
+
+
+def _desired(request: Request, carried: Carried) -> Object:
+    desired: Object = {}
+    composite = request.desired.composite
+    if composite is not None:
+        explicit = explicit_details(request, carried)
+        told = {
+            **({"resource": from_wire(composite.object)} if composite.object else {}),
+            **_details(explicit),
+        }
+        if told:
+            desired["composite"] = told
+    if request.desired.resources:
+        desired["resources"] = [
+            _desired_resource(name, resource, carried.rules.get(name) or {})
+            for name, resource in request.desired.resources.items()
+        ]
+    return desired
+
+
+def _desired_resource(name: str, resource: Resource, said: Object) -> Object:
+    rules = {key: said[key] for key in RULES if said.get(key)}
+    return {"name": name, "resource": from_wire(resource.object), **rules}

@@ -1,0 +1,46 @@
+"""The messages of the function protocol as JSON, for functions that read stdin and write stdout.
+
+It is protobuf's own JSON: field names in camel case, bytes in base64. A function may write its request back
+with changes: what an answer has no field for is not looked at.
+"""
+
+from __future__ import annotations
+
+import orjson
+
+from crossply.compose.messages import Request, Response
+from crossply.compose.wire import decode_response, encode_request
+from crossply.functions.failures import FunctionReplyDamaged
+from crossply.values.structs import from_wire
+
+
+def write_request(request: Request) -> bytes:
+    """A RunFunctionRequest in JSON."""
+    from google.protobuf import json_format
+
+    from crossply.functions.proto.v1.run_function_pb2 import RunFunctionRequest
+
+    message = RunFunctionRequest.FromString(encode_request(request))
+    # Whole numbers are written as such: a shell script would take 3.0 for a text that is not 3.
+    return orjson.dumps(from_wire(json_format.MessageToDict(message)))
+
+
+def read_response(data: bytes) -> Response:
+    """The response in what a function wrote."""
+    from google.protobuf import json_format
+
+    from crossply.functions.proto.v1.run_function_pb2 import RunFunctionResponse
+
+    if not data.strip():
+        raise FunctionReplyDamaged("it wrote nothing on stdout", hint=_HINT)
+    message = RunFunctionResponse()
+    try:
+        json_format.Parse(data, message, ignore_unknown_fields=True)
+    except (json_format.ParseError, UnicodeDecodeError, RecursionError, ValueError) as problem:
+        raise FunctionReplyDamaged(
+            f"cannot read the RunFunctionResponse that it wrote: {problem}", hint=_HINT
+        ) from None
+    return decode_response(message.SerializeToString())
+
+
+_HINT = "the function must write a RunFunctionResponse in JSON on its standard output, and nothing else"

@@ -1,0 +1,70 @@
+"""The files that a command is made of: when one changes, what runs is not what its author means any more.
+
+They are looked at, not waited for: that works on every file system, and costs little for the files of one
+function. Which ones they are is told by the command itself: its program, and all that is beside the first
+file that it is given.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+
+_EVERY = 0.5
+_MOST = 2000
+_NOT_SOURCES = ("__pycache__", "node_modules", "site-packages", "dist", "build")
+
+_Look = dict[str, tuple[int, int, int]]
+
+
+class SourceFiles:
+    """The files of one command, as they were when it was started."""
+
+    def __init__(self, words: list[str], clock: Callable[[], float]) -> None:
+        self._words = words
+        self._clock = clock
+        self._seen = _look(_files_of(words))
+        self._next = clock() + _EVERY
+
+    def changed(self) -> str:
+        """A file that is no longer as it was, if somebody looks again and there is one; else nothing."""
+        if self._clock() < self._next:
+            return ""
+        self._next = self._clock() + _EVERY
+        now = _look(_files_of(self._words))
+        if now == self._seen:
+            return ""
+        different = (path for path in sorted({*now, *self._seen}) if now.get(path) != self._seen.get(path))
+        return next(different)
+
+
+def _files_of(words: list[str]) -> Iterator[str]:
+    if words and "/" in words[0]:
+        yield words[0]
+    for word in words[1:]:
+        if not word.startswith("-") and os.path.exists(word):
+            yield from _beside(word)
+            return
+
+
+def _beside(path: str) -> Iterable[str]:
+    """All sources beside a file, or below a directory; the file alone, where there are too many."""
+    root = path if os.path.isdir(path) else os.path.dirname(path) or "."
+    found: list[str] = []
+    for directory, names, files in os.walk(root):
+        names[:] = [name for name in names if not name.startswith(".") and name not in _NOT_SOURCES]
+        found += [os.path.join(directory, name) for name in files if not name.startswith(".")]
+        if len(found) > _MOST:
+            return [path]
+    return found
+
+
+def _look(paths: Iterable[str]) -> _Look:
+    found: _Look = {}
+    for path in paths:
+        try:
+            status = os.stat(path)
+        except OSError:
+            continue  # an editor may be in the middle of replacing it
+        found[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
+    return found

@@ -1,0 +1,253 @@
+"""FunctionIO, the YAML of container functions: made of a request, and read into a response."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crossply.compose.messages import (
+    READY_FALSE,
+    READY_TRUE,
+    READY_UNSPECIFIED,
+    SEVERITY_FATAL,
+    SEVERITY_NORMAL,
+    SEVERITY_WARNING,
+    Request,
+    Resource,
+    State,
+)
+from crossply.errors import CrossplyError
+from crossply.functions.failures import FunctionReplyDamaged
+from crossply.functions.function_io.carried import KEY, Carried, carried_by
+from crossply.functions.function_io.reading import read
+from crossply.functions.function_io.writing import as_function_io, write
+from crossply.values.yaml import dump, load
+
+XR = {"apiVersion": "acme.test/v1", "kind": "XDatabase", "metadata": {"name": "db"}, "spec": {"size": 20.0}}
+READY = {"conditions": [{"type": "Ready", "status": "True"}]}
+BUCKET = {"apiVersion": "acme.test/v1", "kind": "Bucket", "spec": {"count": 3.0}}
+HEAD = {"apiVersion": "apiextensions.crossplane.io/v1alpha1", "kind": "FunctionIO"}
+NOTHING = Carried({})
+
+
+def request(**changes):
+    observed = State(
+        Resource(XR, {"uri": b"db.test:5432"}),
+        {"bucket": Resource({**BUCKET, "status": READY}, {"key": b"secret"})},
+    )
+    desired = State(Resource({"status": {"ok": True}}, {"user": b"admin"}), {"bucket": Resource(BUCKET)})
+    return Request(**{"observed": observed, "desired": desired, **changes})
+
+
+def answer(written, asked=None, carried=NOTHING):
+    return read(dump({**HEAD, **written}).encode(), asked or request(), carried)
+
+
+def test_a_request_is_written_with_every_field():
+    checks = [{"type": "None"}]
+    carried = Carried({"bucket": {"readinessChecks": checks}}, ({"severity": "Normal", "message": "hello"},))
+    config = {"apiVersion": "acme.test/v1", "kind": "Config", "spec": {"n": 1}}
+    assert load(write(request(), config, carried)) == {
+        **HEAD,
+        "config": config,
+        "observed": {
+            "composite": {
+                "resource": {**XR, "spec": {"size": 20}},
+                "connectionDetails": [{"name": "uri", "value": "db.test:5432"}],
+            },
+            "resources": [
+                {
+                    "name": "bucket",
+                    "resource": {**BUCKET, "spec": {"count": 3}, "status": READY},
+                    "connectionDetails": [{"name": "key", "value": "secret"}],
+                }
+            ],
+        },
+        "desired": {
+            "composite": {
+                "resource": {"status": {"ok": True}},
+                "connectionDetails": [{"name": "user", "value": "admin"}],
+            },
+            "resources": [
+                {"name": "bucket", "resource": {**BUCKET, "spec": {"count": 3}}, "readinessChecks": checks}
+            ],
+        },
+        "results": [{"severity": "Normal", "message": "hello"}],
+    }
+
+
+def test_what_is_not_there_is_not_written():
+    assert as_function_io(Request(State(Resource(XR))), None, NOTHING) == {
+        **HEAD,
+        "observed": {"composite": {"resource": {**XR, "spec": {"size": 20}}}},
+    }
+
+
+def test_a_function_that_writes_back_what_it_read_changes_nothing():
+    asked = request()
+    response = read(write(asked, {"kind": "Config"}, NOTHING), asked, NOTHING)
+    assert response.desired.composite == asked.desired.composite
+    assert response.desired.resources["bucket"].object == BUCKET
+    assert response.results == ()
+
+
+def test_what_a_function_leaves_out_stays_as_it_was():
+    response = answer({"desired": {"composite": {"connectionDetails": [{"name": "user", "value": "eve"}]}}})
+    assert response.desired.composite == Resource({"status": {"ok": True}}, {"user": b"eve"})
+    assert response.desired.resources["bucket"].object == BUCKET
+
+
+def test_a_list_of_resources_is_the_whole_list_and_null_is_none():
+    new = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "b"}}
+    entries = [{"name": "new", "resource": new}, {"name": "bucket", "resource": None}]
+    assert answer({"desired": {"resources": entries}}).desired.resources == {
+        "new": Resource(new, {}, READY_UNSPECIFIED)
+    }
+    assert answer({"desired": {"resources": []}}).desired.resources == {}
+
+
+@pytest.mark.parametrize(
+    ("checks", "ready"),
+    [
+        (None, READY_TRUE),
+        ([{"type": "None"}], READY_TRUE),
+        ([{"type": "MatchString", "fieldPath": "spec.name", "matchString": "x"}], READY_UNSPECIFIED),
+        ([{"type": "MatchInteger", "fieldPath": "spec.count", "matchInteger": 3}], READY_TRUE),
+        ([{"type": "NonEmpty", "fieldPath": "status.address"}], READY_UNSPECIFIED),
+        ([{"type": "MatchCondition", "matchCondition": {"type": "Ready", "status": "True"}}], READY_TRUE),
+    ],
+    ids=["its condition", "no check", "another text", "a number", "a missing field", "a condition"],
+)
+def test_readiness_checks_decide_whether_a_resource_is_ready(checks, ready):
+    entry = {"name": "bucket", "resource": BUCKET, **({"readinessChecks": checks} if checks else {})}
+    assert answer({"desired": {"resources": [entry]}}).desired.resources["bucket"].ready == ready
+
+
+def test_a_resource_that_could_not_be_rendered_stays_unready():
+    asked = request(desired=State(None, {"bucket": Resource(BUCKET, {}, READY_FALSE)}))
+    assert answer({}, asked).desired.resources["bucket"].ready == READY_FALSE
+
+
+def test_connection_details_come_from_what_is_observed():
+    details = [
+        {"fromConnectionSecretKey": "key"},
+        {"name": "size", "fromFieldPath": "spec.count"},
+        {"name": "fixed", "type": "FromValue", "value": "f"},
+        {"name": "absent", "fromFieldPath": "status.address"},
+    ]
+    entry = {"name": "bucket", "resource": BUCKET, "connectionDetails": details}
+    found = answer({"desired": {"resources": [entry]}}).desired.composite.connection_details
+    assert found == {"key": b"secret", "size": b"3", "fixed": b"f", "user": b"admin"}
+
+
+def test_rules_of_templates_and_of_earlier_functions_are_passed_on():
+    templates = {"bucket": {"connectionDetails": [{"fromConnectionSecretKey": "key"}]}}
+    given = {"key": b"secret", "user": b"admin"}
+    first = request(desired=State(Resource({}, given), {"bucket": Resource(BUCKET)}))
+    carried = carried_by(first, templates)
+    shown = as_function_io(first, None, carried)["desired"]
+    assert shown["composite"]["connectionDetails"] == [{"name": "user", "value": "admin"}]
+    assert shown["resources"][0]["connectionDetails"] == [{"fromConnectionSecretKey": "key"}]
+    checks = [{"type": "MatchInteger", "fieldPath": "spec.count", "matchInteger": 4}]
+    response = answer(
+        {"desired": {"resources": [{**shown["resources"][0], "readinessChecks": checks}]}}, first, carried
+    )
+    second = request(desired=response.desired, context=response.context)
+    entry = as_function_io(second, None, carried_by(second, templates))["desired"]["resources"][0]
+    assert entry["readinessChecks"] == checks
+    assert entry["connectionDetails"] == [{"fromConnectionSecretKey": "key"}]
+
+
+def test_details_of_a_resource_that_is_no_longer_desired_go_with_it():
+    templates = {"bucket": {"connectionDetails": [{"fromConnectionSecretKey": "key"}]}}
+    asked = request(
+        desired=State(Resource({}, {"key": b"secret", "user": b"u"}), {"bucket": Resource(BUCKET)})
+    )
+    response = answer({"desired": {"resources": []}}, asked, carried_by(asked, templates))
+    assert response.desired.composite.connection_details == {"user": b"u"}
+
+
+def test_details_that_are_not_text_survive_being_shown():
+    asked = request(desired=State(Resource({}, {"store": b"\xff\x00"}), {}))
+    response = read(write(asked, None, NOTHING), asked, NOTHING)
+    assert response.desired.composite.connection_details == {"store": b"\xff\x00"}
+
+
+def test_results_are_told_once_though_they_are_passed_on():
+    told = [{"severity": "Warning", "message": "careful"}]
+    first = answer({"results": told})
+    assert [(each.severity, each.message) for each in first.results] == [(SEVERITY_WARNING, "careful")]
+    second = request(context=first.context)
+    carried = carried_by(second, {})
+    assert as_function_io(second, None, carried)["results"] == told
+    more = [*told, {"severity": "Normal", "message": "done"}]
+    assert [each.message for each in answer({"results": more}, second, carried).results] == ["done"]
+
+
+@pytest.mark.parametrize(
+    ("severity", "expected"),
+    [
+        ("Fatal", SEVERITY_FATAL),
+        ("Error", SEVERITY_FATAL),
+        ("Warning", SEVERITY_WARNING),
+        ("Normal", SEVERITY_NORMAL),
+    ],
+)
+def test_severities(severity, expected):
+    assert answer({"results": [{"severity": severity, "message": "m"}]}).results[0].severity == expected
+
+
+def test_the_rest_of_the_context_is_passed_on():
+    response = answer({}, request(context={"other": 1.0}))
+    assert response.context["other"] == 1.0
+    assert KEY in response.context
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (b"", "it wrote nothing on stdout"),
+        (b"error: no", "must be a FunctionIO of apiextensions.crossplane.io/v1alpha1"),
+        (b"hello", "must be an object, not a string"),
+        (b"a: [", "yaml: line"),
+        (dump({**HEAD, "desired": 1}).encode(), "desired: must be an object"),
+        (dump({**HEAD, "desired": {"resources": [{}]}}).encode(), "desired.resources[0].name: must be there"),
+        (
+            dump({**HEAD, "desired": {"resources": [{"name": "a", "resource": {}}] * 2}}).encode(),
+            "desired.resources[1].name: must be there, and only once",
+        ),
+        (
+            dump({**HEAD, "desired": {"resources": [{"name": "a"}]}}).encode(),
+            "desired.resources[0].resource: is required",
+        ),
+        (
+            dump(
+                {
+                    **HEAD,
+                    "desired": {
+                        "resources": [{"name": "a", "resource": {}, "readinessChecks": [{"type": "X"}]}]
+                    },
+                }
+            ).encode(),
+            "invalid FunctionIO: desired.resources[0].readinessChecks[0]",
+        ),
+        (dump({**HEAD, "results": [{"severity": "Odd"}]}).encode(), "results[0].severity: must be Fatal"),
+        (dump(HEAD).encode() + b"config: .nan\ndesired: {composite: {resource: {a: .nan}}}", "unsupported value: NaN"),
+        (b"\xff\xfe\x00", "yaml"),
+        (b"{" * 100_000, "yaml"),
+    ],
+)
+def test_what_is_no_function_io_is_refused_in_words(written, said):
+    with pytest.raises(FunctionReplyDamaged) as refused:
+        read(written, request(), NOTHING)
+    assert said in str(refused.value)
+
+
+@given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: dump(HEAD).encode() + text.encode()))
+@settings(max_examples=200, deadline=None)
+def test_whatever_a_function_writes_is_a_response_or_an_error_of_ours(data):
+    with contextlib.suppress(CrossplyError):
+        read(data, request(), NOTHING)

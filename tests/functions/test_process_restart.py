@@ -1,0 +1,111 @@
+"""A function that its author works on: what is called is always what the files say."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import time
+
+import pytest
+from function_peers import REQUEST
+
+from crossply.functions.process import LocalProcess
+from crossply.functions.source_files import SourceFiles
+
+SERVER = """
+import os, grpc, pathlib, time
+from concurrent import futures
+from crossply.compose.messages import Result, respond
+from crossply.compose.wire import decode_request, encode_response
+import words
+class Methods(grpc.GenericRpcHandler):
+    def service(self, details):
+        return grpc.unary_unary_rpc_method_handler(answer)
+def answer(data, context):
+    time.sleep(words.PAUSE)
+    return encode_response(respond(decode_request(data), results=(Result(3, words.SAID),)))
+server = grpc.server(futures.ThreadPoolExecutor(4), handlers=[Methods()])
+server.add_insecure_port(os.environ["CROSSPLY_FUNCTION_ADDRESS"])
+server.start()
+server.wait_for_termination()
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    (tmp_path / "main.py").write_text(SERVER)
+    (tmp_path / "words.py").write_text("SAID, PAUSE = 'before', 0")
+    return tmp_path
+
+
+@pytest.fixture
+def runner(project):
+    found = LocalProcess("f", f"{sys.executable} {project}/main.py")
+    yield found
+    found.close()
+
+
+def said(runner):
+    return runner(REQUEST, 30.0).results[0].message
+
+
+def until(runner, word):
+    for _ in range(200):
+        if said(runner) == word:
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"the function never said {word}")
+
+
+def test_a_function_is_started_anew_when_a_file_beside_it_changes(project, runner, caplog):
+    assert said(runner) == "before"
+    (project / "words.py").write_text("SAID, PAUSE = 'after', 0")
+    with caplog.at_level(logging.WARNING, "crossply.functions"):
+        until(runner, "after")
+    assert [line.getMessage() for line in caplog.records] == [
+        f'Function "f": {project}/words.py changed, so its process is started anew'
+    ]
+
+
+def test_a_call_under_way_ends_where_it_began_though_the_files_change(project, runner):
+    (project / "words.py").write_text("SAID, PAUSE = 'slow', 2")
+    answers = []
+    slow = threading.Thread(target=lambda: answers.append(said(runner)))
+    slow.start()
+    while runner._started is None:
+        time.sleep(0.01)
+    first = runner._started._process
+    (project / "words.py").write_text("SAID, PAUSE = 'quick', 0")
+    until(runner, "quick")
+    slow.join(30)
+    assert answers == ["slow"]
+    assert first.poll() is not None, "what was replaced ends with its last call"
+
+
+@pytest.mark.parametrize(
+    ("words", "changed", "expected"),
+    [
+        (["python", "{0}/main.py"], "sub/other.py", True),
+        (["python", "{0}/main.py"], ".hidden", False),
+        (["python", "{0}/main.py"], "__pycache__/main.pyc", False),
+        (["{0}/main.py", "--flag"], "main.py", True),
+        (["{0}/main.py", "--flag"], "words.py", False),
+        (["python", "-m", "module"], "main.py", False),
+    ],
+    ids=["below it", "hidden", "compiled", "the program", "beside a program", "no file named"],
+)
+def test_which_files_belong_to_a_command(project, words, changed, expected):
+    now = [0.0]
+    files = SourceFiles([word.format(project) for word in words], lambda: now[0])
+    path = project / changed
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("something new")
+    now[0] = 10.0
+    assert bool(files.changed()) is expected
+
+
+def test_files_are_not_looked_at_on_every_call(project):
+    files = SourceFiles(["python", f"{project}/main.py"], lambda: 0.0)
+    (project / "main.py").write_text("changed")
+    assert files.changed() == ""
