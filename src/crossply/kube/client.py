@@ -175,11 +175,19 @@ class Client:
         return await self.update(kind, obj, manager, "status")
 
     async def apply(
-        self, kind: Kind, obj: Body, manager: str, force: bool = True, subresource: str = ""
+        self,
+        kind: Kind,
+        obj: Body,
+        manager: str,
+        force: bool = True,
+        subresource: str = "",
+        dry_run: bool = False,
     ) -> Object:
-        """Server-side apply: make the object's fields so, as their manager."""
+        """Server-side apply: make the object's fields so, as their manager; or only see whether it can be."""
         namespace, name, data = _addressed(obj)
         query = {"fieldManager": manager, "force": "true" if force else "false"}
+        if dry_run:
+            query["dryRun"] = "All"
         return await self._patch(kind, namespace, name, data, APPLY_PATCH, query, subresource)
 
     async def patch_merge(

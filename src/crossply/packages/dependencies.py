@@ -165,20 +165,37 @@ def _wanted(by_source: Mapping[str, Locked], source: str) -> list[str]:
 
 def check_met(packages: Iterable[Locked], package: Locked) -> None:
     """Raise where what a package wants is not installed, or is in another version than it wants."""
-    by_source = {each.source: each for each in packages}
-    absent = [each for each in package.dependencies if each.source not in by_source]
+    packages = list(packages)
+    present = {each.source for each in packages}
+    absent = [each for each in package.dependencies if each.source not in present]
     if absent:
-        listed = some_of(f'"{each.source}" ({each.constraint})' for each in absent)
-        raise DependencyError(f"missing dependencies: {listed}")
-    wrong = []
-    for wanted in package.dependencies:
-        found = by_source[wanted.source]
-        if not wanted.accepts(found.version):
-            wrong.append(
-                f"existing package {found.shown} is incompatible with constraint {wanted.constraint}"
-            )
+        raise missing_error(absent)
+    wrong = unmet(packages, package)
     if wrong:
-        raise DependencyError(f"incompatible dependencies: {'; '.join(wrong)}")
+        told = (
+            f"existing package {found.shown} is incompatible with constraint {wish.constraint}"
+            for wish, found in wrong
+        )
+        raise DependencyError(f"incompatible dependencies: {'; '.join(told)}")
+
+
+def missing_error(absent: Iterable[Dependency]) -> DependencyError:
+    """The error that what is wanted is not installed."""
+    listed = some_of(f'"{each.source}" ({each.constraint})' for each in absent)
+    return DependencyError(f"missing dependencies: {listed}")
+
+
+def unmet(packages: Iterable[Locked], package: Locked) -> list[tuple[Dependency, Locked]]:
+    """What a package wants and finds in other versions only. Of a source several may be there."""
+    by_source: dict[str, list[Locked]] = {}
+    for each in packages:
+        by_source.setdefault(each.source, []).append(each)
+    return [
+        (wish, by_source[wish.source][-1])
+        for wish in package.dependencies
+        if wish.source in by_source
+        and not any(wish.accepts(found.version) for found in by_source[wish.source])
+    ]
 
 
 def best_version(wanted: Iterable[Dependency], tags: Iterable[str]) -> str | None:

@@ -80,12 +80,17 @@ def check_constraint(meta: Object) -> None:
         raise LintFailed(f"package version constraints are poorly formatted: {problem}") from None
 
 
-def _check_object(package_kind: str, obj: Object) -> None:
+def may_hold(package_kind: str, obj: Object) -> bool:
+    """Tell whether a package of a kind may hold an object."""
     group, kind = obj["apiVersion"].partition("/")[0], obj["kind"]
-    allowed = _ALLOWED[package_kind]
-    if any(group == each[0] and kind == each[1] for each in allowed):
+    return any(group == each[0] and kind == each[1] for each in _ALLOWED[package_kind])
+
+
+def _check_object(package_kind: str, obj: Object) -> None:
+    if may_hold(package_kind, obj):
         return
-    refusals = [refusal for _, _, refusal in allowed]
+    kind = obj["kind"]
+    refusals = [refusal for _, _, refusal in _ALLOWED[package_kind]]
     name = obj["metadata"].get("name", "")
     hint = f"a {package_kind} package cannot hold the {kind} {name}"
     if len(refusals) == 1:

@@ -36,6 +36,8 @@ IF_NOT_PRESENT, ALWAYS, NEVER = "IfNotPresent", "Always", "Never"
 DIGEST = "crossply.dev/digest"
 """The annotation of a revision that says which image it is, whatever its tag stands for later."""
 REWRITE, PULL_SECRET, VERIFY = "RewriteImage", "SetImagePullSecret", "VerifyImage"
+REASONS = (REWRITE, PULL_SECRET, VERIFY)
+"""What ImageConfigs are used for here; that of runtimes is theirs."""
 
 _RESOLVE_SECONDS, _FETCH_SECONDS = 60.0, 180.0
 _AT_ONCE = 4

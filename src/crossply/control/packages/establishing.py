@@ -1,0 +1,213 @@
+"""Bringing what a package holds into being, and letting it go.
+
+Everything is tried first: where one object cannot be written, none is. Only the active revision of a package
+creates anything. An object that is as it should be costs no write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import NamedTuple, TypeVar
+
+from crossply.compose.metadata import annotations_of, labels_of, name_of
+from crossply.control.definitions.defined_kinds import Waiting
+from crossply.control.field_owners import is_applied
+from crossply.control.kinds import CRD, SECRET
+from crossply.control.packages.ownership import AlreadyControlled, owners, released
+from crossply.control.packages.revisions_local import PACKAGE
+from crossply.control.packages.webhook_parts import call_back, pointed_home
+from crossply.control.plane import Plane
+from crossply.errors import CrossplyError
+from crossply.kube.discovery import UnknownKind
+from crossply.kube.kind import Kind
+from crossply.values import Object
+
+MANAGER = "pkg.crossplane.io/revisions"
+AT_ONCE = 10
+_DROPPED = ("creationTimestamp", "resourceVersion", "uid", "generation", "managedFields", "ownerReferences")
+
+Generations = dict[tuple[str, str], int]
+"""The generations of objects, by the kind and name of each."""
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class _Wish(NamedTuple):
+    """An object as it is to be, and as it is."""
+
+    kind: Kind
+    wish: Object
+    live: Object | None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is nothing to write."""
+        return self.live is not None and is_applied(self.live, self.wish, MANAGER)
+
+
+class NoCertificate(CrossplyError):
+    """A Provider has webhooks, and its runtime has not made a certificate for them yet."""
+
+    code = "CP-854"
+    hint = "look at the runtime of the revision: its condition RuntimeHealthy says how far it is"
+
+
+class Established(NamedTuple):
+    """What of a package is there now."""
+
+    references: list[Object]
+    """As the status of a revision lists them."""
+    generations: Generations
+    left_out: list[str]
+    """The kinds and names of what cannot be there, since nobody serves its kind."""
+
+
+class Establishing:
+    """Writes the objects of packages."""
+
+    def __init__(self, plane: Plane, namespace: str) -> None:
+        self._plane, self._namespace = plane, namespace
+
+    async def establish(self, revision: Object, objects: Sequence[Object]) -> Established:
+        """Bring the objects of a revision into being."""
+        active = revision["spec"].get("desiredState") == "Active"
+        served, left_out = await self._served(objects)
+        if active and call_back(served):
+            certificate = await self._certificate(revision)
+            served = [pointed_home(obj, revision, self._namespace, certificate) for obj in served]
+        plain = [_desired(obj, revision) for obj in served]
+        wishes = await _each(plain, lambda obj: self._wish(obj, revision, active))
+        if active:
+            await _each([each for each in wishes if not each.is_there], self._try)
+        written = await _each(wishes, lambda wish: self._write(wish, active))
+        references = [_reference(wish.wish, live) for wish, live in zip(wishes, written, strict=True)]
+        generations = {
+            (live["kind"], name_of(live)): int(live["metadata"].get("generation") or 0)
+            for live in written
+            if live is not None
+        }
+        return Established(sorted(references, key=_identifier, reverse=True), generations, left_out)
+
+    async def _served(self, objects: Sequence[Object]) -> tuple[list[Object], list[str]]:
+        """The objects whose kinds are served here, and what the others are called."""
+        served, others = [], []
+        for obj in map(_as_crd, objects):
+            try:
+                await self._plane.discovery.kind_for(obj["apiVersion"], obj["kind"])
+                served.append(obj)
+            except UnknownKind:
+                others.append(f"{obj['kind']} {name_of(obj)}")
+        return served, others
+
+    async def release(self, revision: Object) -> None:
+        """Let the objects of a revision that is not active be controlled by the one that is."""
+        await _each(
+            (revision.get("status") or {}).get("objectRefs") or (), lambda ref: self._release(ref, revision)
+        )
+
+    async def _certificate(self, revision: Object) -> str:
+        name = (revision.get("status") or {}).get("tlsServerSecretName")
+        if not name:
+            raise NoCertificate("waiting for package runtime controller to set revision's webhook TLS secret")
+        secret = await self._plane.keeping.get(SECRET, name, self._namespace)
+        certificate = ((secret or {}).get("data") or {}).get("tls.crt")
+        if not certificate:
+            raise NoCertificate(f"waiting for the webhook TLS secret {self._namespace}/{name}")
+        return str(certificate)
+
+    async def _wish(self, obj: Object, revision: Object, active: bool) -> _Wish:
+        kind = await self._plane.discovery.kind_for(obj["apiVersion"], obj["kind"])
+        live = await self._plane.keeping.get(kind, name_of(obj))
+        try:
+            references = owners(live, name_of(obj), revision, active)
+        except AlreadyControlled as problem:
+            await self._expect_release(problem, revision)
+            raise
+        if not active and live is not None:
+            # Whoever controls it says what it is like; we only say that it is ours, too.
+            obj = {key: obj[key] for key in ("apiVersion", "kind")} | {"metadata": {"name": name_of(obj)}}
+        return _Wish(kind, {**obj, "metadata": {**obj["metadata"], "ownerReferences": references}}, live)
+
+    async def _expect_release(self, problem: AlreadyControlled, revision: Object) -> None:
+        """Wait for another revision of the same package, which was active until now, to let go."""
+        owner = problem.owner
+        if owner.get("kind") != revision["kind"]:
+            return
+        kind = await self._plane.discovery.kind_for(revision["apiVersion"], revision["kind"])
+        other = await self._plane.keeping.get(kind, str(owner.get("name")))
+        if other is not None and labels_of(other).get(PACKAGE) == labels_of(revision).get(PACKAGE):
+            raise Waiting(f"waiting for {name_of(other)} to release what it controls: {problem}") from None
+
+    async def _try(self, wish: _Wish) -> None:
+        await self._plane.keeping.apply(wish.kind, wish.wish, MANAGER, dry_run=True)
+
+    async def _write(self, wish: _Wish, active: bool) -> Object | None:
+        """The object as it is then; None where it is not there, and not ours to make."""
+        if active and not wish.is_there:
+            return await self._plane.keeping.apply(wish.kind, wish.wish, MANAGER)
+        if wish.live is not None and not _has_owners(wish.live, wish.wish):
+            return await self._own(wish.kind, wish.live, wish.wish["metadata"]["ownerReferences"])
+        return wish.live
+
+    async def _release(self, ref: Object, revision: Object) -> None:
+        kind = await self._plane.discovery.kind_for(ref["apiVersion"], ref["kind"])
+        live = await self._plane.keeping.get(kind, ref["name"])
+        references = None if live is None else released(live, revision)
+        if live is not None and references is not None:
+            await self._own(kind, live, references)
+
+    async def _own(self, kind: Kind, live: Object, references: list[Object]) -> Object:
+        version = live["metadata"]["resourceVersion"]
+        body = {"metadata": {"ownerReferences": references, "resourceVersion": version}}
+        return await self._plane.keeping.patch_merge(kind, name_of(live), body, "", MANAGER)
+
+
+def _desired(obj: Object, revision: Object) -> Object:
+    """An object as the package has it, with the labels and annotations that all of them are to have."""
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in _DROPPED}
+    for key, own in (("commonLabels", labels_of(obj)), ("commonAnnotations", annotations_of(obj))):
+        everywhere = revision["spec"].get(key) or {}
+        if own or everywhere:
+            metadata["labels" if key == "commonLabels" else "annotations"] = {**own, **everywhere}
+    kept = {key: value for key, value in obj.items() if key != "status"}
+    return {**kept, "metadata": metadata}
+
+
+def _as_crd(obj: Object) -> Object:
+    """A managed resource definition as the CRD that it stands for: here all are active."""
+    if obj["kind"] != "ManagedResourceDefinition":
+        return obj
+    spec = {key: value for key, value in obj["spec"].items() if key not in ("connectionDetails", "state")}
+    return {"apiVersion": CRD.api_version, "kind": CRD.kind, "metadata": obj["metadata"], "spec": spec}
+
+
+def _reference(wish: Object, live: Object | None) -> Object:
+    reference = {"apiVersion": wish["apiVersion"], "kind": wish["kind"], "name": name_of(wish)}
+    return {**reference, "uid": live["metadata"]["uid"]} if live is not None else reference
+
+
+def _has_owners(live: Object, wish: Object) -> bool:
+    present = live["metadata"].get("ownerReferences") or ()
+    return all(any(each == own for own in present) for each in wish["metadata"]["ownerReferences"])
+
+
+def _identifier(reference: Object) -> str:
+    return f"{reference['apiVersion']}, Kind={reference['kind']}/{reference['name']}"
+
+
+async def _each(items: Iterable[T], work: Callable[[T], Awaitable[R]]) -> list[R]:
+    """The results of some work on each item, a few at once; the first failure is raised."""
+    room = asyncio.Semaphore(AT_ONCE)
+
+    async def one(item: T) -> R:
+        async with room:
+            return await work(item)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(item)) for item in items]
+    except BaseExceptionGroup as problems:
+        raise problems.exceptions[0] from None
+    return [task.result() for task in tasks]

@@ -1,0 +1,189 @@
+"""What packages depend on and nobody has installed is installed, in versions that all who want it accept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import orjson
+
+from crossply.compose.events import StatusCondition
+from crossply.control.conditions import with_conditions
+from crossply.control.kinds import CONFIGURATION, FUNCTION, LOCK, PROVIDER
+from crossply.control.packages.fetching import Fetching, source_and_version
+from crossply.control.plane import Plane
+from crossply.errors import CrossplyError
+from crossply.functions import builtin
+from crossply.kube.failures import AlreadyExists, Conflict
+from crossply.packages.dependencies import (
+    Dependency,
+    DependencyError,
+    Locked,
+    best_version,
+    check_no_circle,
+    missing,
+    read_lock,
+)
+from crossply.packages.dependency_tree import why
+from crossply.packages.naming import to_dns_label
+from crossply.packages.references import parse
+from crossply.values import Object
+
+FINALIZER = "lock.pkg.crossplane.io"
+MANAGER = "pkg.crossplane.io/resolver"
+RESOLVED = StatusCondition("Resolved", "True", "DependencyResolutionSucceeded")
+UNRESOLVED = StatusCondition("Resolved", "False", "DependencyResolutionFailed")
+AT_A_TIME = 25
+"""So many dependencies are installed at a time; each that is has us look again."""
+_KINDS = {kind.kind: kind for kind in (FUNCTION, CONFIGURATION, PROVIDER)}
+_VERSION = re.compile(r"v?\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[0-9A-Za-z.-]{1,64})?")
+_MOST_TOLD = 5
+_MOST_LINES = 12
+
+
+class ResolvingController:
+    """Installs what the packages of the Lock want."""
+
+    name = "package-dependencies"
+
+    def __init__(self, plane: Plane, fetching: Fetching) -> None:
+        self._plane, self._fetching = plane, fetching
+
+    async def reconcile(self, name: str) -> None:
+        """See what is missing in the Lock."""
+        lock = await self._plane.client.get(LOCK, name)
+        if lock is None:
+            return
+        packages = read_lock(lock)
+        lock = await self._hold(lock, bool(packages))
+        if not packages:
+            await self._tell(lock, None)
+            return
+        try:
+            check_no_circle(packages)
+        except DependencyError as problem:
+            # Only another Lock can help, and that has us look again.
+            await self._tell(lock, UNRESOLVED._replace(message=f"{problem} ({problem.hint})"))
+            return
+        problems = await self._install(packages)
+        if not problems:
+            await self._tell(lock, RESOLVED)
+            return
+        told = "; ".join(map(str, problems[:_MOST_TOLD]))
+        await self._tell(lock, UNRESOLVED._replace(message=told))
+        raise problems[0]
+
+    async def _hold(self, lock: Object, held: bool) -> Object:
+        present = lock["metadata"].get("finalizers") or []
+        if (FINALIZER in present) == held:
+            return lock
+        wanted = [*present, FINALIZER] if held else [each for each in present if each != FINALIZER]
+        version = lock["metadata"]["resourceVersion"]
+        body = {"metadata": {"finalizers": wanted or None, "resourceVersion": version}}
+        return await self._plane.keeping.patch_merge(LOCK, lock["metadata"]["name"], body, "", MANAGER)
+
+    async def _tell(self, lock: Object, condition: StatusCondition | None) -> None:
+        status = lock.get("status") or {}
+        told: Object = {key: value for key, value in status.items() if key != "conditions"}
+        if condition is not None:
+            told = with_conditions(lock, (condition,), self._plane.now())["status"]
+        if told != status:
+            await self._plane.keeping.update_status(LOCK, {**lock, "status": told}, MANAGER)
+
+    async def _install(self, packages: list[Locked]) -> list[CrossplyError]:
+        """Install what is missing, each in its turn; why that did not work, for each where it did not."""
+        problems: list[CrossplyError] = []
+        wanted = missing(packages)[:AT_A_TIME]
+        present = await self._present({each.kind for each in wanted}) if wanted else {}
+        for dependency in wanted:
+            try:
+                await self._install_one(dependency, packages, present)
+            except Conflict:
+                raise
+            except CrossplyError as problem:
+                problems.append(problem)
+        return problems
+
+    async def _present(self, kinds: Iterable[str]) -> dict[tuple[str, str], str]:
+        """The sources of the packages that are installed already, by their kinds and names."""
+        found = {}
+        for kind in sorted(kinds & _KINDS.keys()):
+            for data in (await self._plane.client.list(_KINDS[kind])).items:
+                package = orjson.loads(data)
+                try:
+                    source, _ = source_and_version(package["spec"].get("package", ""))
+                except CrossplyError:
+                    source = ""
+                found[kind, package["metadata"]["name"]] = source
+        return found
+
+    async def _install_one(
+        self, dependency: Dependency, packages: list[Locked], present: dict[tuple[str, str], str]
+    ) -> None:
+        source, kind = dependency.source, _KINDS.get(dependency.kind)
+        if kind is None:
+            raise DependencyError(
+                f'cannot construct dependency package: {source} has the kind "{dependency.kind}"'
+            )
+        try:
+            name = to_dns_label(parse(source).repository)
+        except CrossplyError as problem:
+            raise problem.within("dependency package is not valid") from None
+        if any(which[0] == kind.kind and there == source for which, there in present.items()):
+            # It is on its way into the Lock.
+            return
+        if (kind.kind, name) in present:
+            raise DependencyError(
+                f"cannot create dependency package: {kind.kind} {name} is there already, and is not {source}",
+                hint="install the dependency by hand, under another name",
+            )
+        version = await self._version(dependency, packages)
+        image = f"{source}@{version}" if version.startswith("sha256:") else f"{source}:{version}"
+        body: Object = {
+            "apiVersion": kind.api_version,
+            "kind": kind.kind,
+            "metadata": {"name": name},
+            "spec": {"package": image},
+        }
+        try:
+            await self._plane.keeping.create(kind, body, MANAGER)
+        except AlreadyExists:
+            return
+        except CrossplyError as problem:
+            raise problem.within("cannot create dependency package") from None
+
+    async def _version(self, dependency: Dependency, packages: list[Locked]) -> str:
+        """The version to install: a digest that is asked for, or the highest that all accept."""
+        source = dependency.source
+        wishes = [each for package in packages for each in package.dependencies if each.source == source]
+        try:
+            best = best_version(wishes, _mentioned(wishes)) if _needs_no_registry(dependency) else None
+            if best is None:
+                offered = [] if any(each.digest for each in wishes) else await self._fetching.versions(source)
+                best = best_version(wishes, offered)
+        except CrossplyError as problem:
+            raise problem.within("cannot find dependency version to install") from None
+        if best is None:
+            raise _no_version(source, wishes, packages)
+        return best
+
+
+def _needs_no_registry(dependency: Dependency) -> bool:
+    """Whether any version will do, since the function is built in."""
+    return dependency.kind == FUNCTION.kind and builtin.for_package(dependency.source) is not None
+
+
+def _mentioned(wishes: Iterable[Dependency]) -> list[str]:
+    """The versions that the wishes themselves name."""
+    return [found for wish in wishes for found in _VERSION.findall(wish.constraint)]
+
+
+def _no_version(source: str, wishes: list[Dependency], packages: list[Locked]) -> DependencyError:
+    constraints = " ".join(each.constraint for each in wishes[:_MOST_LINES])
+    lines = why(packages, source)
+    told = (
+        f"dependency ({source}) does not have a valid version to upgrade that satisfies all constraints. If "
+        "there is a valid version that requires downgrade, manual intervention is required. "
+        f"Constraints: [{constraints}]"
+    )
+    return DependencyError("\n".join([told, *lines[:_MOST_LINES]]))

@@ -1,0 +1,29 @@
+"""The steps on the way of a package into a control plane, each of which may fail in its own words."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from crossply.control.definitions.defined_kinds import Waiting
+from crossply.errors import CrossplyError
+from crossply.kube.failures import Conflict
+
+
+class StepFailed(Exception):
+    """A step failed: why, under which reason events tell it, and whether trying again may help."""
+
+    def __init__(self, problem: CrossplyError, reason: str, again: bool = True) -> None:
+        super().__init__(str(problem))
+        self.problem, self.reason, self.again = problem, reason, again
+
+
+@asynccontextmanager
+async def step(story: str, reason: str, again: bool = True) -> AsyncIterator[None]:
+    """One step; who wrote in between, or must act first, is no failure of it."""
+    try:
+        yield
+    except (Conflict, Waiting):
+        raise
+    except CrossplyError as problem:
+        raise StepFailed(problem.within(story), reason, again) from None
