@@ -21,9 +21,10 @@ from crossply.values import Object
 def run(invocation: Invocation) -> int:
     """Render once, or again and again with --watch."""
     if invocation["watch"]:
-        from crossply.cli.render_watch import watch
+        from crossply.cli.render_watch import files_of
+        from crossply.cli.watching import watch
 
-        return watch(invocation, render)
+        return watch(invocation, render, lambda: files_of(invocation))
     return render(invocation)
 
 

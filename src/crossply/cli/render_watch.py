@@ -1,21 +1,13 @@
-"""`render --watch`: render again whenever one of the files changes.
-
-The files are looked at a few times a second. That works on every file system, costs next to nothing for the
-handful of files that a rendering has, and misses nothing: they are looked at before they are read.
-"""
+"""`render --watch`: the files that a rendering depends on."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
-from time import sleep
 
-from crossply.cli.failures import report
 from crossply.cli.spec import Invocation
-from crossply.errors import CrossplyError
 
-_PAUSE = 0.2
 _PATHS = (
     "composite-resource",
     "composition",
@@ -25,48 +17,10 @@ _PATHS = (
     "xrd",
 )
 _LISTS = ("required-resources", "extra-resources")
-_CLEAR = "\x1b[2J\x1b[H"
-
-Look = dict[str, tuple[int, int, int]]
-"""What tells one content of a file from the next: its time, its size and which file it is, by path."""
 
 
-def watch(invocation: Invocation, render: Callable[[Invocation], int]) -> int:
-    """Render, wait for a change, render again; a broken file is reported and waited for, too."""
-    try:
-        while True:
-            seen = _look(invocation)
-            _render_once(invocation, render)
-            while _look(invocation) == seen:
-                sleep(_PAUSE)
-    except KeyboardInterrupt:
-        return 0
-
-
-def _render_once(invocation: Invocation, render: Callable[[Invocation], int]) -> None:
-    if invocation.stdout.isatty():
-        invocation.stdout.write(_CLEAR)
-    try:
-        render(invocation)
-    except CrossplyError as problem:
-        report(problem, invocation.stderr)
-    invocation.stdout.flush()
-    invocation.stderr.write("crossply: waiting for a change; Ctrl-C ends\n")
-    invocation.stderr.flush()
-
-
-def _look(invocation: Invocation) -> Look:
-    found: Look = {}
-    for path in _files(invocation):
-        try:
-            status = os.stat(path)
-        except OSError:
-            continue  # it may come back; an editor may be in the middle of replacing it
-        found[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
-    return found
-
-
-def _files(invocation: Invocation) -> Iterable[str]:
+def files_of(invocation: Invocation) -> Iterable[str]:
+    """Every file that the command line names, and those in the directories that it names."""
     for name in _PATHS:
         yield from _within(invocation[name])
     for name in _LISTS:

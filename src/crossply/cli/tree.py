@@ -57,6 +57,7 @@ COMMANDS = (
     Entry("controller", "controller", "Run the controllers for a Kubernetes cluster.", "beta"),
     Entry("down", "down", "Stop the control plane on this machine.", "beta"),
     Entry("plan", "plan", "Show what applying files would change in the control plane.", "beta"),
+    Entry("test", "test", "Run tests of Compositions.", "beta"),
     Entry("up", "up", "Run a control plane on this machine.", "beta"),
     Entry("version", "version", "Print the versions of the client and the server."),
     Entry("xpkg build", "xpkg_build", "Build a package from a directory of files."),

@@ -56,6 +56,8 @@ class Rendered(NamedTuple):
     context: Object | None
     required_resources: tuple[ResourceSelector, ...]
     required_schemas: tuple[SchemaSelector, ...]
+    unready: tuple[str, ...] = ()
+    """The names of the composed resources that no function calls ready."""
 
 
 class Rendering:
@@ -131,6 +133,7 @@ class Rendering:
             context=outcome.context,
             required_resources=tuple(self.required_resources),
             required_schemas=tuple(self.required_schemas),
+            unready=tuple(resource.name for resource in outcome.composed if not resource.ready),
         )
 
     def _job(self, xr: Object, recipe: Recipe, observed: Sequence[Object], context: Object) -> Job:

@@ -1,0 +1,73 @@
+"""Comparing what came with what was expected, wholly or in part.
+
+In part means: every field that is expected is there with its value. An expected null means that the field
+is not there. Items of lists that have names (or types) are found by them, and there may be others; all other
+lists have as many items as are expected.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.testing.suite import EXACT, Path
+from crossply.values.differences import MISSING, Difference, Item, Segment, differences
+
+
+def mismatches(expected: Any, actual: Any, match: str) -> list[Difference]:
+    """Every field that is not as expected: `before` is what was expected, `after` what came."""
+    found = [each for each in differences(expected, actual) if not _is_same(each)]
+    if match == EXACT:
+        return found
+    return [each for each in found if each.before is not MISSING or _is_beyond_a_list(expected, each.path)]
+
+
+def _is_same(difference: Difference) -> bool:
+    """Numbers have one type in JSON, and null is as good as absent."""
+    one, other = difference.before, difference.after
+    if one is None and other is MISSING:
+        return True
+    numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (one, other))
+    return numbers and bool(one == other)
+
+
+def _is_beyond_a_list(expected: Any, path: tuple[Segment, ...]) -> bool:
+    """Whether a field that was not expected is an item more than an expected list has."""
+    for segment in path:
+        if isinstance(expected, list):
+            if not expected or (type(segment) is int and segment >= len(expected)):
+                return True
+            expected = _item(expected, segment)
+        elif isinstance(expected, dict):
+            expected = expected.get(str(segment), MISSING)
+        else:
+            return False
+    return False
+
+
+def _item(items: list[Any], segment: Segment) -> Any:
+    index = index_of(items, segment)
+    return MISSING if index is None else items[index]
+
+
+def index_of(items: list[Any], segment: Segment) -> int | None:
+    """The index of the item that a segment of a path means."""
+    if not isinstance(segment, Item):
+        return segment if isinstance(segment, int) and segment < len(items) else None
+    for index, each in enumerate(items):
+        if isinstance(each, dict) and str(segment) in (each.get("name"), each.get("type")):
+            return index
+    return None
+
+
+def written_path(expected: Any, path: tuple[Segment, ...]) -> Path:
+    """The path at which an expected field was written, as far as it was; items of lists by number."""
+    found: list[str | int] = []
+    for segment in path:
+        key: Any = index_of(expected, segment) if isinstance(expected, list) else str(segment)
+        if key is None or not (
+            isinstance(expected, list) or (isinstance(expected, dict) and key in expected)
+        ):
+            break
+        found.append(key)
+        expected = expected[key]
+    return tuple(found)

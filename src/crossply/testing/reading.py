@@ -1,0 +1,186 @@
+"""Reading a suite: every field is known and of its type, or the error names it with its line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.kinds.durations import parse_duration
+from crossply.kinds.fields import Fields, KindError
+from crossply.testing.reading_expectations import read_expectation
+from crossply.testing.strictly import Reader, SuiteError, one_of
+from crossply.testing.suite import (
+    API_VERSION,
+    KIND,
+    Case,
+    Happening,
+    Path,
+    Round,
+    Source,
+    Suite,
+    Surroundings,
+)
+from crossply.values.paths import PathError, parse
+from crossply.values.yaml import Document
+
+MOST_ROUNDS = 100
+"""More would be a loop; each round is a whole reconcile."""
+_RUNTIMES = ("builtin", "docker")
+_SURROUNDINGS = ("observed", "requiredResources", "credentials", "requiredSchemas", "context")
+_SUITE = ("composition", "functions", "xrd", "xr", "timeout", "functionRuntime", "cases", *_SURROUNDINGS)
+_ROUND = ("observe", "expect", "snapshot")
+_CASE = ("name", "skip", "xr", "xrPatch", "rounds", *_ROUND, *_SURROUNDINGS)
+
+
+def is_suite(value: Any) -> bool:
+    """Whether a document is meant to be one; of which version it is, is told when it is read."""
+    if not isinstance(value, dict) or value.get("kind") != KIND:
+        return False
+    return str(value.get("apiVersion")).startswith(API_VERSION.partition("/")[0])
+
+
+def read_suite(document: Document) -> Suite:
+    """The suite in a document."""
+    try:
+        return _read_suite(document)
+    except KindError as problem:
+        problem.place = problem.place or _place(document, str(problem))
+        raise
+
+
+def _place(document: Document, message: str) -> str:
+    """Where the field is that a message begins with, or the nearest around it that was written."""
+    try:
+        path = parse(message.partition(": ")[0])
+    except PathError:
+        path = ()
+    return Suite("", document, ()).place(path)
+
+
+def _read_suite(document: Document) -> Suite:
+    root = Reader(document.value, (), ("apiVersion", "kind", "metadata", "spec"))
+    if root.fields.raw("apiVersion") != API_VERSION:
+        raise root.fields.wrong(f"must be {API_VERSION}", "apiVersion")
+    spec = root.reader("spec", _SUITE)
+    cases = tuple(_read_case(each) for each in spec.readers("cases", _CASE))
+    if not cases:
+        raise spec.fields.wrong("a suite needs at least one case", "cases")
+    _check_names(cases)
+    return Suite(
+        name=root.fields.object("metadata").text("name"),
+        document=document,
+        cases=cases,
+        composition=_source(spec, "composition"),
+        functions=_sources(spec, "functions") if spec.fields.has("functions") else None,
+        xrd=_source(spec, "xrd"),
+        xr=_source(spec, "xr"),
+        surroundings=_surroundings(spec),
+        timeout=_timeout(spec.fields),
+        function_runtime=one_of(spec.fields, "functionRuntime", _RUNTIMES),
+    )
+
+
+def _check_names(cases: tuple[Case, ...]) -> None:
+    seen = set()
+    for index, case in enumerate(cases):
+        if case.name in seen:
+            raise SuiteError(f'spec.cases[{index}].name: "{case.name}" is the name of an earlier case, too')
+        seen.add(case.name)
+
+
+def _timeout(fields: Fields) -> float:
+    text = fields.text("timeout") or "1m"
+    try:
+        seconds = parse_duration(text) / 1e9
+    except ValueError as problem:
+        raise fields.wrong(str(problem), "timeout") from None
+    if seconds <= 0:
+        raise fields.wrong("must be more than 0", "timeout")
+    return seconds
+
+
+def _read_case(case: Reader) -> Case:
+    fields = case.fields
+    name = fields.text("name")
+    if not name:
+        raise fields.wrong("a case needs a name", "name")
+    return Case(
+        name=name,
+        path=case.path,
+        rounds=_rounds(case),
+        xr=_source(case, "xr"),
+        xr_patch=fields.optional_dict("xrPatch"),
+        surroundings=_surroundings(case),
+        skip=fields.text("skip"),
+    )
+
+
+def _rounds(case: Reader) -> tuple[Round, ...]:
+    if not case.fields.has("rounds"):
+        return (_read_round(case),)
+    for key in _ROUND:
+        if case.fields.has(key):
+            raise case.fields.wrong("belongs into the rounds of a case that has rounds", key)
+    rounds = case.readers("rounds", ("xrPatch", *_ROUND))
+    if not 0 < len(rounds) <= MOST_ROUNDS:
+        raise case.fields.wrong(f"must be 1 to {MOST_ROUNDS} rounds", "rounds")
+    return tuple(_read_round(each)._replace(xr_patch=each.fields.optional_dict("xrPatch")) for each in rounds)
+
+
+def _read_round(given: Reader) -> Round:
+    if not given.fields.has("expect") and not given.fields.flag("snapshot"):
+        raise given.fields.wrong("nothing is expected: a test that cannot fail", "expect")
+    known = ("name", "ready", "status", "patch", "gone")
+    happenings = tuple(_happening(each) for each in given.readers("observe", known))
+    snapshot = bool(given.fields.flag("snapshot"))
+    return Round(read_expectation(given), happenings, None, snapshot)
+
+
+def _happening(given: Reader) -> Happening:
+    fields = given.fields
+    name = fields.text("name")
+    if not name:
+        raise fields.wrong("which composed resource? its name in the pipeline, or * for all", "name")
+    return Happening(
+        name=name,
+        path=given.path,
+        ready=fields.flag("ready"),
+        status=fields.optional_dict("status"),
+        patch=fields.optional_dict("patch"),
+        gone=bool(fields.flag("gone")),
+    )
+
+
+def _surroundings(given: Reader) -> Surroundings:
+    return Surroundings(
+        observed=_sources(given, "observed"),
+        required=_sources(given, "requiredResources"),
+        credentials=_sources(given, "credentials"),
+        schemas=given.fields.text("requiredSchemas"),
+        context=given.fields.optional_dict("context") or {},
+    )
+
+
+def _source(given: Reader, key: str) -> Source | None:
+    value = given.fields.raw(key)
+    return None if value is None else _checked_source(given, key, value)
+
+
+def _sources(given: Reader, key: str) -> tuple[Source, ...]:
+    """One source, or a list of them."""
+    value = given.fields.raw(key)
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        return (_checked_source(given, key, value),)
+    return tuple(_checked_source(given, f"{key}[{index}]", each) for index, each in enumerate(value))
+
+
+def _checked_source(given: Reader, key: str, value: Any) -> Source:
+    if isinstance(value, str) and value:
+        return value
+    if isinstance(value, dict):
+        return value
+    raise given.fields.wrong("must be the path of a file, or an object", key)
+
+
+__all__ = ["Path", "SuiteError", "is_suite", "read_suite"]

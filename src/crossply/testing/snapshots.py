@@ -1,0 +1,79 @@
+"""Snapshots: everything that a round gave, kept in a file and compared field by field.
+
+The documents are those that `render` prints, results and context included.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from crossply.compose.metadata import name_of, text_in
+from crossply.testing.expecting import Mismatch
+from crossply.testing.matching import mismatches, written_path
+from crossply.testing.playing import resource_name
+from crossply.testing.suite import EXACT
+from crossply.values import Object
+from crossply.values.differences import MISSING
+from crossply.values.yaml import Document, dump_all
+
+FOLDER_ENDING = ".snapshots"
+"""Snapshots are in a directory beside the suite, which is called like the suite's file with this ending."""
+
+
+def file_name(case: str, round_number: int, rounds: int) -> str:
+    """The file of a round: the name of its case in letters that all file systems allow."""
+    name = re.sub(r"[^a-z0-9]+", "-", case.lower()).strip("-") or "case"
+    return f"{name}.{round_number}.yaml" if rounds > 1 else f"{name}.yaml"
+
+
+def text_of(documents: Sequence[Object]) -> str:
+    """What a snapshot file holds."""
+    return dump_all(documents)
+
+
+def compare(kept: Sequence[Document], documents: Sequence[Object]) -> list[tuple[Mismatch, str]]:
+    """Every field in which a round is not what was kept, with its place in the snapshot."""
+    expected = dict(zip(_keys([each.value for each in kept]), kept, strict=True))
+    actual = dict(zip(_keys(documents), documents, strict=True))
+    found = []
+    for key in {**expected, **actual}:
+        document = expected.get(key)
+        if document is None:
+            place = f"{kept[0].source}:1" if kept else ""
+            found.append((Mismatch(key, "", MISSING, "there", ()), place))
+        else:
+            found += _compare(key, document, actual.get(key))
+    return found
+
+
+def _compare(key: str, document: Document, actual: Object | None) -> list[tuple[Mismatch, str]]:
+    if actual is None:
+        return [(Mismatch(key, "", "there", MISSING, ()), f"{document.source}:{document.line}")]
+    found = []
+    for each in mismatches(document.value, actual, EXACT):
+        line = document.locate(written_path(document.value, each.path)) or document.line
+        mismatch = Mismatch(key, each.field, each.before, each.after, ())
+        found.append((mismatch, f"{document.source}:{line}"))
+    return found
+
+
+def _keys(documents: Sequence[Any]) -> list[str]:
+    """What each document is called; results, which have no name, by their number."""
+    keys: list[str] = []
+    for each in documents:
+        key = _key(each if isinstance(each, dict) else {})
+        while key in keys:
+            word, _, number = key.partition(" #")
+            key = f"{word} #{int(number or 1) + 1}"
+        keys.append(key)
+    return keys
+
+
+def _key(document: Object) -> str:
+    name = resource_name(document)
+    if name:
+        return f"resource {name}"
+    kind = text_in(document, "kind")
+    return f"{kind} {name_of(document)}" if name_of(document) else kind.lower()

@@ -1,0 +1,152 @@
+"""What a suite of tests says: its cases, their rounds, and what each is expected to give.
+
+Everything is kept with the path at which it was written, so that a failure can point at its line.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from crossply.values import Object
+from crossply.values.yaml import Document
+
+API_VERSION = "crossply.dev/v1alpha1"
+KIND = "CompositionTest"
+
+SUBSET, EXACT = "Subset", "Exact"
+ALLOW, FORBID = "Allow", "Forbid"
+EVERYTHING = "*"
+"""Instead of a name: all composed resources."""
+
+Path = tuple[str | int, ...]
+
+Source = str | Object
+"""The path of a file, relative to the suite's, or an object written right there."""
+
+
+class Pattern(NamedTuple):
+    """An object that is expected, wholly or in part."""
+
+    object: Any
+    path: Path
+    match: str = SUBSET
+
+
+class ResourcePattern(NamedTuple):
+    """A composed resource that is expected."""
+
+    name: str
+    path: Path
+    pattern: Pattern | None = None
+    ready: bool | None = None
+
+
+class Telling(NamedTuple):
+    """A condition or a result that is expected: fields that must be equal, and a text that is contained."""
+
+    fields: dict[str, str]
+    path: Path
+    contains: str | None = None
+
+
+class Named(NamedTuple):
+    """A name, and where it was written."""
+
+    name: str
+    path: Path
+
+
+class Expectation(NamedTuple):
+    """What a round is expected to give; what is not mentioned may be anything."""
+
+    path: Path
+    composite: Pattern | None = None
+    resources: tuple[ResourcePattern, ...] = ()
+    other_resources: str = ALLOW
+    conditions: tuple[Telling, ...] = ()
+    results: tuple[Telling, ...] = ()
+    context: Pattern | None = None
+    deleted: tuple[Named, ...] = ()
+    absent_resources: tuple[Named, ...] = ()
+    absent_conditions: tuple[Telling, ...] = ()
+    absent_results: tuple[Telling, ...] = ()
+    failure: Named | None = None
+    """A text that the error of the pipeline contains."""
+    unchanged: bool = False
+    """Whether the resources are those of the round before."""
+
+
+class Happening(NamedTuple):
+    """What became of composed resources since the round before."""
+
+    name: str
+    path: Path = ()
+    ready: bool | None = None
+    status: Object | None = None
+    patch: Object | None = None
+    gone: bool = False
+
+
+class Round(NamedTuple):
+    """One reconcile."""
+
+    expectation: Expectation
+    happenings: tuple[Happening, ...] = ()
+    xr_patch: Object | None = None
+    snapshot: bool = False
+
+
+class Surroundings(NamedTuple):
+    """What is there beside the composite resource; a case adds its own to the suite's."""
+
+    observed: tuple[Source, ...] = ()
+    required: tuple[Source, ...] = ()
+    credentials: tuple[Source, ...] = ()
+    schemas: str = ""
+    context: Object = {}  # noqa: RUF012 - read only
+
+    def with_more(self, more: Surroundings) -> Surroundings:
+        """These, and those of a case; of what both have, the case's is meant."""
+        return Surroundings(
+            self.observed + more.observed,
+            self.required + more.required,
+            self.credentials + more.credentials,
+            more.schemas or self.schemas,
+            {**self.context, **more.context},
+        )
+
+
+class Case(NamedTuple):
+    """One test: a composite resource, and what its rounds give."""
+
+    name: str
+    path: Path
+    rounds: tuple[Round, ...]
+    xr: Source | None = None
+    xr_patch: Object | None = None
+    surroundings: Surroundings = Surroundings()
+    skip: str = ""
+
+
+class Suite(NamedTuple):
+    """The tests of one Composition."""
+
+    name: str
+    document: Document
+    cases: tuple[Case, ...]
+    composition: Source | None = None
+    functions: tuple[Source, ...] | None = None
+    xrd: Source | None = None
+    xr: Source | None = None
+    surroundings: Surroundings = Surroundings()
+    timeout: float = 60.0
+    function_runtime: str | None = None
+
+    def place(self, path: Path) -> str:
+        """The file and line of a field; of the nearest field around it where it is not written."""
+        while path:
+            line = self.document.locate(path)
+            if line is not None:
+                return f"{self.document.source}:{line}"
+            path = path[:-1]
+        return f"{self.document.source}:{self.document.line}"

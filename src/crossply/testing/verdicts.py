@@ -1,0 +1,50 @@
+"""What came of suites and their cases: plain data, which also crosses from one process to another."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crossply.testing.coverage import Coverage
+
+PASSED, FAILED, BROKEN, SKIPPED = "passed", "failed", "broken", "skipped"
+"""A case is broken when it could not be run as it was written."""
+
+
+class Finding(NamedTuple):
+    """One thing that is wrong: what, where it was expected, and the two values as texts."""
+
+    what: str
+    place: str
+    expected: str = ""
+    actual: str = ""
+    round: int = 0
+    """Which round of several it is about; 0 where there is only one."""
+    hint: str = ""
+
+
+class CaseVerdict(NamedTuple):
+    """What came of one case."""
+
+    name: str
+    status: str
+    place: str
+    seconds: float = 0.0
+    findings: tuple[Finding, ...] = ()
+    reason: str = ""
+    """Why it was skipped."""
+    snapshots: tuple[str, ...] = ()
+    """The snapshots that were written."""
+
+
+class SuiteVerdict(NamedTuple):
+    """What came of one suite."""
+
+    name: str
+    file: str
+    cases: tuple[CaseVerdict, ...]
+    coverage: Coverage | None = None
+    notes: tuple[str, ...] = ()
+
+    def count(self, status: str) -> int:
+        """How many of its cases ended so."""
+        return sum(case.status == status for case in self.cases)

@@ -1,0 +1,14 @@
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+from suites import Folder
+
+
+@pytest.fixture
+def folder(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Folder:
+    monkeypatch.chdir(tmp_path)
+    return Folder(tmp_path, capsys)

@@ -1,0 +1,162 @@
+"""What a case may expect, and what it is told when that does not come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from suites import XR, Folder
+
+BUCKET = {"region": "eu", "size": 3, "zones": ["a", "b"]}
+WHOLE_BUCKET = {
+    "apiVersion": "example.org/v1",
+    "kind": "Bucket",
+    "spec": {**BUCKET, "ports": [{"name": "http", "port": 80}, {"name": "tls", "port": 443}]},
+}
+
+
+@pytest.mark.parametrize(
+    "expect",
+    [
+        pytest.param({"resources": [{"name": "bucket", "object": {"spec": BUCKET}}]}, id="a part"),
+        pytest.param(
+            {"resources": [{"name": "bucket", "match": "Exact", "object": WHOLE_BUCKET}]}, id="the whole"
+        ),
+        pytest.param({"match": "Exact", "resources": [{"name": "bucket", "object": WHOLE_BUCKET}]}, id="all"),
+        pytest.param({"resources": [{"name": "bucket", "ready": False}]}, id="readiness"),
+        pytest.param(
+            {"otherResources": "Forbid", "resources": [{"name": "bucket"}, {"name": "cdn"}]}, id="no others"
+        ),
+        pytest.param({"absent": {"resources": ["queue"]}}, id="absent resources"),
+        pytest.param(
+            {"composite": {"metadata": {"name": "shop"}, "status": {"url": None}}}, id="the composite"
+        ),
+        pytest.param(
+            {"conditions": [{"type": "Ready", "status": "False", "contains": "bucket"}]}, id="a condition"
+        ),
+        pytest.param({"absent": {"conditions": [{"type": "Ready", "status": "True"}]}}, id="no condition"),
+        pytest.param({"results": [{"reason": "SelectComposition", "severity": "Normal"}]}, id="a result"),
+        pytest.param({"absent": {"results": [{"severity": "Warning"}]}}, id="no result"),
+    ],
+)
+def test_what_comes_as_expected_passes(folder: Folder, expect: dict[str, Any]) -> None:
+    ended = folder.check(**expect)
+    assert (ended.code, ended.err) == (0, ""), ended.out
+    assert "1 passed in" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("expect", "told"),
+    [
+        pytest.param(
+            {"resources": [{"name": "bucket", "object": {"spec": {"region": "us"}}}]},
+            ["resource bucket: spec.region", "- expected: us", "+ actual:   eu"],
+            id="a field",
+        ),
+        pytest.param(
+            {"resources": [{"name": "bucket", "object": {"spec": {"ports": [{"name": "tls", "port": 1}]}}}]},
+            ["resource bucket: spec.ports[tls].port", "- expected: 1", "+ actual:   443"],
+            id="an item of a list",
+        ),
+        pytest.param(
+            {"match": "Exact", "resources": [{"name": "bucket", "object": {**WHOLE_BUCKET, "spec": BUCKET}}]},
+            ["resource bucket: spec.ports[http].name", "- expected: (nothing)", "+ actual:   http"],
+            id="more than the whole",
+        ),
+        pytest.param({"resources": [{"name": "queue"}]}, ["resource queue", "(nothing)"], id="no resource"),
+        pytest.param(
+            {"resources": [{"name": "bucket", "ready": True}]}, ["resource bucket: ready"], id="not ready"
+        ),
+        pytest.param(
+            {"otherResources": "Forbid", "resources": [{"name": "bucket"}]}, ["resource cdn"], id="others"
+        ),
+        pytest.param({"absent": {"resources": ["cdn"]}}, ["resource cdn", "plan: small"], id="unwanted"),
+        pytest.param({"deleted": ["cdn"]}, ["resource cdn", "- expected: deleted"], id="not deleted"),
+        pytest.param(
+            {"composite": {"status": {"url": "x"}}}, ["composite resource: status.url"], id="status"
+        ),
+        pytest.param(
+            {"conditions": [{"type": "Ready", "status": "True"}]},
+            ["condition Ready: status", "- expected: True", "+ actual:   False"],
+            id="a condition of another status",
+        ),
+        pytest.param(
+            {"conditions": [{"type": "Ready", "contains": "queue"}]},
+            ["condition Ready: message contains", "Unready resources: bucket, cdn"],
+            id="a condition of another message",
+        ),
+        pytest.param(
+            {"conditions": [{"type": "Nice", "status": "True"}]},
+            ["condition Nice", "+   - lastTransitionTime"],
+            id="no such condition",
+        ),
+        pytest.param(
+            {"absent": {"conditions": [{"type": "Synced"}]}}, ["condition", "ReconcileSuccess"], id="unwanted"
+        ),
+        pytest.param({"results": [{"severity": "Warning"}]}, ["result", "Normal"], id="no such result"),
+        pytest.param(
+            {"absent": {"results": [{"contains": "selected"}]}}, ["result", "apps"], id="unwanted result"
+        ),
+        pytest.param({"context": {"a": 1}}, ["context: a", "- expected: 1"], id="context"),
+        pytest.param({"failure": "no size"}, ["pipeline: failure", "- expected: no size"], id="no failure"),
+    ],
+)
+def test_what_does_not_come_as_expected_is_told_with_its_line(
+    folder: Folder, expect: dict[str, Any], told: list[str]
+) -> None:
+    ended = folder.check(**expect)
+    assert ended.code == 1
+    assert "1 failed" in ended.out
+    for each in told:
+        assert each in ended.out
+    assert "        at app_test.yaml:" in ended.out
+
+
+def test_the_line_is_that_of_the_field(folder: Folder) -> None:
+    folder.write(
+        "app_test.yaml",
+        """\
+apiVersion: crossply.dev/v1alpha1
+kind: CompositionTest
+spec:
+  xr: xr.yaml
+  cases:
+  - name: it
+    expect:
+      resources:
+      - name: bucket
+        object:
+          spec:
+            region: us
+            ports:
+            - name: http
+            - name: tls
+              port: 1
+""",
+    )
+    folder.write("xr.yaml", XR)
+    out = folder.run().out
+    assert (
+        "spec.ports[tls].port\n        - expected: 1\n        + actual:   443\n        at app_test.yaml:16\n"
+        in out
+    )
+    assert "spec.region\n        - expected: us\n        + actual:   eu\n        at app_test.yaml:12\n" in out
+
+
+def test_a_failure_may_be_expected_with_what_was_told_before_it(folder: Folder) -> None:
+    expect = {
+        "failure": "spec.cdn is missing",
+        "conditions": [{"type": "Synced", "status": "False", "reason": "ReconcileError"}],
+    }
+    folder.suite({"name": "needs a plan", "xrPatch": {"spec": {"cdn": None}}, "expect": expect})
+    ended = folder.run()
+    assert ended.code == 0, ended.out
+
+
+def test_a_failure_that_was_not_expected_fails_the_case(folder: Folder) -> None:
+    folder.suite(
+        {"name": "it", "xrPatch": {"spec": {"cdn": None}}, "expect": {"absent": {"resources": ["x"]}}}
+    )
+    ended = folder.run()
+    assert ended.code == 1
+    assert "pipeline: failure\n        - expected: (nothing)\n        + actual:   cannot compose" in ended.out

@@ -1,0 +1,170 @@
+"""The command around the cases: snapshots, coverage, JUnit, filters, processes, watching."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from typing import Any
+
+from suites import COMPOSITION, Folder
+
+CROSSPLY = str(pathlib.Path(sys.executable).with_name("crossply"))
+CASE: dict[str, Any] = {"name": "makes a bucket", "expect": {"resources": [{"name": "bucket"}]}}
+FAILING: dict[str, Any] = {"name": "makes a <queue>", "expect": {"resources": [{"name": "queue"}]}}
+
+
+def test_a_snapshot_is_written_on_demand_and_compared_after(folder: Folder) -> None:
+    folder.suite({"name": "All of it!", "snapshot": True})
+    ended = folder.run()
+    assert ended.code == 1
+    assert "there is no snapshot yet\n        try: write it with --update" in ended.out
+    ended = folder.run("--update")
+    assert ended.code == 0
+    assert "wrote app_test.snapshots/all-of-it.yaml" in ended.out
+    assert "region: eu" in (folder.path / "app_test.snapshots/all-of-it.yaml").read_text()
+    assert folder.run().code == 0
+    assert "wrote" not in folder.run("--update").out, "nothing changed"
+
+
+def test_a_snapshot_that_differs_is_told_field_by_field(folder: Folder) -> None:
+    folder.suite({"name": "all", "snapshot": True})
+    folder.run("--update")
+    changed = COMPOSITION.replace("region: eu", "region: us").replace("name: cdn", "name: cache")
+    folder.write("composition.yaml", changed)
+    ended = folder.run()
+    assert ended.code == 1
+    assert "resource bucket: spec.region\n        - expected: eu\n        + actual:   us\n" in ended.out
+    assert "resource cdn\n        - expected: there\n        + actual:   (nothing)\n" in ended.out
+    place = ended.out.split("+ actual:   us\n        at ")[1].splitlines()[0]
+    file, _, line = place.partition(":")
+    assert (folder.path / file).read_text().splitlines()[int(line) - 1].strip() == "region: eu"
+    assert folder.run("-u").code == 0
+    assert folder.run().code == 0
+
+
+def test_every_round_has_a_snapshot_of_its_own_and_unused_ones_go(folder: Folder) -> None:
+    rounds = [{"snapshot": True}, {"observe": [{"name": "*", "ready": True}], "snapshot": True}]
+    folder.suite({"name": "all", "rounds": rounds})
+    folder.run("-u")
+    kept = folder.path / "app_test.snapshots"
+    assert sorted(os.listdir(kept)) == ["all.1.yaml", "all.2.yaml"]
+    folder.suite({"name": "all", "snapshot": True})
+    assert "unused snapshot app_test.snapshots/all.1.yaml" in folder.run().out
+    assert "removed unused snapshot" in folder.run("-u").out
+    assert os.listdir(kept) == ["all.yaml"]
+
+
+def test_coverage_names_what_no_case_reached(folder: Folder) -> None:
+    failing = {"name": "fails", "xrPatch": {"spec": {"cdn": None}}, "expect": {"failure": "spec.cdn"}}
+    folder.suite(failing)
+    ended = folder.run()
+    assert ended.code == 0
+    assert "coverage of Composition apps: 1 of 3 steps, 0 of 2 resources\n" in ended.out
+    assert "  not reached: resource bucket at composition.yaml:24\n" in ended.out
+    assert "  not reached: step ready at composition.yaml:36\n" in ended.out
+    folder.suite(CASE, file="other_test.yaml")
+    assert "coverage of Composition apps: 3 of 3 steps, 2 of 2 resources\n" in folder.run().out
+
+
+def test_too_little_coverage_fails_when_some_is_demanded(folder: Folder) -> None:
+    folder.suite({"name": "fails", "xrPatch": {"spec": {"cdn": None}}, "expect": {"failure": "spec.cdn"}})
+    ended = folder.run("--coverage", "80")
+    assert ended.code == 1
+    assert "only 20 % of Composition apps were reached, not 80 %" in ended.err
+    folder.suite(CASE)
+    assert folder.run("--coverage", "100").code == 0
+
+
+def test_a_junit_file_has_every_case(folder: Folder) -> None:
+    broken = {"name": "broken", "xr": "nowhere.yaml", "expect": {}}
+    folder.suite(CASE, FAILING, broken, {"name": "later", "skip": "not yet", "expect": {}})
+    ended = folder.run("--junit", "report.xml")
+    assert ended.code == 2
+    assert "1 passed, 1 failed, 1 broken, 1 skipped in" in ended.out
+    root = ET.parse(folder.path / "report.xml").getroot()
+    assert {key: root.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
+        "tests": "4",
+        "failures": "1",
+        "errors": "1",
+        "skipped": "1",
+    }
+    cases = {case.get("name"): case for case in root.iter("testcase")}
+    assert cases["makes a <queue>"].get("file") == "app_test.yaml"
+    assert "- expected: composed" in (cases["makes a <queue>"].findtext("failure") or "")
+    assert cases["broken"].find("error") is not None
+    assert cases["makes a bucket"].find("failure") is None
+
+
+def test_cases_are_chosen_by_their_names(folder: Folder) -> None:
+    folder.suite(CASE, FAILING)
+    assert folder.run("-k", "BUCKET").code == 0
+    assert folder.run("-k", "queue").code == 1
+    ended = folder.run("-k", "nothing")
+    assert ended.code == 2
+    assert "no case has nothing in its name" in ended.err
+
+
+def test_the_first_failure_is_enough_when_told_so(folder: Folder) -> None:
+    folder.suite(FAILING, CASE)
+    folder.suite(CASE, file="b_test.yaml")
+    ended = folder.run("--fail-fast", "-j", "1")
+    assert ended.code == 1
+    assert "0 passed, 1 failed in" in ended.out
+
+
+def test_suites_run_in_several_processes_and_are_told_in_order(folder: Folder) -> None:
+    for number in range(5):
+        folder.suite(CASE if number != 3 else FAILING, file=f"{number}_test.yaml")
+    one, four = folder.run("-j", "1"), folder.run("-j", "4")
+    assert (one.code, four.code) == (1, 1)
+    heads = [line for line in four.out.splitlines() if line.endswith(": apps")]
+    assert heads == [f"{number}_test.yaml: apps" for number in range(5)]
+    assert "4 passed, 1 failed in" in four.out
+
+
+def test_a_function_may_be_any_that_render_runs(folder: Folder) -> None:
+    folder.write(
+        "functions.yaml",
+        {
+            "apiVersion": "pkg.crossplane.io/v1",
+            "kind": "Function",
+            "metadata": {
+                "name": "function-auto-ready",
+                "annotations": {
+                    "crossply.dev/runtime": "process",
+                    "crossply.dev/command": f"{CROSSPLY} function serve auto-ready --insecure "
+                    "--address {address}",
+                },
+            },
+            "spec": {"package": "example.org/function-auto-ready:v1"},
+        },
+    )
+    folder.suite(CASE)
+    ended = folder.run()
+    assert ended.code == 0, ended.out
+
+
+def test_watching_runs_again_after_a_change(folder: Folder) -> None:
+    folder.suite(CASE)
+    out = folder.path.parent / "out.txt"
+    with out.open("w") as stream:
+        process = subprocess.Popen([CROSSPLY, "test", "--watch"], stdout=stream, stderr=stream)
+    try:
+        _eventually(lambda: "1 passed" in out.read_text() and "waiting for a change" in out.read_text())
+        folder.write("composition.yaml", COMPOSITION.replace("name: bucket", "name: pail"))
+        _eventually(lambda: "1 failed" in out.read_text())
+    finally:
+        process.send_signal(signal.SIGINT)
+    assert process.wait(15) == 0
+
+
+def _eventually(condition: Any) -> None:
+    end = time.monotonic() + 15
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
