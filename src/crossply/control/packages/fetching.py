@@ -8,6 +8,7 @@ whoever needs the whole image.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import tempfile
 from collections.abc import AsyncIterator, Iterable
@@ -41,6 +42,7 @@ REASONS = (REWRITE, PULL_SECRET, VERIFY)
 
 _RESOLVE_SECONDS, _FETCH_SECONDS = 60.0, 180.0
 _AT_ONCE = 4
+_log = logging.getLogger("crossply.control")
 
 
 class FetchError(CrossplyError):
@@ -126,7 +128,8 @@ class Fetching:
 
     def __init__(self, client: Client, settings: PackageSettings) -> None:
         self._client, self._settings = client, settings
-        self._cache = PackageCache(settings.directory) if settings.directory else None
+        self._directory = _usable(settings.directory)
+        self._cache = PackageCache(self._directory) if self._directory else None
         self._verifying = Verifying(client, settings.namespace)
         self._room = asyncio.Semaphore(_AT_ONCE)
 
@@ -222,9 +225,7 @@ class Fetching:
         return stream
 
     async def _pulled(self, registries: Registries, resolved: Resolved) -> bytes:
-        if self._settings.directory:
-            os.makedirs(self._settings.directory, mode=0o700, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".pull-", dir=self._settings.directory or None) as directory:
+        with tempfile.TemporaryDirectory(prefix=".pull-", dir=self._directory or None) as directory:
             pulled = await pull_package(registries, resolved.reference, directory)
             try:
                 return await asyncio.to_thread(stream_of, pulled.image)
@@ -234,6 +235,18 @@ class Fetching:
     async def _verify(self, registries: Registries, plan: _Plan, resolved: Resolved) -> None:
         if plan.verification is not None:
             await self._verifying.check(registries, resolved.reference, resolved.digest, plan.verification)
+
+
+def _usable(directory: str) -> str:
+    """The directory, if packages can be kept in it; without one they are fetched each time."""
+    try:
+        if directory:
+            os.makedirs(directory, mode=0o700, exist_ok=True)
+            with tempfile.TemporaryFile(dir=directory):
+                return directory
+    except OSError as problem:
+        _log.warning("packages are not kept in %s: %s", directory, (problem.strerror or "").lower())
+    return ""
 
 
 def _parsed(image: str, pulled: str) -> Reference:
