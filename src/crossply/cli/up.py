@@ -18,9 +18,10 @@ from crossply.cli.observing import (
     observed,
     words_of,
 )
+from crossply.cli.package_flags import TRUST_FLAGS, local_package_settings, words_of_trust
 from crossply.cli.serving import run_plane, stop_requested
 from crossply.cli.spec import Command, Flag, Invocation
-from crossply.cli.work_flags import FUNCTION_TIMEOUT
+from crossply.cli.work_flags import CONTROLLED_ROLLOUT, FUNCTION_TIMEOUT
 from crossply.errors import CrossplyError
 
 TYPE_CHECKING = False
@@ -66,6 +67,8 @@ def _detach(invocation: Invocation) -> int:
     if invocation["in-memory"]:
         command.append("--in-memory")
     command += ["--function-timeout", f"{invocation['function-timeout']}s"]
+    command.append(f"--enable-controlled-rollout={str(invocation['enable-controlled-rollout']).lower()}")
+    command += words_of_trust(invocation)
     command += words_of(invocation)
     with open(os.path.join(data, LOG_FILE), "w") as log:
         process = subprocess.Popen(
@@ -121,7 +124,11 @@ async def _serve(invocation: Invocation) -> None:
     try:
         config = load_config(os.path.join(data, "kubeconfig"))
         async with observed(invocation, LOOPBACK), Client(config) as client:
-            options = Options(function_seconds=invocation["function-timeout"])
+            options = Options(
+                function_seconds=invocation["function-timeout"],
+                rollout=invocation["enable-controlled-rollout"],
+                packages=local_package_settings(invocation, os.path.join(data, "packages")),
+            )
             await run_plane(ControlPlane(client, options=options), stopped, tell, server.wait())
             if not stopped.is_set():
                 raise StartFailed(f"the API server ended with code {server.returncode}")
@@ -191,6 +198,8 @@ COMMAND = Command(
             placeholder="127.0.0.1:0",
         ),
         FUNCTION_TIMEOUT,
+        CONTROLLED_ROLLOUT,
+        *TRUST_FLAGS,
         metrics_port(0, HERE_ONLY),
         LOG_FORMAT,
         debug_flag(),

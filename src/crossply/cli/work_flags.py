@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from crossply.cli.package_flags import PACKAGE_FLAGS, package_settings
 from crossply.cli.spec import Flag, Invocation
 
 TYPE_CHECKING = False
@@ -30,8 +31,16 @@ FUNCTION_TIMEOUT = Flag(
     placeholder="2m",
     env="FUNCTION_TIMEOUT",
 )
+CONTROLLED_ROLLOUT = Flag(
+    "enable-controlled-rollout",
+    "Let several revisions of a Function be active at once, and steps choose among them; on unless it is set "
+    "to false.",
+    default=True,
+    env="ENABLE_CONTROLLED_ROLLOUT",
+)
 WORK_FLAGS = (
     FUNCTION_TIMEOUT,
+    CONTROLLED_ROLLOUT,
     Flag(
         "max-concurrent-reconciles",
         "How many objects of a kind are reconciled at once.",
@@ -101,6 +110,7 @@ WORK_FLAGS = (
         kind="string",
         env="KEEPER",
     ),
+    *PACKAGE_FLAGS,
 )
 
 
@@ -118,5 +128,7 @@ def options_of(invocation: Invocation) -> Options:
             refill=invocation["circuit-breaker-refill-rate"],
             cooldown=invocation["circuit-breaker-cooldown"],
         ),
+        rollout=invocation["enable-controlled-rollout"],
         keeper=invocation["keeper"] or "",
+        packages=package_settings(invocation),
     )

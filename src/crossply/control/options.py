@@ -19,6 +19,8 @@ class Options(NamedTuple):
     circuit: Limits = Limits()
     function_seconds: float = CALL_SECONDS
     """How long a call of a function may take."""
+    rollout: bool = True
+    """Whether several revisions of a function may be active, and steps may choose among them."""
     keeper: str = ""
     """The user that writes CRDs, roles and revisions; empty for who composes, too."""
     packages: PackageSettings = PackageSettings()

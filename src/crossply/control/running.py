@@ -7,8 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol, runtime_checkable
 
-import orjson
-
+from crossply.control.calls.feeding import feed
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.composites.selecting import Compositions
 from crossply.control.definitions import standing_roles
@@ -17,6 +16,7 @@ from crossply.control.definitions.definition import DefinitionController
 from crossply.control.definitions.kind_roles import KindRoles
 from crossply.control.definitions.offered import OfferController
 from crossply.control.definitions.owned_crds import OwnedCrds
+from crossply.control.definitions.pipelines import PipelineController
 from crossply.control.definitions.publication import PublicationController
 from crossply.control.definitions.revision import RevisionController
 from crossply.control.kinds import (
@@ -25,13 +25,16 @@ from crossply.control.kinds import (
     COMPOSITION,
     CRD,
     DEFINITION,
-    FUNCTION,
     INFRASTRUCTURE_DEFINITION,
     NAMESPACE,
     PUBLICATION,
     REVISION,
 )
 from crossply.control.options import Options
+from crossply.control.packages.fetching import Fetching
+from crossply.control.packages.installing_work import follow_revisions
+from crossply.control.packages.package_identity import Identities
+from crossply.control.packages.package_work import follow_packages
 from crossply.control.plane import plane_for
 from crossply.control.trying import tried
 from crossply.control.usages.protection import Protection
@@ -56,8 +59,8 @@ class Controller(Protocol):
 
     name: str
 
-    async def reconcile(self, name: str) -> None:
-        """Look at the object, and do what is due."""
+    async def reconcile(self, name: str) -> float | None:
+        """Look at the object, and do what is due; after so many seconds it is looked at again anyway."""
         ...
 
 
@@ -81,10 +84,11 @@ class ControlPlane:
         options: Options = Options(),  # noqa: B008 - it is immutable
     ) -> None:
         """Without `shares` it is the only replica, and does everything; `webhooks` may be left out."""
+        self._options = options
         self._plane = plane_for(client)
         self._plane.circuit, self._plane.concurrency = options.circuit, options.concurrency
         self._plane.shortest_poll = options.shortest_poll
-        self._plane.functions = PipelineFunctions(options.function_seconds)
+        self._plane.functions = PipelineFunctions(options.function_seconds, options.rollout)
         self._plane.keeper = client.acting_as(options.keeper) if options.keeper else None
         self._shares = self._plane.shares = shares or Alone()
         self._sharing: asyncio.Task[None] | None = None
@@ -97,13 +101,11 @@ class ControlPlane:
         plane = self._plane
         compositions = plane.caches.acquire(COMPOSITION)
         revisions = plane.caches.acquire(REVISION)
-        functions = plane.caches.acquire(FUNCTION)
-        functions.subscribe(self._notice_function)
-        for cache in (compositions, revisions, functions):
+        for cache in (compositions, revisions):
             await cache.synced.wait()
-        for data in functions.objects():
-            plane.functions.put(orjson.loads(data))
+        await feed(plane.functions, plane.caches)
         self._follow(RevisionController(plane), compositions)
+        self._follow_pipelines()
         crds = OwnedCrds(plane.caches, plane.discovery)
         roles = KindRoles(plane, plane.caches.acquire(CLUSTER_ROLE))
         choices = Compositions(compositions, revisions)
@@ -114,6 +116,7 @@ class ControlPlane:
             crds.wake(kind.kind, wake)
         crds.wake(DEFINITION.kind, self._follow(OfferController(plane), plane.caches.acquire(DEFINITION)))
         crds.wake(PUBLICATION.kind, self._follow_publications(roles))
+        self._follow_packages()
         await self._protection.start()
         self._sharing = asyncio.create_task(self._shares.run())
 
@@ -156,6 +159,22 @@ class ControlPlane:
         self._plane.caches.acquire(INFRASTRUCTURE_DEFINITION).subscribe(notice)
         return wake
 
+    def _follow_pipelines(self) -> None:
+        controller = PipelineController(self._plane)
+        wake = self._follow(controller, controller.revisions)
+
+        def notice(function: str) -> None:
+            for name in controller.calling(function):
+                wake(name)
+
+        self._plane.functions.subscribe(notice)
+
+    def _follow_packages(self) -> None:
+        settings = self._options.packages
+        fetching = Fetching(self._plane.keeping, settings)
+        follow_packages(self._plane, Identities(fetching), self._options.rollout, self._follow)
+        follow_revisions(self._plane, fetching, settings.namespace, self._follow)
+
     async def _install(self) -> None:
         """Apply the CRDs of the kinds that make a control plane, and the namespace that they count on."""
         client = self._plane.keeping
@@ -179,14 +198,12 @@ class ControlPlane:
         if attend is not None:
             queue.elsewhere = tried(queue, cache.kind.kind, attend)
         cache.subscribe(lambda change, key, old, new: queue.add(key[1]))
-        work = tried(queue, cache.kind.kind, controller.reconcile)
+
+        async def reconcile(name: str) -> None:
+            again = await controller.reconcile(name)
+            if again:
+                queue.add_after(name, again)
+
+        work = tried(queue, cache.kind.kind, reconcile)
         self._tasks.append(asyncio.create_task(queue.run(work, _CONCURRENCY)))
         return queue.add
-
-    def _notice_function(
-        self, change: str, key: tuple[str, str], old: bytes | None, new: bytes | None
-    ) -> None:
-        if new is None:
-            self._plane.functions.remove(key[1])
-        else:
-            self._plane.functions.put(orjson.loads(new))

@@ -146,6 +146,7 @@ class CompositeReconciler:
         self._handled.pop(uid, None)
         self._circuit.forget((namespace, name))
         self._plane.dependencies.forget((self._kind, namespace, name))
+        self._plane.functions.forget((self._kind, namespace, name))
 
     def _note_request(self, xr: Object) -> None:
         token = annotations_of(xr).get("crossplane.io/reconcile-requested-at")
@@ -172,6 +173,7 @@ class CompositeReconciler:
     async def _run(self, xr: Object, told: Told, interests: set[Interest]) -> Run:
         """Run the pipeline, and do what it decided; notes what the composite resource depends on."""
         choice = self._compositions.choose(xr, self._machinery, self._definition)
+        self._follow_functions(xr, choice)
         check_compatible(xr, choice.recipe.composition)
         check_contract(self._definition, choice.recipe.composition)
         check_depth(xr, self._plane.caches.running())
@@ -204,6 +206,11 @@ class CompositeReconciler:
             [await self._writes.place_of(each) for each in outcome.composed if each.name in unsynced]
         )
         return Run(xr, outcome, unsynced, secret, answers.look_again_after)
+
+    def _follow_functions(self, xr: Object, choice: Choice) -> None:
+        place = (namespace_of(xr), name_of(xr))
+        steps = choice.recipe.composition.steps
+        self._plane.functions.follow((self._kind, *place), steps, lambda: self._wake(*place))
 
     async def _tell(self, xr: Object, events: Iterable[Event]) -> None:
         told = bounded(events)

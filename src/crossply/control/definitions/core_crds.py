@@ -13,8 +13,11 @@ import orjson
 from crossply.control.kinds import (
     APPLICATION_DEFINITION,
     COMPOSITION,
+    CONFIGURATION,
     DEFINITION,
+    FUNCTION,
     INFRASTRUCTURE_DEFINITION,
+    PROVIDER,
     PUBLICATION,
     REVISION,
 )
@@ -38,6 +41,9 @@ def core_crds() -> list[Object]:
         _spec_of(version)["properties"]["serviceAccountRef"] = _ACCOUNT_REF
     _extend_composition(by_name[COMPOSITION.resource])
     _extend_revision(by_name[REVISION.resource])
+    _extend_function(by_name[FUNCTION.resource])
+    for kind in (CONFIGURATION, PROVIDER):
+        _extend_package(by_name[kind.resource])
     return [
         *crds,
         _definition(INFRASTRUCTURE_DEFINITION),
@@ -92,6 +98,38 @@ def _extend_revision(crd: Object) -> None:
     for version in crd["spec"]["versions"]:
         _add_templates(_spec_of(version))
         _spec_of(version).pop("x-kubernetes-validations", None)
+
+
+def _extend_function(crd: Object) -> None:
+    """Let several revisions of a Function be active."""
+    for version in crd["spec"]["versions"]:
+        spec = _spec_of(version)
+        spec["properties"]["activeRevisionLimit"] = {
+            "type": "integer",
+            "format": "int64",
+            "minimum": 1,
+            "default": 1,
+        }
+        spec.setdefault("x-kubernetes-validations", []).append(
+            {
+                "rule": "!has(self.activeRevisionLimit) || !has(self.revisionHistoryLimit) || "
+                "self.revisionHistoryLimit == 0 || self.activeRevisionLimit <= self.revisionHistoryLimit",
+                "message": "activeRevisionLimit must not be greater than revisionHistoryLimit",
+                "fieldPath": ".activeRevisionLimit",
+            }
+        )
+
+
+def _extend_package(crd: Object) -> None:
+    """Of all other packages one revision is active."""
+    for version in crd["spec"]["versions"]:
+        _spec_of(version)["properties"]["activeRevisionLimit"] = {
+            "type": "integer",
+            "format": "int64",
+            "x-kubernetes-validations": [
+                {"rule": "self == 1", "message": "only a Function can have more than one active revision"}
+            ],
+        }
 
 
 def _add_templates(spec: Object) -> None:

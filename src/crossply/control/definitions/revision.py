@@ -1,4 +1,7 @@
-"""Compositions become CompositionRevisions: one for every state of a Composition that ever mattered."""
+"""Compositions become CompositionRevisions: one for every state of a Composition that ever mattered.
+
+Whether the functions of a revision can compose is looked at in `pipelines`.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,6 @@ import orjson
 
 from crossply.compose.events import NORMAL, Event
 from crossply.compose.metadata import controller_of
-from crossply.compose.verdict import SYNCED
-from crossply.control.conditions import VALID_PIPELINE, with_conditions
 from crossply.control.kinds import COMPOSITION, REVISION
 from crossply.control.plane import Plane
 from crossply.kinds.revision import (
@@ -39,9 +40,9 @@ class RevisionController:
         parsed = [parse_revision(obj) for obj in stored]
         newest = max((each.number for each in parsed), default=0)
         wanted = hash_label(composition_hash(composition))
-        for obj, each in zip(stored, parsed, strict=True):
+        for each in parsed:
             if each.hash_label == wanted:
-                await self._make_newest(obj, each, newest)
+                await self._make_newest(each, newest)
                 return
         await self._create(composition, newest + 1)
 
@@ -60,19 +61,11 @@ class RevisionController:
             REVISION, revision["metadata"]["name"], {"metadata": metadata}
         )
 
-    async def _make_newest(self, obj: Object, revision: CompositionRevision, newest: int) -> None:
+    async def _make_newest(self, revision: CompositionRevision, newest: int) -> None:
         if revision.number < newest:
             body = {"spec": {"revision": newest + 1}}
-            obj = await self._plane.keeping.patch_merge(REVISION, revision.name, body)
-        await self._mark_valid(obj)
+            await self._plane.keeping.patch_merge(REVISION, revision.name, body)
 
     async def _create(self, composition: Object, number: int) -> None:
-        created = await self._plane.keeping.create(REVISION, new_revision(composition, number))
+        await self._plane.keeping.create(REVISION, new_revision(composition, number))
         self._plane.recorder.record(composition, Event(NORMAL, "CreateRevision", "Created new revision"))
-        await self._mark_valid(created)
-
-    async def _mark_valid(self, revision: Object) -> None:
-        """Functions that are built in can compose; a package that cannot says so in its own revision."""
-        marked = with_conditions(revision, (SYNCED, VALID_PIPELINE), self._plane.now())
-        if marked["status"] != revision.get("status"):
-            await self._plane.keeping.update_status(REVISION, marked)

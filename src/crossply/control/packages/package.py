@@ -73,6 +73,17 @@ class PackageController:
         await self._install(_unpaused(package), package)
         return ALWAYS_SECONDS if package["spec"].get("packagePullPolicy") == ALWAYS else 0.0
 
+    def with_image_like(self, prefixes: tuple[str, ...]) -> list[str]:
+        """The packages whose image begins with one of these; they are to ask for it anew."""
+        found = []
+        for data in self.packages.objects():
+            package = orjson.loads(data)
+            images = (package["spec"]["package"], (package.get("status") or {}).get("resolvedPackage", ""))
+            if any(image.startswith(prefixes) for image in images):
+                self._identities.forget(self._kind, name_of(package))
+                found.append(name_of(package))
+        return found
+
     async def _pause(self, package: Object) -> None:
         event = Event(NORMAL, PAUSED, "Reconciliation is paused via the pause annotation")
         self._plane.recorder.record(package, event)

@@ -11,10 +11,9 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-import orjson
-
 from crossply.compose.metadata import name_of, namespace_of, text_in
 from crossply.control.composites.selecting import Compositions
+from crossply.control.definitions.pipelines import mark_all
 from crossply.control.definitions.revision import RevisionController
 from crossply.control.kinds import COMPOSITION, DEFINITION, FUNCTION, NAMESPACE, REVISION
 from crossply.control.plane import Plane
@@ -22,6 +21,7 @@ from crossply.control.planning.chance import Chances
 from crossply.control.planning.concerned import Concerned
 from crossply.control.planning.definitions import define, is_definition
 from crossply.control.planning.files import apply_file
+from crossply.control.planning.functions import know_functions
 from crossply.control.planning.kinds import Governed, GovernedKinds
 from crossply.control.planning.notes import annotate
 from crossply.control.planning.rounds import CONCURRENCY, Progress, Rounds
@@ -165,6 +165,7 @@ class Planner:
         if kind.resource == COMPOSITION.resource:
             parse_composition(written)
             await RevisionController(self._plane).reconcile(name_of(written))
+            await mark_all(self._plane, name_of(written))
         elif is_definition(kind.group, kind.plural):
             await define(self._client, kind.plural, name_of(written))
             await self._plane.discovery.refresh()
@@ -172,8 +173,7 @@ class Planner:
     async def _finish(self) -> Plan:
         await self._rounds.guarded(asyncio.gather(*(synced.wait() for synced in self._synced)))
         await self._world.quiet()
-        for data in (await self._client.list(FUNCTION)).items:
-            self._plane.functions.put(orjson.loads(data))
+        await know_functions(self._client, self._plane.functions)
         await self._kinds.load()
         await self._concerned.find()
         for node in self._concerned.refused:

@@ -1,0 +1,52 @@
+"""One function that is called: its runner, and the threads that wait for it.
+
+A built-in function that is pure and takes microseconds runs right here, in the event loop. Everything else is
+called beside the loop, each function by threads of its own, so that a slow one holds up only the composite
+resources that wait for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from concurrent.futures import ThreadPoolExecutor
+
+from crossply.compose.messages import Request, Response
+from crossply.control.calls.function_calls import FunctionMeter
+from crossply.control.calls.reuse import Answer
+from crossply.functions.runner import Runner
+
+_AT_ONCE = 32
+"""How many calls one function gets at the same time."""
+
+
+class Bound:
+    """One function and how it is called."""
+
+    def __init__(self, key: str, runner: Runner, meter: FunctionMeter, pure: bool, quick: bool) -> None:
+        self.key = key
+        """Answers of functions that have the same key are interchangeable."""
+        self.meter = meter
+        self.pure = pure
+        """Whether the same question always gets the same answer."""
+        self._runner = runner
+        self._threads = None if quick else ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="function")
+
+    async def call(self, step: str, request: Request, seconds: float) -> Answer:
+        """Ask, and wait for the answer."""
+        with self.meter.calling(step) as call:
+            return Answer(call.answered(await self._run(request, seconds)))
+
+    async def _run(self, request: Request, seconds: float) -> Response:
+        if self._threads is None:
+            return self._runner(request, seconds)
+        loop, context = asyncio.get_running_loop(), contextvars.copy_context()
+        return await loop.run_in_executor(self._threads, context.run, self._runner, request, seconds)
+
+    def close(self) -> None:
+        """Begin no more calls; those under way end by themselves."""
+        if self._threads is None:
+            self._runner.close()
+            return
+        self._threads.submit(self._runner.close)
+        self._threads.shutdown(wait=False)

@@ -1,0 +1,164 @@
+"""Which revision of a function a step calls: the one it names, one it selects, or the newest active one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from crossply.compose.metadata import labels_of, name_of
+from crossply.control.calls.ways import Way, way_of_function, way_of_revision
+from crossply.control.packages.activation import ACTIVE
+from crossply.control.packages.revisions_local import PACKAGE
+from crossply.functions.failures import FunctionNotBound
+from crossply.kinds.composition import Step
+from crossply.values import Object
+
+
+class Wanted(NamedTuple):
+    """What a step says about the function that it calls."""
+
+    function: str
+    revision: str = ""
+    labels: tuple[tuple[str, str], ...] = ()
+
+
+class _Revision(NamedTuple):
+    """What matters of a FunctionRevision."""
+
+    name: str
+    package: str
+    number: int
+    active: bool
+    labels: dict[str, str]
+    way: Way | None
+    capabilities: frozenset[str] | None
+    """What it says it can do; None where it does not say."""
+
+
+class Choices:
+    """The Functions and FunctionRevisions that there are."""
+
+    def __init__(self, rollout: bool = True) -> None:
+        """Without `rollout`, steps cannot choose: whatever they say, they get the one that is active."""
+        self._rollout = rollout
+        self._functions: dict[str, Way | None] = {}
+        self._revisions: dict[str, _Revision] = {}
+        self._of: dict[str, dict[str, _Revision]] = {}
+
+    def wanted(self, step: Step) -> Wanted:
+        """What a step says about its function."""
+        ref, labels = step.function_revision_ref, step.function_revision_selector
+        if not self._rollout or (ref is None and labels is None):
+            return Wanted(step.function)
+        return Wanted(step.function, ref or "", tuple(sorted((labels or {}).items())))
+
+    def put(self, function: Object) -> str:
+        """Know a Function as it is now; its name."""
+        name = name_of(function)
+        self._functions[name] = way_of_function(function)
+        return name
+
+    def remove(self, name: str) -> None:
+        """Forget a Function."""
+        self._functions.pop(name, None)
+
+    def put_revision(self, revision: Object) -> set[str]:
+        """Know a FunctionRevision as it is now; the Functions that this concerns."""
+        concerned = self.remove_revision(name_of(revision))
+        read = _read(revision)
+        self._revisions[read.name] = read
+        self._of.setdefault(read.package, {})[read.name] = read
+        return concerned | {read.package}
+
+    def remove_revision(self, name: str) -> set[str]:
+        """Forget a FunctionRevision; the Functions that this concerns."""
+        before = self._revisions.pop(name, None)
+        if before is None:
+            return set()
+        del self._of[before.package][name]
+        return {before.package}
+
+    def ways(self, function: str) -> set[Way]:
+        """All ways in which a function may be called now."""
+        found = {each.way for each in self._of.get(function, {}).values() if each.active}
+        return {way for way in (*found, self._functions.get(function)) if way is not None}
+
+    def choose(self, wanted: Wanted) -> Way:
+        """How to call the function that a step wants; raises why there is none."""
+        candidates = list(self._of.get(wanted.function, {}).values())
+        if not candidates and wanted == Wanted(wanted.function):
+            # A function that needs no package can be called before it has a revision.
+            direct = self._functions.get(wanted.function)
+            if direct is not None:
+                return direct
+        return _newest(wanted, self._among(wanted, candidates))
+
+    def lacking(self, wanted: Wanted, capability: str) -> str:
+        """The revision that would be called, if it says what it can do and this is not part of it."""
+        try:
+            found = self._among(wanted, list(self._of.get(wanted.function, {}).values()))
+        except FunctionNotBound:
+            return ""
+        newest = max((each for each in found if each.active), key=lambda each: each.number, default=None)
+        if newest is None or newest.capabilities is None or _plain(capability) in newest.capabilities:
+            return ""
+        return newest.name
+
+    def _among(self, wanted: Wanted, candidates: list[_Revision]) -> Iterable[_Revision]:
+        if wanted.revision:
+            named = self._revisions.get(wanted.revision)
+            if named is None or named.package != wanted.function:
+                raise _not_bound(
+                    wanted.function,
+                    f'cannot get FunctionRevision "{wanted.revision}" of this Function: '
+                    f'functionrevisions.pkg.crossplane.io "{wanted.revision}" not found',
+                    f"see what there is: kubectl get functionrevisions -l {PACKAGE}={wanted.function}",
+                )
+            return [named]
+        return [each for each in candidates if set(wanted.labels) <= each.labels.items()]
+
+
+def _newest(wanted: Wanted, candidates: Iterable[_Revision]) -> Way:
+    active = sorted((each for each in candidates if each.active), key=lambda each: -each.number)
+    for each in active:
+        # One that just became active has no endpoint yet; the one before it goes on serving until then.
+        if each.way is not None:
+            return each.way
+    if active:
+        raise _not_bound(
+            wanted.function,
+            f'cannot determine gRPC target: active FunctionRevision "{active[0].name}" has an empty '
+            "status.endpoint",
+            f"see why it does not run: kubectl describe functionrevision {active[0].name}",
+        )
+    raise _not_bound(
+        wanted.function,
+        "cannot find an active FunctionRevision (a FunctionRevision with spec.desiredState: Active)",
+        f"install a Function of pkg.crossplane.io/v1 that is called {wanted.function}, or activate a "
+        "revision of it that the step selects",
+    )
+
+
+def _not_bound(function: str, problem: str, hint: str) -> FunctionNotBound:
+    return FunctionNotBound(
+        f'cannot get gRPC client connection for Function "{function}": {problem}', hint=hint
+    )
+
+
+def _read(revision: Object) -> _Revision:
+    spec, labels = revision["spec"], labels_of(revision)
+    said = (revision.get("status") or {}).get("capabilities")
+    return _Revision(
+        name_of(revision),
+        labels.get(PACKAGE, ""),
+        spec.get("revision") or 0,
+        spec.get("desiredState") == ACTIVE,
+        labels,
+        way_of_revision(revision),
+        None if said is None else frozenset(map(_plain, said)),
+    )
+
+
+def _plain(capability: str) -> str:
+    """A capability as it is compared: `SafeStart` and `safe-start` are the same."""
+    return "".join(char for char in capability if char.isalnum()).lower()

@@ -1,0 +1,57 @@
+"""Opening the way to a function: in this process, by its annotations, or by the scheme of its endpoint.
+
+An endpoint without a scheme of ours is an address that gRPC understands. It is called with mutual TLS, never
+without: what runs there was given its certificate by the control plane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from crossply.control.calls.bound import Bound
+from crossply.control.calls.function_calls import FunctionMeter, meter_of
+from crossply.control.calls.ways import Way
+from crossply.functions import builtin
+from crossply.functions.binding import BUILTIN, bind, bind_builtin, choose_runtime
+from crossply.functions.failures import FunctionNotBound
+from crossply.functions.remote import Remote
+from crossply.functions.runner import Runner
+from crossply.kinds.composition import NATIVE_FUNCTION
+
+Opener = Callable[[Way], Runner]
+
+
+class Opening:
+    """Opens ways."""
+
+    def __init__(self) -> None:
+        self.schemes: dict[str, Opener] = {}
+        """Who opens endpoints of a scheme, such as `container`."""
+        self.certificates = ""
+        """The directory of the certificates that we show to functions; empty where we have none."""
+
+    def native(self) -> Bound:
+        """The function that runs Compositions without a pipeline."""
+        runner = bind_builtin(builtin.NATIVE, NATIVE_FUNCTION)
+        return Bound(NATIVE_FUNCTION, runner, FunctionMeter(NATIVE_FUNCTION), pure=True, quick=True)
+
+    def open(self, way: Way) -> Bound:
+        """A function that can be called; it is reached when it is called first."""
+        if way.endpoint:
+            meter = FunctionMeter(way.function, way.image, way.endpoint)
+            return Bound(repr(way), self._remote(way), meter, pure=False, quick=False)
+        function = way.as_function()
+        pure = choose_runtime(function) == BUILTIN
+        quick = pure and builtin.is_quick(way.image)
+        return Bound(repr(way), bind(function), meter_of(function), pure, quick)
+
+    def _remote(self, way: Way) -> Runner:
+        if way.scheme in self.schemes:
+            return self.schemes[way.scheme](way)
+        if not self.certificates:
+            raise FunctionNotBound(
+                f'cannot get gRPC client connection for Function "{way.function}": there is no certificate '
+                f"to show to {way.endpoint}",
+                hint="functions that are not on this machine are called with mutual TLS only",
+            )
+        return Remote(way.function, way.endpoint, self.certificates)

@@ -1,0 +1,81 @@
+"""Pipelines whose functions can compose: what no function says otherwise about is valid.
+
+A function that is not installed cannot say anything. Its steps fail when they are run, and are told of there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import orjson
+
+from crossply.compose.events import WARNING, Event, StatusCondition
+from crossply.compose.verdict import SYNCED
+from crossply.control.conditions import VALID_PIPELINE, with_conditions
+from crossply.control.kinds import REVISION
+from crossply.control.plane import Plane
+from crossply.kinds.revision import COMPOSITION_NAME, parse_revision
+from crossply.values import Object
+
+COMPOSITION_CAPABILITY = "composition"
+CHECK = "CheckCapabilities"
+BY_FUNCTION = "function"
+"""The index that finds CompositionRevisions by the functions of their steps."""
+
+
+class PipelineController:
+    """Marks every CompositionRevision whose pipeline can be run."""
+
+    name = "pipelines"
+
+    def __init__(self, plane: Plane) -> None:
+        self._plane = plane
+        self.revisions = plane.caches.acquire(REVISION)
+        self.revisions.add_index(BY_FUNCTION, _functions)
+
+    async def reconcile(self, name: str) -> None:
+        """Look at one CompositionRevision."""
+        data = self.revisions.get("", name)
+        if data is not None:
+            self.revisions.learn(await mark(self._plane, orjson.loads(data)))
+
+    def calling(self, function: str) -> list[str]:
+        """The CompositionRevisions that call a function."""
+        return [name for _, name in self.revisions.keys_by(BY_FUNCTION, function)]
+
+
+async def mark_all(plane: Plane, composition: str) -> None:
+    """Look at all revisions of a Composition."""
+    listed = await plane.client.list(REVISION, label_selector=f"{COMPOSITION_NAME}={composition}")
+    for data in listed.items:
+        await mark(plane, orjson.loads(data))
+
+
+async def mark(plane: Plane, revision: Object) -> Object:
+    """Say of a CompositionRevision whether its pipeline is valid; the revision as it is then."""
+    verdict = _verdict(plane, revision)
+    if verdict.status != "True":
+        plane.recorder.record(revision, Event(WARNING, CHECK, verdict.message))
+    marked = with_conditions(revision, (SYNCED, verdict), plane.now())
+    if marked["status"] == revision.get("status"):
+        return revision
+    return await plane.keeping.update_status(REVISION, marked)
+
+
+def _verdict(plane: Plane, revision: Object) -> StatusCondition:
+    lacking = [
+        f'function "{step.function}" (active revision "{name}") is missing required capabilities: '
+        f"{COMPOSITION_CAPABILITY}"
+        for step in parse_revision(revision).pipeline.steps
+        if (name := plane.functions.lacking(step, COMPOSITION_CAPABILITY))
+    ]
+    if not lacking:
+        return VALID_PIPELINE
+    # Several steps may call the same function.
+    told = "; ".join(dict.fromkeys(lacking))
+    return StatusCondition(VALID_PIPELINE.type, "False", "MissingCapabilities", told)
+
+
+def _functions(revision: Object) -> Iterable[str]:
+    steps = (revision.get("spec") or {}).get("pipeline") or ()
+    return {str((step.get("functionRef") or {}).get("name") or "") for step in steps}

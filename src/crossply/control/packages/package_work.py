@@ -1,0 +1,62 @@
+"""The controllers of packages, and what wakes them: their revisions, and ImageConfigs for their images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+import orjson
+
+from crossply.control.kinds import IMAGE_CONFIG
+from crossply.control.packages.package import PackageController, package_of
+from crossply.control.packages.package_identity import Identities
+from crossply.control.packages.package_kinds import PACKAGE_KINDS
+from crossply.control.plane import Plane
+from crossply.kube.cache import Cache, Subscriber
+
+Wake = Callable[[str], None]
+
+
+class Follow(Protocol):
+    """Has a controller look at everything in a cache; returns how to have it look at one again."""
+
+    def __call__(self, controller: PackageController, cache: Cache) -> Wake:
+        """Begin."""
+        ...
+
+
+def follow_packages(plane: Plane, identities: Identities, rollout: bool, follow: Follow) -> None:
+    """Begin to look after all packages."""
+    configs = plane.caches.acquire(IMAGE_CONFIG)
+    for kind in PACKAGE_KINDS:
+        controller = PackageController(plane, kind, identities, rollout)
+        wake = follow(controller, controller.packages)
+        controller.revisions.subscribe(_waking_packages(wake))
+        configs.subscribe(_waking_matches(controller, wake))
+
+
+def _waking_packages(wake: Wake) -> Subscriber:
+    """A change of a revision concerns its package, also the one it was of before."""
+
+    def notice(change: str, key: tuple[str, str], old: bytes | None, new: bytes | None) -> None:
+        for data in filter(None, (old, new)):
+            for name in package_of(orjson.loads(data)):
+                wake(name)
+
+    return notice
+
+
+def _waking_matches(controller: PackageController, wake: Wake) -> Subscriber:
+    """A change of an ImageConfig concerns the packages whose image it is for, or was for."""
+
+    def notice(change: str, key: tuple[str, str], old: bytes | None, new: bytes | None) -> None:
+        prefixes = tuple(prefix for data in filter(None, (old, new)) for prefix in _prefixes(data))
+        for name in controller.with_image_like(prefixes):
+            wake(name)
+
+    return notice
+
+
+def _prefixes(config: bytes) -> Iterable[str]:
+    for match in (orjson.loads(config).get("spec") or {}).get("matchImages") or ():
+        yield match.get("prefix") or ""

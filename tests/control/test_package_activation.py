@@ -1,0 +1,165 @@
+"""Which revisions of a package are active, which number they have, and which one goes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crossply.control.packages.activation import Decision, Rules, Standing, decide
+
+ROLLS_OUT = Rules(rolls_out=True, active_limit=2, history_limit=3)
+MANUAL = ROLLS_OUT._replace(automatic=False)
+
+
+def a(number, active=True, healthy=True):
+    return Standing(f"r{number}", number, active, healthy)
+
+
+CASES = {
+    "the first revision is number one": ([], "new", Rules(), Decision(1, True)),
+    "the current one stays as it is": ([a(1)], "r1", Rules(), Decision(1, True)),
+    "a new one gets the next number, and the old one rests": (
+        [a(1)],
+        "new",
+        Rules(),
+        Decision(2, True, deactivate=("r1",)),
+    ),
+    "one that is wanted again gets a new number": (
+        [a(1, active=False), a(2)],
+        "r1",
+        Rules(),
+        Decision(3, True, deactivate=("r2",)),
+    ),
+    "beyond the history the oldest goes": (
+        [a(1, active=False), a(2, active=False), a(3)],
+        "r3",
+        Rules(),
+        Decision(3, True, collect="r1"),
+    ),
+    "but never the current one, even if it has the lowest number": (
+        [a(1, active=False), a(2, active=False), a(3)],
+        "r1",
+        Rules(),
+        Decision(4, True, deactivate=("r3",), collect="r2"),
+    ),
+    "no history limit keeps all": (
+        [a(n, active=n == 9) for n in range(1, 10)],
+        "r9",
+        Rules(history_limit=0),
+        Decision(9, True),
+    ),
+    "with manual activation a new one rests": ([], "new", Rules(automatic=False), Decision(1, False)),
+    "without rollout the others rest even with manual activation": (
+        [a(1)],
+        "new",
+        Rules(automatic=False),
+        Decision(2, False, deactivate=("r1",)),
+    ),
+    "as many as the limit are active": (
+        [a(1), a(2)],
+        "new",
+        ROLLS_OUT,
+        Decision(3, True, deactivate=("r1",)),
+    ),
+    "a higher limit brings the next one back": (
+        [a(1, active=False), a(2, active=False), a(3)],
+        "r3",
+        ROLLS_OUT,
+        Decision(3, True, activate=("r2",)),
+    ),
+    "with manual activation users decide about all of them": (
+        [a(1), a(2), a(3, active=False)],
+        "r3",
+        MANUAL,
+        Decision(3, False),
+    ),
+    "the last one that was ready serves until a new one is": (
+        [a(1), a(2, healthy=False)],
+        "new",
+        ROLLS_OUT,
+        Decision(3, True),
+    ),
+    "and only that one": (
+        [a(1), a(2), a(3, healthy=False), a(4, healthy=False)],
+        "r4",
+        ROLLS_OUT,
+        Decision(4, True, deactivate=("r1",)),
+    ),
+    "and rests once it is": (
+        [a(1), a(2), a(3)],
+        "r3",
+        ROLLS_OUT._replace(active_limit=1),
+        Decision(3, True, deactivate=("r1", "r2")),
+    ),
+    "one that a user keeps active is not deleted": (
+        [a(1), a(2, active=False), a(3, active=False), a(4, active=False), a(5)],
+        "r5",
+        MANUAL,
+        Decision(5, True, collect="r2"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_revisions_are_decided_about(case):
+    standing, current, rules, expected = case
+    assert decide(standing, current, rules) == expected
+
+
+@st.composite
+def histories(draw):
+    numbers = draw(st.lists(st.integers(1, 30), unique=True, max_size=8))
+    standing = [a(n, draw(st.booleans()), draw(st.booleans())) for n in numbers]
+    current = draw(st.sampled_from([*(each.name for each in standing), "new"]))
+    active = draw(st.integers(1, 4))
+    rules = Rules(draw(st.booleans()), active, draw(st.integers(active, 6)), draw(st.booleans()))
+    return standing, current, rules
+
+
+def after(standing, current, decision):
+    """The revisions once the decision is carried out."""
+    found = {each.name: each for each in standing}
+    for name in decision.activate:
+        found[name] = found[name]._replace(active=True)
+    for name in decision.deactivate:
+        found[name] = found[name]._replace(active=False)
+    found.pop(decision.collect, None)
+    before = found.get(current)
+    healthy = before.healthy if before is not None else False
+    found[current] = Standing(current, decision.number, decision.active, healthy)
+    return list(found.values())
+
+
+@given(histories())
+def test_a_decision_that_was_carried_out_is_not_made_again(history):
+    standing, current, rules = history
+    decision = decide(standing, current, rules)
+    for _ in range(10):
+        standing = after(standing, current, decision)
+        decision = decide(standing, current, rules)
+    assert decision == Decision(max(each.number for each in standing), decision.active)
+
+
+@given(histories())
+def test_the_current_one_has_the_highest_number_and_what_is_active_is_never_deleted(history):
+    standing, current, rules = history
+    decision = decide(standing, current, rules)
+    left = {each.name: each for each in after(standing, current, decision)}
+    assert max(left.values(), key=lambda each: each.number).name == current
+    assert decision.collect != current
+    if rules.rolls_out:
+        used = {each.name for each in standing if each.active} - set(decision.deactivate)
+        assert decision.collect not in used | set(decision.activate)
+
+
+@given(histories())
+def test_automatically_at_most_the_limit_and_one_that_is_ready_are_active(history):
+    standing, current, rules = history
+    rules = rules._replace(automatic=True)
+    left = after(standing, current, decide(standing, current, rules))
+    active = [each for each in left if each.active]
+    limit = rules.active_limit if rules.rolls_out else 1
+    assert len(active) <= limit + 1
+    if any(each.healthy for each in sorted(left, key=lambda each: -each.number)[:limit]):
+        assert len(active) <= limit

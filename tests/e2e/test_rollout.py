@@ -1,0 +1,195 @@
+"""Controlled rollout: several revisions of a Function are active, and steps choose among them."""
+
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+
+from crossply.kube.failures import Invalid
+from tests.e2e.packages import NONE_ACTIVE, REVISIONS, Installed, telling
+from tests.e2e.pipelines import served
+from tests.e2e.scenario import FUNCTION
+from tests.e2e.things import READY, SYNCED, Things, failing, until_told
+
+pytestmark = pytest.mark.xdist_group("e2e")
+
+STABLE, ALPHA = {"channel": "stable"}, {"channel": "alpha"}
+TWO = {"revisionHistoryLimit": 4, "activeRevisionLimit": 2}
+
+
+@contextlib.contextmanager
+def versions(*names):
+    """Versions of a function, served; their addresses."""
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(served(telling(name))) for name in names]
+
+
+def selecting(labels):
+    return {"functionRevisionSelector": {"matchLabels": labels}}
+
+
+def on(things, labels):
+    """A composite resource that follows the revisions of its Composition with these labels."""
+    return things.engine_spec(compositionRevisionSelector={"matchLabels": labels})
+
+
+async def made_by(things, *names):
+    """By which version each was composed."""
+    found = []
+    for name in names:
+        xr = await things.get(name)
+        [made] = (await things.composed(xr)).values()
+        found.append(made["data"]["by"])
+    return found
+
+
+async def until_made_by(things, who, *names):
+    async def so():
+        return set(await made_by(things, *names)) == {who}
+
+    for name in names:
+        await things.until(name, SYNCED, READY)
+    await things.s.eventually(so)
+
+
+async def rolled_out(s, old, new):
+    """Half of the composite resources on each of two active revisions, by selectors."""
+    function, things = Installed(s), await Things.defined(s)
+    await function.apply(old, STABLE, **TWO)
+    await function.until_states("Active")
+    await function.apply(new, ALPHA, **TWO)
+    await function.until_states("Active", "Active")
+    for labels in (STABLE, ALPHA):
+        await things.compose(function.step(**selecting(labels)), labels=labels)
+    for name, labels in (("a", STABLE), ("b", STABLE), ("c", ALPHA), ("d", ALPHA)):
+        await things.apply(name, on(things, labels))
+    await until_made_by(things, "old", "a", "b")
+    await until_made_by(things, "new", "c", "d")
+    return function, things
+
+
+def test_half_of_the_xrs_on_each_of_two_active_revisions_promoted_and_rolled_back(play):
+    async def scenario(s, old, new):
+        _, things = await rolled_out(s, old, new)
+        await things.apply("a", on(things, ALPHA))
+        await until_made_by(things, "new", "a")
+        assert await made_by(things, "b", "c", "d") == ["old", "new", "new"]
+        await things.apply("b", on(things, ALPHA))
+        await until_made_by(things, "new", "b")
+        for name in "abcd":
+            await things.apply(name, on(things, STABLE))
+        await until_made_by(things, "old", *"abcd")
+
+    with versions("old", "new") as addresses:
+        play(lambda s: scenario(s, *addresses))
+
+
+def test_when_no_revision_is_active_the_xrs_that_call_it_say_so_and_others_do_not(play):
+    async def scenario(s, old, new):
+        function, things = await rolled_out(s, old, new)
+        await function.apply(new, ALPHA, revisionActivationPolicy="Manual", **TWO)
+        [stable, _] = await function.until_states("Active", "Active")
+        await deactivate(s, stable)
+        for name in "ab":
+            xr = await things.until(name, failing(f'for Function "{function.name}": {NONE_ACTIVE}'))
+            told = (
+                'cannot compose resources: cannot run Composition pipeline step "tell": cannot get gRPC '
+                f'client connection for Function "{function.name}": {NONE_ACTIVE}'
+            )
+            await until_told(s, xr, "Warning", "ComposeResources", told)
+        for name in "cd":
+            assert SYNCED(await things.get(name))
+        assert await made_by(things, *"abcd") == ["old", "old", "new", "new"], "nothing is deleted"
+        for each in await function.revisions():
+            await deactivate(s, each)
+        for name in "cd":
+            await things.until(name, failing(NONE_ACTIVE))
+        # The last one again; who selects it is composed again without being touched.
+        await s.client.patch_merge(
+            REVISIONS, stable["metadata"]["name"], {"spec": {"desiredState": "Active"}}
+        )
+        await until_made_by(things, "old", "a", "b")
+
+    with versions("old", "new") as addresses:
+        play(lambda s: scenario(s, *addresses))
+
+
+async def deactivate(s, revision):
+    name = revision["metadata"]["name"]
+    await s.client.patch_merge(REVISIONS, name, {"spec": {"desiredState": "Inactive"}})
+
+
+def test_a_step_may_name_the_revision_it_calls_and_without_a_word_gets_the_newest(play):
+    async def scenario(s, old, new):
+        function, things = Installed(s), await Things.defined(s)
+        await function.apply(old, **TWO)
+        [first] = await function.until_states("Active")
+        await things.compose(function.step(functionRevisionRef={"name": first["metadata"]["name"]}))
+        await things.apply("named")
+        await until_made_by(things, "old", "named")
+        newest = await Things.defined(s, kind="Other")
+        await newest.compose(function.step(), name=f"{s.id}-other")
+        await newest.apply("newest")
+        await until_made_by(newest, "old", "newest")
+        await function.apply(new, **TWO)
+        await until_made_by(newest, "new", "newest")
+        assert await made_by(things, "named") == ["old"]
+
+    with versions("old", "new") as addresses:
+        play(lambda s: scenario(s, *addresses))
+
+
+def test_a_new_label_of_a_function_is_its_current_revisions_and_steps_that_select_it_follow(play):
+    async def scenario(s, old, new):
+        function, things = Installed(s), await Things.defined(s)
+        await function.apply(old, STABLE, **TWO)
+        await function.apply(new, ALPHA, **TWO)
+        await function.until_states("Active", "Active")
+        await things.compose(function.step(**selecting(STABLE)))
+        await things.apply("mine")
+        await until_made_by(things, "old", "mine")
+        await function.apply(new, STABLE, **TWO)
+        await until_made_by(things, "new", "mine")
+
+    with versions("old", "new") as addresses:
+        play(lambda s: scenario(s, *addresses))
+
+
+def test_no_more_revisions_are_active_than_the_limit_and_the_oldest_rests_first(play):
+    async def scenario(s, *addresses):
+        function = Installed(s)
+        for address, states in zip(
+            addresses,
+            (["Active"], ["Active", "Active"], ["Inactive", "Active", "Active"]),
+            strict=True,
+        ):
+            await function.apply(address, **TWO)
+            await function.until_states(*states)
+        await function.apply(addresses[-1], revisionHistoryLimit=4, activeRevisionLimit=1)
+        await function.until_states("Inactive", "Inactive", "Active")
+        await function.apply(addresses[-1], revisionHistoryLimit=4, activeRevisionLimit=3)
+        await function.until_states("Active", "Active", "Active")
+
+    with versions("one", "two", "three") as addresses:
+        play(lambda s: scenario(s, *addresses))
+
+
+def test_the_limit_is_within_the_history_and_only_functions_have_one(play):
+    async def scenario(s):
+        function = Installed(s)
+        told = "activeRevisionLimit must not be greater than revisionHistoryLimit"
+        with pytest.raises(Invalid, match=told):
+            await function.apply("localhost:1", activeRevisionLimit=2)
+        await function.apply("localhost:1", revisionHistoryLimit=0, activeRevisionLimit=2)
+        configuration = FUNCTION._replace(kind="Configuration", plural="configurations")
+        body = {
+            "apiVersion": configuration.api_version,
+            "kind": "Configuration",
+            "metadata": {"name": f"{s.id}-configuration"},
+            "spec": {"package": "example.org/configuration:v1", "activeRevisionLimit": 2},
+        }
+        with pytest.raises(Invalid, match="only a Function can have more than one active revision"):
+            await s.client.create(configuration, body)
+
+    play(scenario)
