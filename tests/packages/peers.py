@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import contextlib
+import datetime
+import ipaddress
 import os
 import shutil
 import socket
@@ -12,9 +16,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import bcrypt
 from aiohttp import web
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from crossply.packages.image import Image, encode
+from crossply.packages.keychain import DockerConfig
+from crossply.packages.pushing import push_image
+from crossply.packages.references import Reference, parse
+from crossply.packages.registry import Registries, Trust
 
 PROGRAM = shutil.which("docker-registry") or shutil.which("registry")
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -55,6 +67,59 @@ def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
             return
         time.sleep(0.05)
     raise AssertionError("the registry does not listen")
+
+
+def guarded(directory: Path, certificate_of: Path, login: str) -> tuple[str, str]:
+    """What makes a registry speak TLS with a certificate, and ask for a user and password."""
+    user, _, password = login.partition(":")
+    hashed = bcrypt.hashpw(password.encode(), bcrypt.gensalt(4)).decode()
+    (directory / "htpasswd").write_text(f"{user}:{hashed}\n")
+    return (
+        f"  tls: {{certificate: {certificate_of}/tls.crt, key: {certificate_of}/tls.key}}\n",
+        f"auth: {{htpasswd: {{realm: test, path: {directory}/htpasswd}}}}\n",
+    )
+
+
+def certificate(directory: Path) -> bytes:
+    """A certificate for this machine, which nobody else trusts."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "registry")])
+    now = datetime.datetime.now(datetime.UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), False
+        )
+        .add_extension(x509.BasicConstraints(True, None), True)
+        .sign(key, hashes.SHA256())
+    )
+    pem = made.public_bytes(serialization.Encoding.PEM)
+    (directory / "tls.crt").write_bytes(pem)
+    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    (directory / "tls.key").write_bytes(key.private_bytes(*form))
+    return pem
+
+
+def pushed(address: str, picture: Image, name: str, trust: Trust | None = None, auth: str = "") -> Reference:
+    reference = parse(f"{address}/{name}")
+
+    async def main() -> None:
+        async with Registries(logins(address, auth), trust) as registries:
+            await push_image(registries, picture, reference)
+
+    asyncio.run(main())
+    return reference
+
+
+def logins(address: str, auth: str) -> DockerConfig:
+    encoded = base64.b64encode(auth.encode()).decode()
+    return DockerConfig({"auths": {address: {"auth": encoded}}} if auth else {})
 
 
 class Lying:

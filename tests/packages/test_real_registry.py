@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import datetime
-import ipaddress
 import json
 import os
 import shutil
@@ -13,23 +10,18 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import bcrypt
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from crossply.packages import media, pushing
 from crossply.packages.contents import stream_of
 from crossply.packages.image import Image, encode
-from crossply.packages.keychain import DockerConfig
 from crossply.packages.pulling import manifest, pull_image, pull_package, resolve, tags
-from crossply.packages.pushing import push_image, push_images
-from crossply.packages.references import Reference, parse
+from crossply.packages.pushing import push_images
+from crossply.packages.references import parse
 from crossply.packages.registry import Registries, Trust
 from crossply.packages.registry_failures import NotAllowed, RegistryUnreachable
 from tests.packages.making import STREAM, archive, image, member, package
-from tests.packages.peers import PROGRAM, docker_registry
+from tests.packages.peers import PROGRAM, certificate, docker_registry, guarded, pushed
 
 pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed"),
@@ -42,48 +34,6 @@ skopeo = pytest.mark.skipif(shutil.which("skopeo") is None, reason="skopeo is no
 def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with docker_registry(tmp_path_factory.mktemp("registry")) as address:
         yield address
-
-
-def certificate(directory: Path) -> bytes:
-    """A certificate for this machine, which nobody else trusts."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "registry")])
-    now = datetime.datetime.now(datetime.UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), False
-        )
-        .add_extension(x509.BasicConstraints(True, None), True)
-        .sign(key, hashes.SHA256())
-    )
-    pem = made.public_bytes(serialization.Encoding.PEM)
-    (directory / "tls.crt").write_bytes(pem)
-    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    (directory / "tls.key").write_bytes(key.private_bytes(*form))
-    return pem
-
-
-def pushed(address: str, picture: Image, name: str, trust: Trust | None = None, auth: str = "") -> Reference:
-    reference = parse(f"{address}/{name}")
-
-    async def main() -> None:
-        async with Registries(logins(address, auth), trust) as registries:
-            await push_image(registries, picture, reference)
-
-    asyncio.run(main())
-    return reference
-
-
-def logins(address: str, auth: str) -> DockerConfig:
-    encoded = base64.b64encode(auth.encode()).decode()
-    return DockerConfig({"auths": {address: {"auth": encoded}}} if auth else {})
 
 
 def test_a_package_comes_back_as_it_was_pushed(registry: str, tmp_path: Path) -> None:
@@ -154,11 +104,7 @@ def test_skopeo_understands_what_we_push_and_we_what_it_pushes(registry: str, tm
 
 def test_tls_and_passwords(tmp_path: Path) -> None:
     authority = certificate(tmp_path)
-    hashed = bcrypt.hashpw(b"secret", bcrypt.gensalt(4)).decode()
-    (tmp_path / "htpasswd").write_text(f"me:{hashed}\n")
-    tls = f"  tls: {{certificate: {tmp_path}/tls.crt, key: {tmp_path}/tls.key}}\n"
-    auth = f"auth: {{htpasswd: {{realm: test, path: {tmp_path}/htpasswd}}}}\n"
-    with docker_registry(tmp_path, tls, auth) as address:
+    with docker_registry(tmp_path, *guarded(tmp_path, tmp_path, "me:secret")) as address:
         trust = Trust(authority=authority)
         with pytest.raises(RegistryUnreachable, match="certificate is not trusted"):
             pushed(address, package(), "acme/x:v1", None, "me:secret")
