@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.control.memory import contains
+import orjson
+
+from crossply.control.memory import contains, covers
 from crossply.values import Object
 
 BEFORE_FIRST_APPLY = "before-first-apply"
@@ -17,6 +19,11 @@ def holds(live: Object, wish: Object, manager: str) -> bool:
     remove that field.
     """
     return contains(live, wish) and all(_within(fields, wish) for fields in _applied_by(live, manager))
+
+
+def holds_completed(live: Object, wish: Object, manager: str) -> bool:
+    """The same for kinds of which servers complete the items of lists, such as Deployments."""
+    return covers(live, wish) and all(_within(fields, wish) for fields in _applied_by(live, manager))
 
 
 def is_applied(live: Object, wish: Object, manager: str) -> bool:
@@ -36,7 +43,9 @@ def _applied_by(live: Object, manager: str) -> list[Object]:
 
 
 def _within(fields: Object, wish: Any) -> bool:
-    """Whether every owned field is one of the wish. Items of lists are compared by `contains` already."""
+    """Whether every owned field is one of the wish."""
+    if isinstance(wish, list):
+        return all(_in_list(key[2:], inner, wish) for key, inner in fields.items() if key.startswith("k:"))
     if not isinstance(wish, dict):
         return True
     return all(
@@ -44,6 +53,15 @@ def _within(fields: Object, wish: Any) -> bool:
         for key, inner in fields.items()
         if key.startswith("f:")
     )
+
+
+def _in_list(which: str, fields: Object, wish: list[Any]) -> bool:
+    """Whether an owned item is one of a list, known by its keys; a key that has a default may be left out."""
+    keys = orjson.loads(which)
+    for item in wish:
+        if isinstance(item, dict) and all(item.get(key, value) == value for key, value in keys.items()):
+            return _within({key: inner for key, inner in fields.items() if key[2:] not in keys}, item)
+    return False
 
 
 def upgrade_to_apply(live: Object, manager: str) -> list[Object]:

@@ -61,3 +61,15 @@ def _owners(live: object, wish: object) -> bool:
     if not isinstance(live, list) or not isinstance(wish, list):
         return live == wish
     return all(any(contains(there, wanted) for there in live) for wanted in wish)
+
+
+def covers(live: object, wish: object) -> bool:
+    """The same, where servers complete the items of lists too, as they do in the template of a Pod."""
+    if isinstance(wish, dict):
+        return isinstance(live, dict) and all(
+            key in live and (_owners if key == "ownerReferences" else covers)(live[key], value)
+            for key, value in wish.items()
+        )
+    if isinstance(wish, list):
+        return isinstance(live, list) and len(live) == len(wish) and all(map(covers, live, wish))
+    return live == wish

@@ -1,0 +1,54 @@
+"""Where packages run: what `--package-runtime` says, for each kind of package."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crossply.errors import CrossplyError
+
+DEPLOYMENT, EXTERNAL, CONTAINER = "Deployment", "External", "Container"
+FUNCTION, PROVIDER = "Function", "Provider"
+_ALLOWED = {FUNCTION: (DEPLOYMENT, CONTAINER, EXTERNAL), PROVIDER: (DEPLOYMENT, EXTERNAL)}
+
+
+class UnknownRuntime(CrossplyError):
+    """`--package-runtime` names a runtime or a kind of package that there is none of."""
+
+    code = "CP-872"
+    hint = "use Deployment, Container or External, or one a kind: Provider=External;Function=Deployment"
+
+
+class PackageRuntimes(NamedTuple):
+    """The runtime of each kind of package."""
+
+    function: str = DEPLOYMENT
+    provider: str = DEPLOYMENT
+
+    def of(self, kind: str) -> str:
+        """The runtime of a kind of package."""
+        return self.function if kind == FUNCTION else self.provider
+
+
+ON_A_CLUSTER = PackageRuntimes()
+ON_ONE_MACHINE = PackageRuntimes(CONTAINER, EXTERNAL)
+
+
+def parse_runtimes(text: str) -> PackageRuntimes:
+    """Read one runtime for all kinds, or `Kind=Runtime` for each, separated by semicolons."""
+    if "=" not in text:
+        # Providers are controllers of a cluster: where functions run in containers here, they do not run.
+        provider = EXTERNAL if text == CONTAINER else text
+        return PackageRuntimes(_known(FUNCTION, text), _known(PROVIDER, provider))
+    chosen = {FUNCTION: DEPLOYMENT, PROVIDER: DEPLOYMENT}
+    for part in text.split(";"):
+        kind, _, runtime = (word.strip() for word in part.partition("="))
+        if kind not in chosen:
+            raise UnknownRuntime(f"unknown package kind {kind!r} in {text!r}")
+        chosen[kind] = _known(kind, runtime)
+    return PackageRuntimes(chosen[FUNCTION], chosen[PROVIDER])
+
+
+def _known(kind: str, runtime: str) -> str:
+    if runtime not in _ALLOWED[kind]:
+        raise UnknownRuntime(f"unsupported package runtime {runtime!r} for {kind}")
+    return runtime

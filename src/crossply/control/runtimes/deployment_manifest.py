@@ -1,0 +1,146 @@
+"""The Deployment that runs a package: the user's template, our defaults under it and our own over it.
+
+What the template leaves out gets a default: name, replicas, security contexts, pull policy, service account,
+image. Namespace, owner and selector are ours. Ports, environment, volumes and mounts are added to the user's.
+Everything is pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from crossply.compose.metadata import uid_of
+from crossply.control.runtimes.choice import FUNCTION
+from crossply.control.runtimes.manifest_parts import PORT, REVISION, Subject, metadata_for, references
+from crossply.values import Object
+from crossply.values.deepcopy import deepcopy
+
+CONTAINER = "package-runtime"
+STAMP = "crossply.dev/certificates"
+"""The annotation of Pods that changes when they have to be started anew to get newer certificates."""
+_METRICS = {"name": "metrics", "containerPort": 8080}
+_ANYBODY = 2000
+_POD_SECURITY = {"runAsNonRoot": True, "runAsUser": _ANYBODY, "runAsGroup": _ANYBODY}
+_CONTAINER_SECURITY = {**_POD_SECURITY, "allowPrivilegeEscalation": False, "privileged": False}
+_SCRAPE = "prometheus.io/scrape"
+
+
+class _Mount(NamedTuple):
+    """A Secret with certificates in the container."""
+
+    volume: str
+    path: str
+    variable: str
+
+
+_SERVER = _Mount("tls-server-certs", "/tls/server", "TLS_SERVER_CERTS_DIR")
+_CLIENT = _Mount("tls-client-certs", "/tls/client", "TLS_CLIENT_CERTS_DIR")
+
+
+def deployment_for(
+    subject: Subject, account: str, server_secret: str, client_secret: str = "", stamp: str = ""
+) -> Object:
+    """The Deployment of a revision. `account` is the name of the service account that is made for it."""
+    template = deepcopy(subject.template("deploymentTemplate"))
+    spec: Object = template.get("spec") or {}
+    spec.setdefault("replicas", 1)
+    spec["selector"] = {**(spec.get("selector") or {}), "matchLabels": subject.selector}
+    pod: Object = spec.setdefault("template", {})
+    runtime = _complete_pod(pod.setdefault("spec", {}), subject, account)
+    if client_secret:
+        _mount(pod["spec"], runtime, _CLIENT, client_secret)
+    _mount(pod["spec"], runtime, _SERVER, server_secret)
+    _identify(runtime, subject)
+    _label(pod.setdefault("metadata", {}), runtime, subject, stamp)
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": metadata_for(subject, template, subject.name),
+        "spec": spec,
+    }
+
+
+def _complete_pod(spec: Object, subject: Subject, account: str) -> Object:
+    """Fill in the Pod's own fields, and those of the container that runs the package; returns it."""
+    spec.setdefault("securityContext", dict(_POD_SECURITY))
+    spec["serviceAccountName"] = spec.get("serviceAccountName") or account
+    secrets = references((*subject.pull_secrets, *subject.config_secrets))
+    spec.pop("imagePullSecrets", None)
+    if secrets:
+        spec["imagePullSecrets"] = secrets
+    runtime = _runtime_first(spec)
+    runtime.setdefault("securityContext", dict(_CONTAINER_SECURITY))
+    policy = subject.revision["spec"].get("packagePullPolicy")
+    runtime["imagePullPolicy"] = policy or runtime.get("imagePullPolicy") or "IfNotPresent"
+    runtime["image"] = runtime.get("image") or subject.image
+    return runtime
+
+
+def _runtime_first(spec: Object) -> Object:
+    """The container that runs the package, which is made the first one."""
+    others = [each for each in spec.get("containers") or () if each.get("name") != CONTAINER]
+    named = [each for each in spec.get("containers") or () if each.get("name") == CONTAINER]
+    runtime: Object = named[0] if named else {"name": CONTAINER}
+    spec["containers"] = [runtime, *others]
+    return runtime
+
+
+def _mount(spec: Object, runtime: Object, mount: _Mount, secret: str) -> None:
+    keys = [{"key": name, "path": name} for name in ("tls.crt", "tls.key", "ca.crt")]
+    volume = {"name": mount.volume, "secret": {"secretName": secret, "items": keys}}
+    spec["volumes"] = _added(spec.get("volumes"), [volume])
+    place = {"name": mount.volume, "readOnly": True, "mountPath": mount.path}
+    runtime["volumeMounts"] = _added(runtime.get("volumeMounts"), [place], key="mountPath")
+    runtime["env"] = _added(runtime.get("env"), [{"name": mount.variable, "value": mount.path}])
+
+
+def _identify(runtime: Object, subject: Subject) -> None:
+    """Tell the program who it is, and say where it listens."""
+    kind = subject.kind.lower()
+    is_function = subject.kind == FUNCTION
+    environment = [
+        _from_field(f"{kind.upper()}_NAME", f"metadata.labels['pkg.crossplane.io/{kind}']"),
+        _from_field("REVISION_NAME", f"metadata.labels['{REVISION}']"),
+        {"name": "REVISION_UID", "value": uid_of(subject.revision)},
+    ]
+    if not is_function:
+        environment.insert(0, _from_field("POD_NAMESPACE", "metadata.namespace"))
+        environment.append({"name": "WEBHOOK_TLS_CERT_DIR", "value": f"$({_SERVER.variable})"})
+    runtime["env"] = _added(runtime.get("env"), environment)
+    own = {"name": "grpc" if is_function else "webhook", "containerPort": PORT}
+    runtime["ports"] = _where_unused(runtime.get("ports"), [_METRICS, own])
+
+
+def _from_field(name: str, path: str) -> Object:
+    return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+
+
+def _label(metadata: Object, runtime: Object, subject: Subject, stamp: str) -> None:
+    metadata["labels"] = {**(metadata.get("labels") or {}), **subject.selector}
+    annotations = dict(metadata.get("annotations") or {})
+    if subject.kind != FUNCTION and _SCRAPE not in annotations:
+        port = next(each for each in runtime["ports"] if each.get("name") == _METRICS["name"])
+        annotations |= {
+            _SCRAPE: "true",
+            "prometheus.io/port": str(port["containerPort"]),
+            "prometheus.io/path": "/metrics",
+        }
+    if stamp:
+        annotations[STAMP] = stamp
+    if annotations:
+        metadata["annotations"] = annotations
+
+
+def _added(written: Any, ours: Iterable[Object], key: str = "name") -> list[Object]:
+    """The user's entries and then ours; one of the same name is ours, as it would be for the kubelet."""
+    ours = list(ours)
+    names = {each[key] for each in ours}
+    return [*(each for each in written or () if each.get(key) not in names), *ours]
+
+
+def _where_unused(written: Any, ours: Iterable[Object]) -> list[Object]:
+    """The user's entries, and ours of which the user has none."""
+    kept: list[Object] = list(written or ())
+    names = {each.get("name") for each in kept}
+    return [*kept, *(dict(each) for each in ours if each["name"] not in names)]

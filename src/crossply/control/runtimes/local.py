@@ -1,0 +1,33 @@
+"""Functions that run without a package of their own: they can be called as soon as they are known."""
+
+from __future__ import annotations
+
+from crossply.compose.metadata import name_of
+from crossply.control.packages.revisions_local import as_function
+from crossply.control.runtimes.runtime import Prepared
+from crossply.functions import builtin
+from crossply.functions.binding import BUILTIN, PROCESS, choose_runtime, remote_target
+from crossply.values import Object
+
+
+class LocalRuntime:
+    """Built-in functions, local processes, and functions at an address that somebody gave."""
+
+    async def prepare(self, revision: Object) -> Prepared:
+        """Say where it is called."""
+        return Prepared({"endpoint": local_endpoint(revision)})
+
+    async def run(self, revision: Object, prepared: Prepared) -> None:
+        """It runs, or is started by the first call."""
+
+    async def stop(self, revision: Object) -> None:
+        """Nothing was started."""
+
+
+def local_endpoint(revision: Object) -> str:
+    """The endpoint of a revision that needs no package."""
+    function = as_function(revision)
+    runtime = choose_runtime(function)
+    if runtime == BUILTIN:
+        return f"builtin:///{builtin.for_package(function['spec']['package']) or ''}"
+    return f"process:///{name_of(revision)}" if runtime == PROCESS else remote_target(function)

@@ -1,0 +1,48 @@
+"""What a runtime does for a package's revision: the one way to run it, wherever that is.
+
+`deployment` runs it on Kubernetes; where something else runs it (`external`), there is nothing to do. A
+runtime is told of a revision again and again and does what is due; it raises what stands in the way.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple, Protocol
+
+from crossply.control.shared_secret import Files
+from crossply.errors import CrossplyError
+from crossply.values import Object
+
+
+class NotRunning(CrossplyError):
+    """A package's revision does not run, or not yet."""
+
+    code = "CP-873"
+    hint = "look at its Deployment and Pods: kubectl -n crossplane-system get deployment,pods"
+
+
+class Prepared(NamedTuple):
+    """What is known of a revision before it runs."""
+
+    status: Object
+    """Fields of its status: where it will be called, and the names of its Secrets."""
+    again: datetime | None = None
+    """When to look at it again, whatever happens."""
+    certificates: Files = {}  # noqa: RUF012 - nobody writes to it
+    """What it shows to whoever calls it."""
+
+
+class Runtime(Protocol):
+    """Runs revisions."""
+
+    async def prepare(self, revision: Object) -> Prepared:
+        """Make what others wait for: the endpoint and certificates of an active revision."""
+        ...
+
+    async def run(self, revision: Object, prepared: Prepared) -> None:
+        """Have it run; raises why it does not, such as `NotRunning`."""
+        ...
+
+    async def stop(self, revision: Object) -> None:
+        """It is not active: have it run no longer."""
+        ...

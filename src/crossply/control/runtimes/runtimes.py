@@ -1,0 +1,165 @@
+"""All runtimes of a control plane: what they share, what wakes them, and their start and stop."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import NamedTuple
+
+import orjson
+
+from crossply.compose.metadata import controller_of
+from crossply.control.kinds import (
+    FUNCTION_REVISION,
+    IMAGE_CONFIG,
+    PROVIDER_REVISION,
+    RUNTIME_CONFIG,
+    SECRET,
+    SERVICE_ACCOUNT,
+)
+from crossply.control.plane import Plane
+from crossply.control.runtimes.choice import DEPLOYMENT, FUNCTION, PROVIDER, PackageRuntimes
+from crossply.control.runtimes.controller import RuntimeController
+from crossply.control.runtimes.credentials import Credentials, CredentialSettings
+from crossply.control.runtimes.deployment import DeploymentRuntime, Surroundings
+from crossply.control.runtimes.runtime import Runtime
+from crossply.control.runtimes.runtime_configs import DEFAULT, RuntimeConfigs
+from crossply.control.runtimes.writing import RuntimeObjects
+from crossply.control.shared_secret import MANAGER
+from crossply.control.trying import tried
+from crossply.kube.cache import Cache
+from crossply.kube.caches import Caches
+from crossply.kube.failures import AlreadyExists
+from crossply.kube.kind import Kind
+from crossply.kube.selection import Selection
+from crossply.kube.shared_queue import SharedQueue
+from crossply.kube.watch import Key
+
+_CONCURRENCY = 4
+_DAY = 86_400.0
+_KINDS = {FUNCTION: FUNCTION_REVISION, PROVIDER: PROVIDER_REVISION}
+
+
+class RuntimeSettings(NamedTuple):
+    """What whoever runs a control plane can choose about runtimes."""
+
+    packages: PackageRuntimes = PackageRuntimes()
+    around: Surroundings = Surroundings()
+    credentials: CredentialSettings = CredentialSettings()
+
+
+class Runtimes:
+    """Starts and stops with the control plane."""
+
+    def __init__(
+        self,
+        plane: Plane,
+        settings: RuntimeSettings = RuntimeSettings(),  # noqa: B008 - it is immutable
+        others: dict[str, Runtime] | None = None,
+    ) -> None:
+        """`others` are runtimes by their names, besides Deployment and External."""
+        self._plane = plane
+        self._settings = settings
+        self._others = others or {}
+        self.credentials = Credentials(plane.keeping, settings.credentials)
+        self._caches = Caches(plane.keeping)
+        self._objects: RuntimeObjects | None = None
+        self._queues: list[tuple[SharedQueue[str], Cache]] = []
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def start(self) -> None:
+        """Have certificates, and look after every revision from now on."""
+        await self.credentials.start()
+        self.credentials.subscribe(self._wake_all)
+        for kind, revision_kind in _KINDS.items():
+            await self._follow(kind, self._plane.caches.acquire(revision_kind))
+
+    async def stop(self) -> None:
+        """Look after them no longer; nothing is undone."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._caches.close()
+        await self.credentials.stop()
+
+    async def _follow(self, kind: str, revisions: Cache) -> None:
+        runtime = await self._runtime(kind, revisions)
+        controller = RuntimeController(self._plane, revisions, runtime)
+        name = f"{controller.name}/{revisions.kind.kind.lower()}"
+        queue: SharedQueue[str] = SharedQueue(
+            name,
+            self._plane.shares,
+            everything=lambda: [key[1] for key in list(revisions.keys())],
+            owned_as=lambda key: f"{name}/{key}",
+        )
+        revisions.subscribe(lambda change, key, old, new: queue.add(key[1]))
+        if self._objects is not None:
+            self._wake_by_objects(queue, revisions.kind, self._objects)
+        work = tried(queue, revisions.kind.kind, lambda key: _and_again(queue, controller, key))
+        self._queues.append((queue, revisions))
+        self._tasks.append(asyncio.create_task(queue.run(work, _CONCURRENCY)))
+
+    async def _runtime(self, kind: str, revisions: Cache) -> Runtime | None:
+        chosen = self._settings.packages.of(kind)
+        if chosen != DEPLOYMENT:
+            return self._others.get(chosen)
+        if self._objects is None:
+            await self._begin_deployments()
+        assert self._objects is not None
+        return DeploymentRuntime(
+            self._objects, self.credentials, self._configs, revisions, self._settings.around
+        )
+
+    async def _begin_deployments(self) -> None:
+        """What Deployments need: the objects that there are, and what says how they are to be."""
+        namespace = self._settings.around.namespace
+        self._objects = RuntimeObjects(self._plane.keeping, self._caches, namespace)
+        configs = self._plane.caches.acquire(RUNTIME_CONFIG)
+        image_configs = self._plane.caches.acquire(IMAGE_CONFIG)
+        secrets = self._caches.acquire(SECRET, Selection(namespace, metadata_only=True))
+        for cache in (configs, image_configs, *self._objects.caches, secrets):
+            await cache.synced.wait()
+        for cache in (configs, image_configs):
+            cache.subscribe(lambda *told: self._wake_all())
+        secrets.subscribe(self._notice_secret)
+        self._configs = RuntimeConfigs(configs, image_configs)
+        if configs.get("", DEFAULT) is None:
+            with suppress(AlreadyExists):
+                body = {"apiVersion": RUNTIME_CONFIG.api_version, "kind": RUNTIME_CONFIG.kind}
+                await self._plane.keeping.create(
+                    RUNTIME_CONFIG, {**body, "metadata": {"name": DEFAULT}}, MANAGER
+                )
+
+    def _wake_all(self) -> None:
+        for queue, revisions in self._queues:
+            for key in list(revisions.keys()):
+                queue.add(key[1])
+
+    def _notice_secret(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+        """A certificate that somebody changed or deleted is put right."""
+        if key[1].endswith(("-tls-server", "-tls-client")):
+            self._wake_all()
+
+    def _wake_by_objects(self, queue: SharedQueue[str], kind: Kind, objects: RuntimeObjects) -> None:
+        """What becomes of a revision's objects concerns the revision; of our own account, all of them."""
+
+        def notice(change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+            owner = controller_of(orjson.loads(new or old or b"{}"))
+            if owner is not None and owner.get("kind") == kind.kind:
+                queue.add(str(owner.get("name")))
+
+        for cache in objects.caches:
+            cache.subscribe(notice)
+            if cache.kind is SERVICE_ACCOUNT:
+                cache.subscribe(self._notice_account)
+
+    def _notice_account(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+        if key[1] == self._settings.around.account:
+            self._wake_all()
+
+
+async def _and_again(queue: SharedQueue[str], controller: RuntimeController, key: str) -> None:
+    """Bring a revision in line, and be back when it says so."""
+    again = await controller.reconcile(key)
+    if again is not None:
+        queue.add_after(key, min(again, _DAY))

@@ -1,0 +1,86 @@
+"""Applying the objects of a runtime, and not applying what is there already."""
+
+from __future__ import annotations
+
+import orjson
+
+from crossply.compose.metadata import controller_of, name_of, namespace_of, uid_of
+from crossply.control.field_owners import holds_completed
+from crossply.control.kinds import DEPLOYMENT, SERVICE, SERVICE_ACCOUNT
+from crossply.control.memory import Applied
+from crossply.control.runtimes.manifest_parts import MANAGER
+from crossply.errors import CrossplyError
+from crossply.kube.cache import Cache
+from crossply.kube.caches import Caches
+from crossply.kube.client import Client
+from crossply.kube.kind import Kind
+from crossply.kube.selection import Selection
+from crossply.values import Object
+
+KINDS = (SERVICE, SERVICE_ACCOUNT, DEPLOYMENT)
+
+
+class NotOurs(CrossplyError):
+    """An object that is to run a package is somebody else's."""
+
+    code = "CP-874"
+    hint = "delete it, or give ours another name by a DeploymentRuntimeConfig"
+
+
+class RuntimeObjects:
+    """Services, service accounts and Deployments in one namespace."""
+
+    def __init__(self, client: Client, caches: Caches, namespace: str) -> None:
+        self._client = client
+        self._namespace = namespace
+        self._caches: dict[Kind, Cache] = {kind: caches.acquire(kind, Selection(namespace)) for kind in KINDS}
+        self._applied = Applied()
+
+    @property
+    def caches(self) -> tuple[Cache, ...]:
+        """To follow, and to wait for."""
+        return tuple(self._caches.values())
+
+    def get(self, kind: Kind, name: str) -> Object | None:
+        """An object as we last saw it."""
+        data = self._caches[kind].get(self._namespace, name)
+        return None if data is None else orjson.loads(data)
+
+    async def apply(self, kind: Kind, wish: Object) -> Object:
+        """Make an object so; nothing is sent where it is so."""
+        live = self.get(kind, name_of(wish))
+        if live is not None and self._is_so(live, wish):
+            return live
+        if live is not None:
+            _check_ours(live, wish)
+        written = await self._client.apply(kind, wish, MANAGER)
+        self._applied.remember(_timeless(written), wish)
+        self._caches[kind].learn(written)
+        return written
+
+    async def delete(self, kind: Kind, name: str, controller: str) -> None:
+        """Delete an object, if it is there and this revision's."""
+        live = self.get(kind, name)
+        if live is None or live["metadata"].get("deletionTimestamp"):
+            return
+        owner = controller_of(live)
+        if owner is not None and owner.get("uid") == controller:
+            await self._client.delete(kind, name, namespace_of(live), "Background", uid_of(live))
+
+    def _is_so(self, live: Object, wish: Object) -> bool:
+        # A server may put a value in its own way: what our last apply left counts as what we want.
+        return holds_completed(live, wish, MANAGER) or self._applied.holds(_timeless(live), wish)
+
+
+def _timeless(obj: Object) -> Object:
+    """The object with its generation as version, where it has one: its status may change."""
+    metadata = obj["metadata"]
+    version = str(metadata.get("generation") or metadata.get("resourceVersion", ""))
+    return {**obj, "metadata": {**metadata, "resourceVersion": version}}
+
+
+def _check_ours(live: Object, wish: Object) -> None:
+    """Refuse to write what somebody else controls; another revision of the package may hand it over."""
+    owner, ours = controller_of(live), controller_of(wish)
+    if owner is not None and ours is not None and owner.get("kind") != ours["kind"]:
+        raise NotOurs(f"{live['kind']} {name_of(live)} is controlled by {owner['kind']} {owner.get('name')}")
