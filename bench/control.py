@@ -13,6 +13,7 @@ import re
 import statistics
 import sys
 import time
+import urllib.request
 from collections import Counter
 from contextlib import aclosing
 
@@ -45,6 +46,7 @@ WORKERS = 64
 CHANGES = 40
 EDITS = 100
 _LINE = re.compile(r"^apiserver_request_total\{(.*)\} ([\d.e+]+)$", re.MULTILINE)
+_SENT = re.compile(r"^rest_client_requests_total\{(.*)\} ([\d.e+]+)$", re.MULTILINE)
 _LABEL = re.compile(r'(\w+)="([^"]*)"')
 _NOT_COUNTED = ("WATCH", "CONNECT")
 
@@ -132,12 +134,13 @@ def is_ready(obj: dict) -> bool:
 
 
 async def rest(client: Client, running: Running, size: int) -> None:
-    before, spent = await requests(client), usage(running)
+    before, spent, own = await requests(client), usage(running), sent_by(running)
     await asyncio.sleep(REST)
-    sent, after = await requests(client) - before, usage(running)
+    sent, after, own = await requests(client) - before, usage(running), sent_by(running) - own
     sent[("GET", "")] -= 1  # the question itself
     total = sum(count for (verb, resource), count in sent.items() if resource != "leases" and resource != "")
     print(f"settled for {REST} s: {total} requests, {told(sent) or 'none'}")
+    print(f"  our controllers sent, Leases included: {dict(own) or 'none'}; the others are the cluster's own")
     for process, then in spent.items():
         print(f"  {process}: {(after[process].cpu - then.cpu) * 60 / REST:.2f} CPU-s a minute")
 
@@ -208,6 +211,16 @@ async def requests(client: Client) -> Requests:
         if found["verb"] not in _NOT_COUNTED:
             place = "/".join(filter(None, (found["resource"], found.get("subresource"))))
             counts[(found["verb"], place)] += int(float(count))
+    return counts
+
+
+def sent_by(running: Running) -> Counter[str]:
+    """How many requests our controllers have sent, watches included, by method."""
+    with urllib.request.urlopen(running.metrics) as reply:
+        told = reply.read().decode()
+    counts: Counter[str] = Counter()
+    for labels, count in _SENT.findall(told):
+        counts[dict(_LABEL.findall(labels))["method"]] += int(float(count))
     return counts
 
 

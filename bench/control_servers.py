@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
@@ -23,14 +24,20 @@ class Running(NamedTuple):
     name: str
     kubeconfig: str
     processes: dict[str, int]
+    metrics: str
+    """Where the controllers tell what they do."""
 
 
 @contextmanager
 def embedded() -> Iterator[Running]:
     """`crossply up` with its data on disk."""
-    with tempfile.TemporaryDirectory() as data, started("up", "--data", data) as pid:
+    port = free_port()
+    with (
+        tempfile.TemporaryDirectory() as data,
+        started("up", "--data", data, f"--metrics-port={port}") as pid,
+    ):
         processes = {"controllers": pid, "API server": children_of(pid)[0]}
-        yield Running("embedded", f"{data}/kubeconfig", processes)
+        yield Running("embedded", f"{data}/kubeconfig", processes, _metrics_at(port))
 
 
 @contextmanager
@@ -38,13 +45,28 @@ def real() -> Iterator[Running]:
     """`crossply controller` for a real cluster; the programs must be built."""
     from real_cluster import RealCluster
 
+    port = free_port()
     with (
         tempfile.TemporaryDirectory() as directory,
         RealCluster(directory) as cluster,
-        started("controller", "--kubeconfig", cluster.kubeconfig) as pid,
+        started("controller", "--kubeconfig", cluster.kubeconfig, f"--metrics-port={port}") as pid,
     ):
         processes = {name: process.pid for name, process in cluster.processes.items()}
-        yield Running("kube-apiserver", cluster.kubeconfig, {"controllers": pid, **processes})
+        yield Running(
+            "kube-apiserver", cluster.kubeconfig, {"controllers": pid, **processes}, _metrics_at(port)
+        )
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def _metrics_at(port: int) -> str:
+    return f"http://127.0.0.1:{port}/metrics"
 
 
 def real_is_possible() -> bool:
