@@ -11,6 +11,7 @@ from crossply.cli.observing import (
     reachable_host,
 )
 from crossply.cli.replica_flags import REPLICA_FLAGS, shares_of, timing_of
+from crossply.cli.runtime_flags import RUNTIME_FLAGS, runtime_settings
 from crossply.cli.serving import HEALTH_PROBE_PORT, probes_served, run_plane, stop_requested
 from crossply.cli.spec import Command, Flag, Invocation
 from crossply.cli.webhook_flags import WEBHOOK_FLAGS, webhook_settings
@@ -41,7 +42,8 @@ async def _run(invocation: Invocation) -> None:
     async with observed(invocation, reachable_host()), Client(config, timing.transit) as client:
         keeper = invocation["keeper"]
         shares = shares_of(invocation, client.acting_as(keeper) if keeper else client)
-        plane = ControlPlane(client, shares, webhook_settings(invocation), options_of(invocation))
+        options = options_of(invocation)._replace(runtimes=runtime_settings(invocation))
+        plane = ControlPlane(client, shares, webhook_settings(invocation), options)
         async with probes_served(invocation["health-probe-port"], lambda: plane.is_ready):
             await run_plane(plane, stopped, tell)
 
@@ -67,6 +69,7 @@ COMMAND = Command(
         Flag("context", "The context of the kubeconfig to use.", kind="string"),
         *REPLICA_FLAGS,
         *WORK_FLAGS,
+        *RUNTIME_FLAGS,
         *WEBHOOK_FLAGS,
         HEALTH_PROBE_PORT,
         metrics_port(8080, IN_A_CLUSTER),

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 REPLICA_FLAGS = (
     Flag(
         "namespace",
-        "The namespace of the Leases that replicas share their work by.",
+        "The namespace of the control plane: of the Leases that replicas share their work by, of what runs "
+        "packages, and of Secrets with certificates.",
         short="n",
         kind="string",
         default="crossplane-system",

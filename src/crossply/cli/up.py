@@ -106,6 +106,8 @@ def _running(data: str) -> bool:
 async def _serve(invocation: Invocation) -> None:
     from crossply.control.options import Options
     from crossply.control.running import ControlPlane
+    from crossply.control.runtimes.choice import ON_ONE_MACHINE
+    from crossply.control.runtimes.runtimes import RuntimeSettings
     from crossply.kube.client import Client
     from crossply.kube.config import load_config
 
@@ -128,6 +130,7 @@ async def _serve(invocation: Invocation) -> None:
                 function_seconds=invocation["function-timeout"],
                 rollout=invocation["enable-controlled-rollout"],
                 packages=local_package_settings(invocation, os.path.join(data, "packages")),
+                runtimes=RuntimeSettings(ON_ONE_MACHINE),
             )
             await run_plane(ControlPlane(client, options=options), stopped, tell, server.wait())
             if not stopped.is_set():

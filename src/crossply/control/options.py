@@ -7,6 +7,7 @@ from typing import NamedTuple
 from crossply.control.calls.pipeline_functions import CALL_SECONDS
 from crossply.control.composites.circuit import Limits
 from crossply.control.packages.settings import PackageSettings
+from crossply.control.runtimes.runtimes import RuntimeSettings
 
 
 class Options(NamedTuple):
@@ -25,3 +26,5 @@ class Options(NamedTuple):
     """The user that writes CRDs, roles and revisions; empty for who composes, too."""
     packages: PackageSettings = PackageSettings()
     """Where packages come from, and where they are kept."""
+    runtimes: RuntimeSettings = RuntimeSettings()
+    """Where packages run."""

@@ -36,6 +36,7 @@ from crossply.control.packages.installing_work import follow_revisions
 from crossply.control.packages.package_identity import Identities
 from crossply.control.packages.package_work import follow_packages
 from crossply.control.plane import plane_for
+from crossply.control.runtimes.runtimes import Runtimes
 from crossply.control.trying import tried
 from crossply.control.usages.protection import Protection
 from crossply.control.webhooks.address import WebhookSettings
@@ -94,6 +95,7 @@ class ControlPlane:
         self._sharing: asyncio.Task[None] | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._protection = Protection(self._plane, webhooks)
+        self._runtimes = Runtimes(self._plane, options.runtimes, options.rollout)
 
     async def start(self) -> None:
         """Install our kinds and begin to follow them."""
@@ -118,6 +120,7 @@ class ControlPlane:
         crds.wake(PUBLICATION.kind, self._follow_publications(roles))
         self._follow_packages()
         await self._protection.start()
+        await self._runtimes.start()
         self._sharing = asyncio.create_task(self._shares.run())
 
     @property
@@ -140,6 +143,7 @@ class ControlPlane:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._protection.stop()
+        await self._runtimes.stop()
         with suppress(TimeoutError):
             async with asyncio.timeout(_EVENTS_SECONDS):
                 await self._plane.recorder.settle()

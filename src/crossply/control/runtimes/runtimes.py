@@ -44,8 +44,8 @@ class RuntimeSettings(NamedTuple):
     """What whoever runs a control plane can choose about runtimes."""
 
     packages: PackageRuntimes = PackageRuntimes()
-    around: Surroundings = Surroundings()
     credentials: CredentialSettings = CredentialSettings()
+    """Where runtimes and their Secrets are, and who the control plane is."""
 
 
 class Runtimes:
@@ -54,14 +54,20 @@ class Runtimes:
     def __init__(
         self,
         plane: Plane,
-        settings: RuntimeSettings = RuntimeSettings(),  # noqa: B008 - it is immutable
+        settings: RuntimeSettings,
+        rollout: bool = True,
         others: dict[str, Runtime] | None = None,
     ) -> None:
-        """`others` are runtimes by their names, besides Deployment and External."""
+        """With `rollout`, several revisions of a Function may be active.
+
+        `others` are runtimes by their names, besides Deployment and External.
+        """
         self._plane = plane
-        self._settings = settings
+        self._packages = settings.packages
+        own = settings.credentials
+        self._around = Surroundings(own.namespace, own.account, rollout)
         self._others = others or {}
-        self.credentials = Credentials(plane.keeping, settings.credentials)
+        self.credentials = Credentials(plane.keeping, own)
         self._caches = Caches(plane.keeping)
         self._objects: RuntimeObjects | None = None
         self._queues: list[tuple[SharedQueue[str], Cache]] = []
@@ -100,19 +106,17 @@ class Runtimes:
         self._tasks.append(asyncio.create_task(queue.run(work, _CONCURRENCY)))
 
     async def _runtime(self, kind: str, revisions: Cache) -> Runtime | None:
-        chosen = self._settings.packages.of(kind)
+        chosen = self._packages.of(kind)
         if chosen != DEPLOYMENT:
             return self._others.get(chosen)
         if self._objects is None:
             await self._begin_deployments()
         assert self._objects is not None
-        return DeploymentRuntime(
-            self._objects, self.credentials, self._configs, revisions, self._settings.around
-        )
+        return DeploymentRuntime(self._objects, self.credentials, self._configs, revisions, self._around)
 
     async def _begin_deployments(self) -> None:
         """What Deployments need: the objects that there are, and what says how they are to be."""
-        namespace = self._settings.around.namespace
+        namespace = self._around.namespace
         self._objects = RuntimeObjects(self._plane.keeping, self._caches, namespace)
         configs = self._plane.caches.acquire(RUNTIME_CONFIG)
         image_configs = self._plane.caches.acquire(IMAGE_CONFIG)
@@ -154,7 +158,7 @@ class Runtimes:
                 cache.subscribe(self._notice_account)
 
     def _notice_account(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
-        if key[1] == self._settings.around.account:
+        if key[1] == self._around.account:
             self._wake_all()
 
 

@@ -1,0 +1,47 @@
+"""Where `crossply controller` runs packages, as flags of Crossplane's names."""
+
+from __future__ import annotations
+
+from crossply.cli.spec import Flag, Invocation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from crossply.control.runtimes.runtimes import RuntimeSettings
+
+RUNTIME_FLAGS = (
+    Flag(
+        "package-runtime",
+        "Where packages run: Deployment on this cluster, Container on this machine, External for somebody "
+        "else's care, or one for each kind of package: Provider=External;Function=Deployment.",
+        kind="string",
+        default="Deployment",
+        placeholder="RUNTIME",
+        env="PACKAGE_RUNTIME",
+    ),
+    Flag(
+        "service-account",
+        "The service account of the control plane, whose pull secrets packages are run with, too.",
+        kind="string",
+        default="crossplane",
+        env="POD_SERVICE_ACCOUNT",
+    ),
+    Flag(
+        "tls-client-secret-name",
+        "The Secret with the certificate that functions are called with; made where it is not there.",
+        kind="string",
+        default="crossplane-tls-client",
+        env="TLS_CLIENT_SECRET_NAME",
+    ),
+)
+
+
+def runtime_settings(invocation: Invocation) -> RuntimeSettings:
+    """What the flags say."""
+    from crossply.control.runtimes.choice import parse_runtimes
+    from crossply.control.runtimes.credentials import CredentialSettings
+    from crossply.control.runtimes.runtimes import RuntimeSettings
+
+    own = CredentialSettings(
+        invocation["namespace"], invocation["service-account"], invocation["tls-client-secret-name"]
+    )
+    return RuntimeSettings(parse_runtimes(invocation["package-runtime"]), own)
