@@ -2,21 +2,52 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import tempfile
+from typing import NamedTuple
+
+from crossply.containers.failures import ImageMissing
 from crossply.containers.store import Store, StoredImage
-from crossply.packages.keychain import Keychain
+from crossply.packages.keychain import Keychain, default_keychain
 from crossply.packages.progress import Progress
-from crossply.packages.registry import Trust
+from crossply.packages.pulling import pull_image, resolve
+from crossply.packages.references import Reference, parse
+from crossply.packages.registry import Registries, Trust
 
 IF_NOT_PRESENT, ALWAYS, NEVER = "IfNotPresent", "Always", "Never"
 
 
+class Source(NamedTuple):
+    """How registries are spoken to."""
+
+    keychain: Keychain | None = None
+    """Who we are to them: the user's own logins where nothing is said."""
+    trust: Trust | None = None
+    progress: Progress | None = None
+
+
 async def fetch(
-    image: str,
-    store: Store,
-    policy: str = IF_NOT_PRESENT,
-    keychain: Keychain | None = None,
-    trust: Trust | None = None,
-    progress: Progress | None = None,
+    image: str, store: Store, policy: str = IF_NOT_PRESENT, source: Source | None = None
 ) -> StoredImage:
     """The image that a reference stands for, unpacked."""
-    raise NotImplementedError
+    reference = parse(image)
+    found = store.recall(reference)
+    if found is not None and (policy != ALWAYS or reference.digest):
+        return found
+    if policy == NEVER:
+        raise ImageMissing(f"the image {image} is not here, and its pull policy is {NEVER}")
+    source = source or Source()
+    keychain = source.keychain or default_keychain(os.environ)
+    async with Registries(keychain, source.trust, source.progress) as registries:
+        digest = await resolve(registries, reference)
+        stored = store.get(digest) or await _pull(registries, reference.at(digest), store)
+    store.remember(reference, digest)
+    return stored
+
+
+async def _pull(registries: Registries, reference: Reference, store: Store) -> StoredImage:
+    store.prepare()
+    with tempfile.TemporaryDirectory(prefix="pull-", dir=store.directory) as directory:
+        pulled = await pull_image(registries, reference, directory)
+        return await asyncio.to_thread(store.add, pulled.image, pulled.digest)

@@ -6,10 +6,22 @@ and stopped when nobody called for a while.
 
 from __future__ import annotations
 
+import os
+import socket
+import threading
+import time
+
+from crossply.containers.failures import ContainerEnded, ContainerError, NotListening
+from crossply.containers.output import Log
+from crossply.containers.running import Running
 from crossply.containers.settings import Settings
 from crossply.containers.store import StoredImage
 
 PORT = 9443
+_POLL = 0.002
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
+_SETTLED = 30.0
+"""Seconds after which a container that ends is not one that ends again and again."""
 
 
 class ServedContainer:
@@ -17,19 +29,160 @@ class ServedContainer:
 
     def __init__(self, name: str, image: StoredImage, settings: Settings) -> None:
         self.name = name
+        self._image = image
+        self._settings = settings
+        self._lock = threading.RLock()
+        self._serving: _Serving | None = None
+        self._pauses = Pauses()
+        self._last_failure: ContainerError | None = None
+        self._last_call = 0.0
 
     def target(self, timeout: float) -> str:
         """Where gRPC reaches the container (`unix:/…`), started and accepting calls, within `timeout`.
 
         Raises ContainerEnded (OutOfMemory), NotListening or another ContainerError.
         """
-        raise NotImplementedError
+        with self._lock:
+            self._last_call = time.monotonic()
+            self._notice_that_it_ended()
+            if self._serving is None:
+                self._start(min(timeout, self._settings.start_seconds))
+            assert self._serving is not None
+            return self._serving.target
 
     def raise_if_it_ends(self, within: float) -> None:
         """After a broken connection: raise what ended the container, if it ends in the next moments."""
+        with self._lock:
+            serving = self._serving
+            if serving is not None and serving.running.wait(within):
+                self._notice_that_it_ended()
+                assert self._last_failure is not None
+                raise self._last_failure
 
     def warm(self) -> None:
         """Start it in the background, before the first call."""
+        threading.Thread(target=self._warm, daemon=True, name=f"warm {self.name}").start()
 
     def close(self) -> None:
         """Stop it; the next call would start it again."""
+        with self._lock:
+            serving, self._serving = self._serving, None
+            if serving is not None:
+                serving.stop()
+
+    def log(self) -> str:
+        """The last of what it wrote."""
+        with self._lock:
+            return self._serving.log.text() if self._serving is not None else ""
+
+    def _warm(self) -> None:
+        try:
+            self.target(self._settings.start_seconds)
+        except ContainerError:
+            return  # the first call will fail the same way, and say so
+
+    def _start(self, timeout: float) -> None:
+        pause = self._pauses.left(time.monotonic())
+        if pause > 0 and self._last_failure is not None:
+            again = f"{self._last_failure} (it is started again in {pause:.0f} s)"
+            raise ContainerEnded(again, hint=self._last_failure.hint)
+        serving = _Serving(self._image, self._settings)
+        try:
+            serving.wait_until_it_accepts(time.monotonic() + timeout)
+        except ContainerError as problem:
+            serving.stop()
+            self._failed(problem, serving)
+            raise
+        self._serving = serving
+        self._stop_when_idle(self._settings.idle_seconds)
+
+    def _notice_that_it_ended(self) -> None:
+        serving = self._serving
+        if serving is None or not serving.running.wait(0):
+            return
+        self._serving = None
+        serving.log.finish()
+        self._failed(serving.running.explain(serving.log.last_lines()), serving)
+        serving.stop()
+
+    def _failed(self, problem: ContainerError, serving: _Serving) -> None:
+        self._last_failure = problem
+        self._pauses.ended(serving.began, time.monotonic())
+
+    def _stop_when_idle(self, seconds: float) -> None:
+        serving = self._serving
+
+        def look() -> None:
+            with self._lock:
+                if self._serving is not serving:
+                    return
+                left = self._last_call + self._settings.idle_seconds - time.monotonic()
+                if left <= 0:
+                    self.close()
+                else:
+                    self._stop_when_idle(left)
+
+        timer = threading.Timer(seconds, look)
+        timer.daemon = True
+        timer.start()
+        assert serving is not None
+        serving.timer = timer
+
+
+class Pauses:
+    """How long to wait before a container that ended is started again: not at all at first, then longer."""
+
+    def __init__(self) -> None:
+        self._failures = 0
+        self._not_before = 0.0
+
+    def ended(self, began: float, now: float) -> None:
+        """It ended, or did not come up."""
+        if now - began >= _SETTLED:
+            self._failures = 0
+        pause = min(_FIRST_PAUSE * 2 ** (self._failures - 1), _LONGEST_PAUSE) if self._failures else 0.0
+        self._failures = min(self._failures + 1, 10)
+        self._not_before = now + pause
+
+    def left(self, now: float) -> float:
+        """Seconds until it may be started."""
+        return max(0.0, self._not_before - now)
+
+
+class _Serving:
+    """One start of the container."""
+
+    def __init__(self, image: StoredImage, settings: Settings) -> None:
+        self.began = time.monotonic()
+        self.timer: threading.Timer | None = None
+        self.log = Log()
+        nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            files = [nothing, self.log.write, self.log.write]
+            self.running = Running(image, settings, files, PORT)
+        finally:
+            os.close(nothing)
+            self.log.begin()
+        self.target = f"unix:{self.running.socket}"
+
+    def wait_until_it_accepts(self, deadline: float) -> None:
+        """Wait until the function listens; its relay does as soon as it does."""
+        while not self._accepts():
+            if self.running.wait(_POLL):
+                self.log.finish()
+                raise self.running.explain(self.log.last_lines())
+            if time.monotonic() > deadline:
+                raise NotListening(f"its container does not listen on port {PORT}{self.log.last_lines()}")
+
+    def _accepts(self) -> bool:
+        if not os.path.exists(self.running.socket):
+            return False
+        with socket.socket(socket.AF_UNIX) as probe:
+            return probe.connect_ex(self.running.socket) == 0
+
+    def stop(self) -> None:
+        """End it."""
+        if self.timer is not None:
+            self.timer.cancel()
+        self.running.end()
+        self.log.finish()

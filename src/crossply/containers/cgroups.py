@@ -1,0 +1,185 @@
+"""Control groups for containers: one for each container below our own, in version 1 or 2, where we may.
+
+The kernel holds in them what a container may use. What cannot be held like this is told by `limits`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from crossply.containers.settings import Limits
+
+MEMORY, CPU, PIDS = "memory", "cpu", "pids"
+_PERIOD = 100_000
+_OURS = re.compile(r"crossply-(\d+)-[a-z0-9]+")
+_ROOT = "/sys/fs/cgroup"
+_BOUNDS = {MEMORY: "memory.limit_in_bytes", CPU: "cpu.cfs_quota_us", PIDS: "pids.max"}
+"""The file of version 1 that a controller must have to be of use: kernels can be built without it."""
+
+
+class Places(NamedTuple):
+    """Where groups can be made."""
+
+    version: int
+    directories: dict[str, str]
+    """For each controller that we may use; in version 2 it is the same directory for all."""
+
+
+class Group(NamedTuple):
+    """The groups of one container."""
+
+    places: Places
+    paths: tuple[str, ...]
+    memory: str
+    """The one that counts memory; empty where none does."""
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[list[int]]:
+        """Files that let whoever writes to them into the groups."""
+        with contextlib.ExitStack() as stack:
+            procs = (os.path.join(path, "cgroup.procs") for path in self.paths)
+            yield [stack.enter_context(open(path, "wb", buffering=0)).fileno() for path in procs]
+
+    def killed_for_memory(self) -> bool:
+        """Tell whether the kernel ended one of its processes because of its memory."""
+        file = "memory.events" if self.places.version == 2 else "memory.oom_control"
+        with contextlib.suppress(OSError, ValueError):
+            for line in _read(os.path.join(self.memory, file)).splitlines():
+                name, _, count = line.partition(" ")
+                if name == "oom_kill":
+                    return int(count) > 0
+        return False
+
+    def remove(self) -> None:
+        """Remove the groups, which must be empty by now."""
+        for path in self.paths:
+            with contextlib.suppress(OSError):
+                os.rmdir(path)
+
+
+def find_places(root: str = _ROOT) -> Places:
+    """Where we may make groups; what others of us left behind is removed on the way."""
+    if os.path.exists(os.path.join(root, "cgroup.controllers")):
+        return Places(2, _version_2(root))
+    found = {name: path for name, path in _version_1() if name in _BOUNDS and _usable(path, _BOUNDS[name])}
+    for path in set(found.values()):
+        _remove_orphans(path)
+    return Places(1, found)
+
+
+def make_group(places: Places, key: str, limits: Limits) -> Group:
+    """Make the groups of a container, with its limits."""
+    paths: list[str] = []
+    for controller, directory in places.directories.items():
+        path = os.path.join(directory, f"crossply-{os.getpid()}-{key}")
+        os.makedirs(path, exist_ok=True)
+        for file, value in _values(places.version, controller, limits):
+            _write(os.path.join(path, file), value)
+        if path not in paths:
+            paths.append(path)
+    memory = places.directories.get(MEMORY, "")
+    return Group(
+        places, tuple(paths), os.path.join(memory, f"crossply-{os.getpid()}-{key}") if memory else ""
+    )
+
+
+def _values(version: int, controller: str, limits: Limits) -> list[tuple[str, str]]:
+    if controller == PIDS:
+        return [("pids.max", str(limits.pids))]
+    quota = max(1000, int(limits.cpu * _PERIOD))
+    if version == 2:
+        if controller == CPU:
+            return [("cpu.max", f"{quota} {_PERIOD}")]
+        return [("memory.max", str(limits.memory)), ("memory.swap.max", "0"), ("memory.oom.group", "1")]
+    if controller == CPU:
+        return [("cpu.cfs_period_us", str(_PERIOD)), ("cpu.cfs_quota_us", str(quota))]
+    return [
+        ("memory.limit_in_bytes", str(limits.memory)),
+        ("memory.memsw.limit_in_bytes", str(limits.memory)),
+    ]
+
+
+def _version_1() -> Iterator[tuple[str, str]]:
+    """Our own group of each controller, where it is mounted."""
+    mounts = {}
+    for line in _read("/proc/self/mountinfo").splitlines():
+        before, _, after = line.partition(" - ")
+        kind, _, options = after.split(" ", 2)
+        if kind == "cgroup":
+            for option in options.rpartition(" ")[2].split(","):
+                mounts[option] = (before.split(" ")[4], before.split(" ")[3])
+    for line in _read("/proc/self/cgroup").splitlines():
+        _, names, path = line.split(":", 2)
+        for name in names.split(","):
+            if name in mounts:
+                point, root = mounts[name]
+                inner = path[len(root) :] if root != "/" and path.startswith(root) else path
+                yield name, os.path.join(point, inner.strip("/"))
+
+
+def _version_2(root: str) -> dict[str, str]:
+    """Our own group where it is ours to divide; root makes one of its own beside all others."""
+    base = (
+        root if os.geteuid() == 0 else os.path.join(root, _read("/proc/self/cgroup").strip()[3:].strip("/"))
+    )
+    directory = os.path.join(base, "crossply")
+    try:
+        _enable(base)
+        os.makedirs(directory, exist_ok=True)
+        _enable(directory)
+    except OSError:
+        return {}
+    _remove_orphans(directory)
+    enabled = _read(os.path.join(directory, "cgroup.subtree_control")).split()
+    return {name: directory for name in (MEMORY, CPU, PIDS) if name in enabled}
+
+
+def _enable(directory: str) -> None:
+    there = _read(os.path.join(directory, "cgroup.controllers")).split()
+    for name in (MEMORY, CPU, PIDS):
+        if name in there:
+            _write_or_raise(os.path.join(directory, "cgroup.subtree_control"), f"+{name}")
+
+
+def _usable(path: str, file: str) -> bool:
+    probe = os.path.join(path, f"crossply-{os.getpid()}-probe")
+    try:
+        os.mkdir(probe)
+        found = os.path.exists(os.path.join(probe, file))
+        os.rmdir(probe)
+    except OSError:
+        return False
+    return found
+
+
+def _remove_orphans(directory: str) -> None:
+    """Remove the groups of containers whose process is gone."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(directory):
+            ours = _OURS.fullmatch(name)
+            if ours and not os.path.exists(f"/proc/{ours[1]}"):
+                with contextlib.suppress(OSError):
+                    os.rmdir(os.path.join(directory, name))
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def _write(path: str, value: str) -> None:
+    """Write where there is such a file: older kernels do not have all."""
+    with contextlib.suppress(OSError):
+        _write_or_raise(path, value)
+
+
+def _write_or_raise(path: str, value: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(value)

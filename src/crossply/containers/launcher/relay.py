@@ -1,0 +1,84 @@
+"""The one way into a container without a network: a unix socket outside, whose bytes go to a port inside.
+
+The relay makes the container's network namespace, which has nothing but a loopback, and stays in it. Its
+socket is there as soon as something listens on the port: whoever can connect knows that the function is up.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+
+from crossply.containers.launcher import kernel
+
+_POLL = 0.002
+_CHUNK = 1 << 18
+_MOST_WAITING = 64
+
+
+def run_relay(path: str, port: int, made: int) -> None:
+    """Make the namespace, tell so by the descriptor `made`, and relay for ever."""
+    kernel.unshare(kernel.NEW_NETWORK)
+    kernel.bring_loopback_up()
+    os.write(made, b"1")
+    os.close(made)
+    outside = socket.socket(socket.AF_UNIX)
+    kernel.give_up_privileges()
+    first = _wait_for_listener(port)
+    _listen(outside, path)
+    first.close()
+    while True:
+        caller, _ = outside.accept()
+        threading.Thread(target=_serve, args=(caller, port), daemon=True).start()
+
+
+def _wait_for_listener(port: int) -> socket.socket:
+    while True:
+        try:
+            return socket.create_connection(("127.0.0.1", port))
+        except OSError:
+            time.sleep(_POLL)
+
+
+def _listen(outside: socket.socket, path: str) -> None:
+    before = os.umask(0o177)
+    try:
+        outside.bind(path)
+    finally:
+        os.umask(before)
+    outside.listen(_MOST_WAITING)
+
+
+def _serve(caller: socket.socket, port: int) -> None:
+    with caller:
+        try:
+            function = socket.create_connection(("127.0.0.1", port))
+        except OSError:
+            return
+        with function:
+            function.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            answers = threading.Thread(target=_pump, args=(function, caller), daemon=True)
+            answers.start()
+            _pump(caller, function)
+            answers.join()
+
+
+def _pump(source: socket.socket, target: socket.socket) -> None:
+    """Carry bytes one way until there are no more."""
+    room = bytearray(_CHUNK)
+    view = memoryview(room)
+    try:
+        while count := source.recv_into(room):
+            target.sendall(view[:count])
+    except OSError:
+        _end(source, socket.SHUT_RD)
+    _end(target, socket.SHUT_WR)
+
+
+def _end(side: socket.socket, how: int) -> None:
+    try:
+        side.shutdown(how)
+    except OSError:
+        return

@@ -1,0 +1,54 @@
+"""Which limits of a container can be held on this machine, and by what. What cannot be held is said."""
+
+from __future__ import annotations
+
+import functools
+from typing import NamedTuple
+
+from crossply.containers import cgroups
+from crossply.containers.cgroups import CPU, MEMORY, PIDS, Places
+
+BY_CGROUP, BY_WATCHING, BY_RLIMIT, BY_NOTHING = "cgroup", "watching", "rlimit", "nothing"
+
+
+class Held(NamedTuple):
+    """What holds each limit."""
+
+    memory: str
+    cpu: str
+    pids: str
+
+    @property
+    def unheld(self) -> tuple[str, ...]:
+        """The limits that nothing holds."""
+        return tuple(name for name, by in zip(self._fields, self, strict=True) if by == BY_NOTHING)
+
+    def told(self) -> str:
+        """What a user should know of it; empty where the kernel holds all limits."""
+        said = []
+        if self.unheld:
+            said.append(f"nothing holds the limit of {' and '.join(self.unheld)}")
+        if self.memory == BY_WATCHING:
+            said.append("memory is watched ten times a second, not bounded by the kernel")
+        if self.pids == BY_RLIMIT:
+            said.append("processes are bounded by a limit of the user, not of the container")
+        if not said:
+            return ""
+        return f"{'; '.join(said)}: this process may not make control groups (cgroups) here"
+
+
+@functools.cache
+def places() -> Places:
+    """Where control groups can be made; looked up once."""
+    return cgroups.find_places()
+
+
+@functools.cache
+def limits_held() -> Held:
+    """What holds limits on this machine, for this user."""
+    found = places().directories
+    return Held(
+        memory=BY_CGROUP if MEMORY in found else BY_WATCHING,
+        cpu=BY_CGROUP if CPU in found else BY_NOTHING,
+        pids=BY_CGROUP if PIDS in found else BY_RLIMIT,
+    )

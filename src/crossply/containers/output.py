@@ -1,0 +1,60 @@
+"""What a container writes: the end of it is kept, however much it writes."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+_KEPT = 32 << 10
+_CHUNK = 1 << 16
+_LINES = 12
+_LONGEST_LINE = 2000
+_PATIENCE = 2.0
+
+
+class Kept:
+    """The last bytes that were added."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+        self._lock = threading.Lock()
+
+    def add(self, data: bytes) -> None:
+        """Keep some more, and forget what is too long ago."""
+        with self._lock:
+            self._data += data
+            if len(self._data) > 2 * _KEPT:
+                del self._data[:-_KEPT]
+
+    def text(self) -> str:
+        """All that is kept."""
+        with self._lock:
+            return self._data[-_KEPT:].decode("utf-8", "replace")
+
+    def last_lines(self) -> str:
+        """The last lines, in the form that errors end with: a colon and the lines, or nothing."""
+        lines = [line[:_LONGEST_LINE] for line in self.text().rstrip().splitlines()[-_LINES:]]
+        return ": " + "\n".join(lines) if lines else ""
+
+
+class Log(Kept):
+    """What comes out of a pipe, whose other end a container has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._read, self.write = os.pipe2(os.O_CLOEXEC)
+        self._reader = threading.Thread(target=self._keep, daemon=True, name="container output")
+
+    def begin(self) -> None:
+        """Read until the container ended; it must have been given its end by now."""
+        os.close(self.write)
+        self._reader.start()
+
+    def finish(self) -> None:
+        """Wait for the last of it."""
+        self._reader.join(_PATIENCE)
+
+    def _keep(self) -> None:
+        with os.fdopen(self._read, "rb", buffering=0) as pipe:
+            while data := pipe.read(_CHUNK):
+                self.add(data)
