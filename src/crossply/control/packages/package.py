@@ -27,6 +27,7 @@ from crossply.control.packages.revisions_local import PACKAGE, is_local
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kube.cache import Cache
+from crossply.kube.failures import Conflict
 from crossply.values import Object
 
 MANAGER = "pkg.crossplane.io/packages"
@@ -148,6 +149,8 @@ class PackageController:
             if live is not None:
                 check_ours(live, package)
             written = await self._plane.keeping.apply(self._kind.revision, wish, MANAGER)
+        except Conflict:
+            raise
         except CrossplyError as problem:
             raise self._told(package, INSTALL, problem.within("cannot apply package revision")) from None
         return self._learnt(self.revisions, written)
@@ -158,6 +161,8 @@ class PackageController:
             change = {"metadata": {"resourceVersion": version}, "spec": {"desiredState": state}}
             try:
                 written = await self._plane.keeping.patch_merge(self._kind.revision, name_of(each), change)
+            except Conflict:
+                raise
             except CrossplyError as problem:
                 told = f"cannot update the desired state of package revisions to {state.lower()}"
                 raise self._told(package, TRANSITION, problem.within(told)) from None
