@@ -1,0 +1,215 @@
+"""The `render` fixture: reconciles in memory, one or several in a row, for tests in Python."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from types import TracebackType
+from typing import Any
+
+from crossply.cli.render_functions import caller
+from crossply.cli.testing_loading import Prepared, prepare_suite, scene_of
+from crossply.compose.messages import Request, Response
+from crossply.compose.rendering import CallFunction, Rendered
+from crossply.functions.in_process import InProcess
+from crossply.functions.runners import Runners
+from crossply.kinds.composition import Step
+from crossply.testing.expecting import check
+from crossply.testing.playing import Play, Played, Stage, by_name
+from crossply.testing.reading import read_suite
+from crossply.testing.report import finding_lines, finding_of
+from crossply.testing.suite import EVERYTHING, Case, Happening, Source, Suite, Surroundings
+from crossply.values import Object
+from crossply.values.yaml import Document, load
+
+Given = str | os.PathLike[str] | Object
+"""The path of a file, the text of one (it has more than one line), or an object."""
+Many = Given | Iterable[Given]
+PythonFunction = Callable[..., Any]
+Functions = Many | Mapping[str, PythonFunction]
+
+
+class Renderer:
+    """Renders for one test, and stops what was started for it."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._open: list[Runners] = []
+
+    def __enter__(self) -> Renderer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        while self._open:
+            self._open.pop().close()
+
+    def __call__(
+        self,
+        xr: Given,
+        composition: Given = "composition.yaml",
+        functions: Functions | None = None,
+        *,
+        xrd: Given | None = None,
+        observed: Many = (),
+        required: Many = (),
+        credentials: Many = (),
+        schemas: str | os.PathLike[str] = "",
+        context: Object | None = None,
+        timeout: float = 60.0,
+        function_runtime: str | None = None,
+    ) -> Rendition:
+        """Reconcile once. A pipeline that fails is `Rendition.problem`, which raises unless it is looked at.
+
+        `functions` are Function objects, or Python functions by the names that steps call them by.
+        """
+        written, called = _functions(functions)
+        suite = Suite(
+            name="",
+            document=Document({}, self._file, 1),
+            cases=(),
+            composition=_source(composition),
+            functions=written,
+            xrd=None if xrd is None else _source(xrd),
+            timeout=timeout,
+        )
+        around = Surroundings(
+            _sources(observed), _sources(required), _sources(credentials), os.fspath(schemas), context or {}
+        )
+        prepared = prepare_suite(suite)
+        scene = scene_of(suite, Case("", (), (), _source(xr), None, around), prepared)
+        runners = Runners(prepared.functions, function_runtime)
+        self._open.append(runners)
+        call = _calling(called, caller(runners, timeout))
+        stage = Stage(prepared.recipe, prepared.machinery(scene.xr), call, prepared.defaulted)
+        return Rendition(Play(stage, scene), prepared, (), None, None)
+
+
+def _functions(given: Functions | None) -> tuple[tuple[Source, ...] | None, Mapping[str, PythonFunction]]:
+    if given is None:
+        return None, {}
+    if isinstance(given, Mapping) and all(callable(each) for each in given.values()):
+        return (), given
+    return _sources(given), {}
+
+
+def _calling(called: Mapping[str, PythonFunction], call: CallFunction) -> CallFunction:
+    """Calls of Python functions in this process, of all others as ever."""
+    here = {name: InProcess(name, getattr(each, "run", each)) for name, each in called.items()}
+
+    def chosen(step: Step, request: Request) -> Response:
+        runner = here.get(step.function)
+        return call(step, request) if runner is None else runner(request, 0)
+
+    return chosen
+
+
+def _source(given: Given) -> Source:
+    if isinstance(given, str) and "\n" in given:
+        value: Object = load(given)
+        return value
+    return given if isinstance(given, dict) else os.fspath(given)
+
+
+def _sources(given: Many) -> tuple[Source, ...]:
+    if isinstance(given, str | os.PathLike | dict):
+        return (_source(given),)
+    return tuple(_source(each) for each in given)
+
+
+class Rendition:
+    """What came of a reconcile. `again` makes the next one of it."""
+
+    def __init__(
+        self,
+        play: Play,
+        prepared: Prepared,
+        happenings: Iterable[Happening],
+        xr_patch: Object | None,
+        before: Played | None,
+    ) -> None:
+        self._play = play
+        self._prepared = prepared
+        self._before = before
+        self._played = play.round(happenings, xr_patch)
+
+    @property
+    def problem(self) -> Exception | None:
+        """Why the pipeline failed, or None."""
+        return self._played.problem
+
+    @property
+    def _rendered(self) -> Rendered:
+        if self._played.problem is not None:
+            raise self._played.problem
+        assert self._played.rendered is not None
+        return self._played.rendered
+
+    @property
+    def composite(self) -> Object:
+        """The composite resource: its identity, references and status."""
+        return self._rendered.composite
+
+    @property
+    def resources(self) -> dict[str, Object]:
+        """The composed resources by their names in the pipeline."""
+        return by_name(self._rendered.composed)
+
+    @property
+    def deleted(self) -> dict[str, Object]:
+        """The observed resources that are no longer desired."""
+        return by_name(self._rendered.deleted)
+
+    @property
+    def conditions(self) -> dict[str, Object]:
+        """The conditions of the composite resource by their types; of a pipeline that failed, too."""
+        rendered = self._played.rendered or self._rendered
+        return {each["type"]: each for each in (rendered.composite.get("status") or {})["conditions"]}
+
+    @property
+    def results(self) -> list[tuple[str, str]]:
+        """What was told, as severity and message; of a pipeline that failed, too."""
+        rendered = self._played.rendered or self._rendered
+        return [(each.type, each.message) for each in rendered.events]
+
+    @property
+    def unready(self) -> tuple[str, ...]:
+        """The names of composed resources that are not ready."""
+        return self._rendered.unready
+
+    @property
+    def context(self) -> Object:
+        """The context after the last step."""
+        return self._rendered.context or {}
+
+    def expect(self, **expectation: Any) -> Rendition:
+        """Compare with what is expected, with the fields of a suite's `expect`; raises AssertionError."""
+        __tracebackhide__ = True
+        case = {"name": "it", "expect": expectation}
+        kind = {"apiVersion": "crossply.dev/v1alpha1", "kind": "CompositionTest"}
+        suite = read_suite(Document({**kind, "spec": {"cases": [case]}}, "expect", 1))
+        wrong = check(suite.cases[0].rounds[0].expectation, self._played, self._before)
+        lines = [line for each in wrong for line in list(finding_lines(finding_of(each, "", 0)))[:-1]]
+        if lines:
+            raise AssertionError("\n".join(("not as expected:", *lines)))
+        return self
+
+    def again(
+        self,
+        *,
+        ready: Iterable[str] = (),
+        status: Mapping[str, Object] | None = None,
+        patch: Mapping[str, Object] | None = None,
+        gone: Iterable[str] = (),
+        xr: Object | None = None,
+    ) -> Rendition:
+        """Reconcile once more, after composed resources became ready, got a status, changed or went away.
+
+        `ready="*"` stands for all of them; `xr` is a merge patch for the composite resource.
+        """
+        happened = [Happening(name, status=each) for name, each in (status or {}).items()]
+        happened += [Happening(name, patch=each) for name, each in (patch or {}).items()]
+        happened += [Happening(name, ready=True) for name in (EVERYTHING if ready == EVERYTHING else ready)]
+        happened += [Happening(name, gone=True) for name in gone]
+        return Rendition(self._play, self._prepared, happened, xr, self._played)
