@@ -18,6 +18,7 @@ from tests.api.servers import embedded, real
 from tests.deploy.installing import allowing, composing, controller_flags, install
 from tests.e2e.scenario import PATIENCE, Scenario
 from tests.kube.conftest import own_cluster
+from tests.packages.peers import certificate
 
 COMPOSED = composing(allowing([""], ["configmaps", "secrets"]))
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
@@ -26,17 +27,27 @@ FLAGS = ("--function-timeout", "5s")
 
 
 @pytest.fixture(scope="session")
-def control_plane(request, tmp_path_factory) -> ClusterConfig:
+def registry_certificate(tmp_path_factory) -> pathlib.Path:
+    """Where a certificate is that the control plane trusts registries by."""
+    directory = tmp_path_factory.mktemp("registry-certificate")
+    certificate(directory)
+    return directory
+
+
+@pytest.fixture(scope="session")
+def control_plane(request, registry_certificate, tmp_path_factory) -> ClusterConfig:
     """How to reach the API of a running control plane: a whole one, or our controllers for a real server."""
     directory = tmp_path_factory.mktemp("control-plane")
+    flags = (*FLAGS, "--ca-bundle-path", str(registry_certificate / "tls.crt"))
     if request.config.getoption("--server") == "real":
         with real(directory) as server:
             # With the rights that the chart gives them, and for the composed kinds of the scenarios.
             account = install(server.kubeconfig, server.ca, directory, COMPOSED)
-            with running(directory, *controller_flags(), "--kubeconfig", account, *FLAGS):
+            flags += ("--xpkg-cache-dir", str(directory / "packages"))
+            with running(directory, *controller_flags(), "--kubeconfig", account, *flags):
                 yield load_config(server.kubeconfig)
     else:
-        with running(directory, "up", "--in-memory", "--data", str(directory), *FLAGS):
+        with running(directory, "up", "--in-memory", "--data", str(directory), *flags):
             yield load_config(str(directory / "kubeconfig"))
 
 

@@ -1,0 +1,248 @@
+"""Where packages may come from: private registries, mirrors, and who must have signed them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import pathlib
+import shutil
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from crossply.packages.keychain import DockerConfig
+from crossply.packages.pushing import push_image
+from crossply.packages.references import parse
+from crossply.packages.registry import Registries, Trust
+from tests.e2e.packaging import CONFIGURATION, FUNCTION, HEALTHY, HOME, IMAGE_CONFIG, REVISIONS, Shelf, said
+from tests.e2e.scenario import SECRET, Scenario, condition
+from tests.packages.peers import PROGRAM, docker_registry, guarded
+from tests.packages.test_signatures import by, payload, signature, trusted
+
+pytestmark = [
+    pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed"),
+    pytest.mark.xdist_group("e2e"),
+]
+LOGIN = "robot:correct-horse-battery"
+UNHEALTHY = condition("RevisionHealthy", "False", "UnhealthyPackageRevision")
+UNPACKING = condition("Installed", "False", "UnpackingPackage")
+
+
+@pytest.fixture(scope="module")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with docker_registry(tmp_path_factory.mktemp("registry")) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def private(tmp_path_factory: pytest.TempPathFactory, registry_certificate: pathlib.Path) -> Iterator[str]:
+    """A registry with TLS that asks for a password."""
+    directory = tmp_path_factory.mktemp("private")
+    with docker_registry(directory, *guarded(directory, registry_certificate, LOGIN)) as address:
+        yield address
+
+
+def logins(address: str) -> DockerConfig:
+    return DockerConfig({"auths": {address: {"auth": base64.b64encode(LOGIN.encode()).decode()}}})
+
+
+def private_shelf(s: Scenario, address: str, certificate: pathlib.Path) -> Shelf:
+    trust = Trust(authority=(certificate / "tls.crt").read_bytes())
+    return Shelf(s, address, trust, logins(address))
+
+
+async def pull_secret(s: Scenario, address: str) -> str:
+    data = base64.b64encode(json.dumps(dict(logins(address).content)).encode()).decode()
+    body = {
+        "metadata": {"name": s.id, "namespace": HOME},
+        "type": "kubernetes.io/dockerconfigjson",
+        "data": {".dockerconfigjson": data},
+    }
+    await s.client.create(SECRET, body)
+    return s.id
+
+
+async def image_config(s: Scenario, prefix: str, name: str = "", **spec: object) -> None:
+    body = {
+        "apiVersion": IMAGE_CONFIG.api_version,
+        "kind": IMAGE_CONFIG.kind,
+        "metadata": {"name": name or s.id},
+        "spec": {"matchImages": [{"type": "Prefix", "prefix": prefix}], **spec},
+    }
+    await s.client.apply(IMAGE_CONFIG, body, "test")
+
+
+def test_a_private_package_says_what_is_missing_until_a_pull_secret_is_there(
+    play, private, registry_certificate
+):
+    async def scenario(s: Scenario) -> None:
+        shelf = private_shelf(s, private, registry_certificate)
+        await shelf.push("platform:v1", "Configuration")
+        name = await shelf.install(CONFIGURATION, "platform:v1", packagePullSecrets=[{"name": s.id}])
+        refused = await s.until(CONFIGURATION, name, UNPACKING)
+        told = said(refused, "Installed")
+        assert told.startswith(
+            f"cannot unpack package: cannot resolve {shelf.source('platform')}:v1 to digest: "
+        )
+        assert "UNAUTHORIZED: authentication required" in told
+        assert f"there is no pull secret {s.id}" in told
+        await pull_secret(s, private)
+        installed = await s.until(CONFIGURATION, name, HEALTHY)
+        revision = await shelf.revision(CONFIGURATION, name)
+        everything = json.dumps([refused, installed, revision, *map(str, await s.events(installed))])
+        for part in (LOGIN.partition(":")[2], base64.b64encode(LOGIN.encode()).decode()):
+            assert part not in everything
+        await shelf.remove(CONFIGURATION, name)
+
+    play(scenario)
+
+
+def test_an_image_config_brings_the_login_and_the_mirror(play, private, registry_certificate):
+    """A package is asked for by a name that no registry has, pulled from a mirror, and locked by its name."""
+
+    async def scenario(s: Scenario) -> None:
+        shelf = private_shelf(s, private, registry_certificate)
+        await shelf.push("platform:v1", "Configuration")
+        await pull_secret(s, private)
+        elsewhere = f"registry.{s.id}.example/team/"
+        await image_config(s, elsewhere, f"{s.id}-mirror", rewriteImage={"prefix": f"{private}/{s.id}/"})
+        secret = {"authentication": {"pullSecretRef": {"name": s.id}}}
+        await image_config(s, f"{private}/{s.id}/", f"{s.id}-login", registry=secret)
+        name = await Shelf(s, f"registry.{s.id}.example").install(CONFIGURATION, "platform:v1")
+        await s.client.patch_merge(CONFIGURATION, name, {"spec": {"package": f"{elsewhere}platform:v1"}})
+        package = await s.until(CONFIGURATION, name, HEALTHY)
+        revision = await shelf.revision(CONFIGURATION, name)
+        assert revision["spec"]["image"] == f"{elsewhere}platform:v1"
+        assert revision["status"]["resolvedImage"] == f"{private}/{s.id}/platform:v1"
+        assert package["status"]["resolvedPackage"] == revision["status"]["resolvedImage"]
+        assert revision["status"]["appliedImageConfigRefs"] == [
+            {"name": f"{s.id}-mirror", "reason": "RewriteImage"},
+            {"name": f"{s.id}-login", "reason": "SetImagePullSecret"},
+        ]
+        await shelf.remove(CONFIGURATION, name)
+
+    play(scenario)
+
+
+def test_what_nobody_trusted_has_signed_is_not_installed(play, registry):
+    """Without a signature, and with that of somebody else, nothing is installed; with the right one it is."""
+
+    async def scenario(s: Scenario) -> None:
+        shelf = Shelf(s, registry)
+        ours, theirs = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
+        public = base64.b64encode(trusted(ours).key).decode()
+        key = {"metadata": {"name": s.id, "namespace": HOME}, "data": {"cosign.pub": public}}
+        await s.client.create(SECRET, key)
+        authority = {"name": "us", "key": {"secretRef": {"name": s.id, "key": "cosign.pub"}}}
+        cosign = {"provider": "Cosign", "cosign": {"authorities": [authority]}}
+        await image_config(s, f"{registry}/{s.id}/", verification=cosign)
+        digest = await shelf.push("platform:v1", "Configuration")
+        name = await shelf.install(CONFIGURATION, "platform:v1")
+        refused = await shelf.revision(CONFIGURATION, name, UNHEALTHY)
+        told = said(refused, "RevisionHealthy")
+        assert told.startswith("cannot get package: signature verification of ")
+        assert told.endswith("failed: us: no signatures found")
+
+        await sign(shelf, digest, theirs)
+        await shelf.revision(
+            CONFIGURATION, name, lambda found: "no matching" in said(found, "RevisionHealthy")
+        )
+        await sign(shelf, digest, ours)
+        package = await s.until(CONFIGURATION, name, HEALTHY)
+        assert {"name": s.id, "reason": "VerifyImage"} in package["status"]["appliedImageConfigRefs"]
+        await shelf.remove(CONFIGURATION, name)
+
+    play(scenario)
+
+
+async def sign(shelf: Shelf, digest: str, key: ec.EllipticCurvePrivateKey) -> None:
+    beside = parse(f"{shelf.source('platform')}:{digest.replace(':', '-')}.sig")
+    async with Registries() as registries:
+        await push_image(registries, signature(payload(digest), by(key)), beside)
+
+
+def test_keys_that_are_not_there_and_signers_that_are_not_understood_let_nothing_in(play, registry):
+    async def scenario(s: Scenario) -> None:
+        shelf = Shelf(s, registry)
+        authorities = [
+            {"name": "lost", "key": {"secretRef": {"name": s.id, "key": "cosign.pub"}}},
+            {"name": "keyless", "keyless": {"identities": [{"issuer": "https://x", "subject": "y"}]}},
+        ]
+        cosign = {"provider": "Cosign", "cosign": {"authorities": authorities}}
+        await image_config(s, f"{registry}/{s.id}/", verification=cosign)
+        await shelf.push("platform:v1", "Configuration")
+        name = await shelf.install(CONFIGURATION, "platform:v1")
+        told = said(await shelf.revision(CONFIGURATION, name, UNHEALTHY), "RevisionHealthy")
+        assert f'lost: there is no key "cosign.pub" in the secret {HOME}/{s.id}' in told
+        assert "keyless: keyless signatures are not supported" in told
+        await shelf.remove(CONFIGURATION, name)
+
+    play(scenario)
+
+
+@pytest.mark.skipif(shutil.which("skopeo") is None, reason="skopeo is not installed")
+def test_a_package_that_skopeo_pushed_is_installed(play, registry):
+    """Docker's manifests know no annotations: the package is found in the file system of the image."""
+
+    async def scenario(s: Scenario) -> None:
+        shelf = Shelf(s, registry)
+        await shelf.push("made:v1", "Configuration")
+        words = ["skopeo", "copy", "--src-tls-verify=false", "--dest-tls-verify=false", "-f", "v2s2"]
+        pair = [f"docker://{shelf.source(name)}:v1" for name in ("made", "copied")]
+        done = subprocess.run([*words, *pair], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        name = await shelf.install(CONFIGURATION, "copied:v1")
+        await s.until(CONFIGURATION, name, HEALTHY)
+        await shelf.remove(CONFIGURATION, name)
+
+    play(scenario)
+
+
+def test_a_revision_stays_what_it_was_when_its_tag_is_moved(play, registry):
+    """It is known by its digest, wherever it is fetched to."""
+
+    async def scenario(s: Scenario) -> None:
+        shelf = Shelf(s, registry)
+        first = await shelf.push("platform:v1", "Configuration", metadata={"annotations": {"which": "first"}})
+        name = await shelf.install(CONFIGURATION, "platform:v1", packagePullPolicy="Always")
+        await s.until(CONFIGURATION, name, HEALTHY)
+        revision = await shelf.revision(CONFIGURATION, name)
+        await shelf.push("platform:v1", "Configuration", metadata={"annotations": {"which": "second"}})
+        kind = REVISIONS[CONFIGURATION.kind]
+        change = {"metadata": {"annotations": {"which": None}}, "spec": {"commonLabels": {"a": "b"}}}
+        await s.client.patch_merge(kind, revision["metadata"]["name"], change)
+        again = await s.until(
+            kind, revision["metadata"]["name"], lambda found: "which" in found["metadata"]["annotations"]
+        )
+        assert again["metadata"]["annotations"]["which"] == "first"
+        assert again["metadata"]["annotations"]["crossply.dev/digest"] == first
+        await shelf.remove(CONFIGURATION, name)
+
+    play(scenario)
+
+
+def test_a_package_cannot_say_how_its_function_is_run(play, registry):
+    """What a package says of itself is copied to its revision; that it is a local process is not its word."""
+
+    async def scenario(s: Scenario) -> None:
+        shelf = Shelf(s, registry)
+        wicked = {
+            "crossply.dev/runtime": "process",
+            "crossply.dev/command": "touch /owned",
+            "render.crossplane.io/runtime": "Development",
+            "meta.crossplane.io/license": "Apache-2.0",
+        }
+        labels = {"pkg.crossplane.io/package": "another", "team": "theirs"}
+        await shelf.push("function-x:v1", "Function", metadata={"annotations": wicked, "labels": labels})
+        name = await shelf.install(FUNCTION, "function-x:v1")
+        revision = await shelf.revision(FUNCTION, name, condition("RevisionHealthy", "True"))
+        annotations = revision["metadata"]["annotations"]
+        assert annotations["meta.crossplane.io/license"] == "Apache-2.0"
+        assert not wicked.keys() & annotations.keys() - {"meta.crossplane.io/license"}
+        assert revision["metadata"]["labels"] == {"pkg.crossplane.io/package": name, "team": "theirs"}
+        assert revision["status"]["capabilities"] == ["composition"]
+        await shelf.remove(FUNCTION, name)
+
+    play(scenario)
