@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from crossply.control.calls.bound import Bound
+from crossply.control.calls.fresh_remote import FreshRemote
 from crossply.control.calls.function_calls import FunctionMeter, meter_of
 from crossply.control.calls.ways import Way
 from crossply.functions import builtin
 from crossply.functions.binding import BUILTIN, bind, bind_builtin, choose_runtime
 from crossply.functions.failures import FunctionNotBound
-from crossply.functions.remote import Remote
 from crossply.functions.runner import Runner
 from crossply.kinds.composition import NATIVE_FUNCTION
 
@@ -54,4 +54,4 @@ class Opening:
                 f"to show to {way.endpoint}",
                 hint="functions that are not on this machine are called with mutual TLS only",
             )
-        return Remote(way.function, way.endpoint, self.certificates)
+        return FreshRemote(way.function, way.endpoint, self.certificates)

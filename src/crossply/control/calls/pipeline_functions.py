@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterable
 from crossply.compose.messages import Request
 from crossply.control.calls.bound import Bound
 from crossply.control.calls.choosing import Choices, Wanted
+from crossply.control.calls.container_steps import ContainerSteps
 from crossply.control.calls.following import Callers, Wake
 from crossply.control.calls.opening import Opening
 from crossply.control.calls.reuse import Answer, Answers
@@ -29,6 +30,8 @@ class PipelineFunctions:
         """With `rollout`, steps may say which revision of a function they call."""
         self.opening = Opening()
         """How functions that run elsewhere are reached."""
+        self.containers = ContainerSteps()
+        """Who runs the steps that name an image instead of a Function."""
         self._seconds = seconds
         self._choices = Choices(rollout)
         self._callers = Callers(self._choices)
@@ -72,6 +75,8 @@ class PipelineFunctions:
 
     async def call(self, step: Step, request: Request) -> Answer:
         """Ask the step's function, unless its last answer to the same question is still good."""
+        if step.container is not None:
+            return await self.containers.call(step, request, self._seconds)
         wanted = self._choices.wanted(step)
         bound = self._chosen.get(wanted) or self._bind(wanted)
         if bound.pure:
@@ -88,6 +93,7 @@ class PipelineFunctions:
         self._chosen.clear()
         for way in list(self._bound):
             self._unbind(way)
+        self.containers.close()
 
     def _bind(self, wanted: Wanted) -> Bound:
         native = wanted.function == NATIVE_FUNCTION
