@@ -1,7 +1,8 @@
-"""Serving a built-in function over gRPC, to any engine that speaks the function protocol.
+"""Serving a function over gRPC, to any engine that speaks the function protocol.
 
-A request is bytes until `compose.wire` reads it: gRPC only carries it, for v1 and v1beta1 alike, whose
-messages are the same. Reflection and health are served beside, as every function's server does.
+gRPC only carries bytes, for v1 and v1beta1 alike, whose messages are the same. A built-in function is served
+by `FunctionServer`, which lets `compose.wire` read and write them; functions of the SDK do that themselves.
+Reflection and health are served beside, as every function's server does, and metrics where they are wanted.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from crossply.compose.messages import Function
 from crossply.compose.wire import decode_request, encode_response
@@ -30,6 +31,18 @@ GRACE = 5.0
 _WORKERS = 32
 
 
+Handler = Callable[[bytes, "grpc.ServicerContext"], bytes]
+"""Answers one call. It may raise `Refused`."""
+
+
+class Refused(Exception):
+    """A handler's wish to end a call with this status of gRPC."""
+
+    def __init__(self, code: grpc.StatusCode, details: str) -> None:
+        super().__init__(details)
+        self.status = code
+
+
 class ServerSettings(NamedTuple):
     """Where and how a function is served."""
 
@@ -42,14 +55,28 @@ class ServerSettings(NamedTuple):
     call_limit: float = CALL_LIMIT
     log: Callable[[str], None] | None = None
     """Told a line for every call."""
+    meter: Meter | None = None
+    """Counts the calls."""
+    options: tuple[tuple[str, Any], ...] = ()
+    """Further options for gRPC, which win over ours."""
 
 
-class FunctionServer:
-    """One function, served until it is stopped."""
+class Meter(Protocol):
+    """Counts calls."""
 
-    def __init__(self, name: str, function: Function, settings: ServerSettings) -> None:
+    def begin(self) -> None:
+        """A call begins."""
+
+    def end(self, code: str, seconds: float) -> None:
+        """A call ended, as gRPC says how, after so many seconds."""
+
+
+class Server:
+    """A handler of calls, served until it is stopped."""
+
+    def __init__(self, name: str, handler: Handler, settings: ServerSettings) -> None:
         self._limit = TimeLimit()
-        self._server = _create(_Service(name, function, settings, self._limit).handlers(), settings)
+        self._server = _create(_Service(name, handler, settings, self._limit).handlers(), settings)
         self.port = _listen(self._server, settings)
         self._server.start()
 
@@ -59,12 +86,19 @@ class FunctionServer:
         self._limit.close()
 
 
+class FunctionServer(Server):
+    """A function of plain messages, served until it is stopped."""
+
+    def __init__(self, name: str, function: Function, settings: ServerSettings) -> None:
+        super().__init__(name, lambda data, _: encode_response(function(decode_request(data))), settings)
+
+
 class _Service:
     """Answers the calls of one function."""
 
-    def __init__(self, name: str, function: Function, settings: ServerSettings, limit: TimeLimit) -> None:
+    def __init__(self, name: str, handler: Handler, settings: ServerSettings, limit: TimeLimit) -> None:
         self._name = name
-        self._function = function
+        self._handler = handler
         self._settings = settings
         self._limit = limit
 
@@ -77,42 +111,57 @@ class _Service:
         return [grpc.method_handlers_generic_handler(service, {name: call}) for _, service, name in paths]
 
     def _answer(self, data: bytes, context: grpc.ServicerContext) -> bytes:
+        begin = time.perf_counter()
+        meter = self._settings.meter
+        if meter is not None:
+            meter.begin()
+        outcome = self._outcome(data, context)
+        seconds = time.perf_counter() - begin
+        if meter is not None:
+            meter.end(outcome.status.name if isinstance(outcome, Refused) else "OK", seconds)
+        self._tell(data, outcome, seconds)
+        if isinstance(outcome, Refused):
+            context.abort(outcome.status, str(outcome))
+        return outcome
+
+    def _outcome(self, data: bytes, context: grpc.ServicerContext) -> bytes | Refused:
         import grpc
 
-        begin = time.perf_counter()
         allowed = min(context.time_remaining() or self._settings.call_limit, self._settings.call_limit)
         try:
-            reply = self._limit.run(allowed, lambda: encode_response(self._function(decode_request(data))))
+            return self._limit.run(allowed, lambda: self._handler(data, context))
         except TimeLimitReached:
-            self._refuse(context, grpc.StatusCode.DEADLINE_EXCEEDED, f"still running after {allowed:.0f} s")
+            late = f"function {self._name}: still running after {allowed:.0f} s"
+            return Refused(grpc.StatusCode.DEADLINE_EXCEEDED, late)
+        except Refused as wish:
+            return wish
         except CrossplyError as problem:
-            self._refuse(context, grpc.StatusCode.INTERNAL, str(problem))
+            return Refused(grpc.StatusCode.INTERNAL, f"function {self._name}: {problem}")
         except Exception as problem:  # noqa: BLE001 - whatever a function raises, the server lives on
-            self._refuse(context, grpc.StatusCode.INTERNAL, f"{type(problem).__name__}: {problem}")
-        self._tell(data, reply, begin)
-        return reply
+            said = f"function {self._name}: {type(problem).__name__}: {problem}"
+            return Refused(grpc.StatusCode.INTERNAL, said)
 
-    def _refuse(self, context: grpc.ServicerContext, code: grpc.StatusCode, reason: str) -> NoReturn:
-        if self._settings.log:
-            self._settings.log(f"{self._name}: {code.name}: {reason}")
-        context.abort(code, f"function {self._name}: {reason}")
-
-    def _tell(self, data: bytes, reply: bytes, begin: float) -> None:
-        if self._settings.log:
-            took = (time.perf_counter() - begin) * 1000
-            self._settings.log(f"{self._name}: {len(data)} bytes in, {len(reply)} bytes out, {took:.1f} ms")
+    def _tell(self, data: bytes, outcome: bytes | Refused, seconds: float) -> None:
+        if self._settings.log is None:
+            return
+        if isinstance(outcome, Refused):
+            self._settings.log(f"{self._name}: {outcome.status.name}: {outcome}")
+        else:
+            sizes = f"{len(data)} bytes in, {len(outcome)} bytes out"
+            self._settings.log(f"{self._name}: {sizes}, {seconds * 1000:.1f} ms")
 
 
 def _create(handlers: list[Any], settings: ServerSettings) -> grpc.Server:
     silence_grpc()
     import grpc
 
-    options = [
-        ("grpc.max_receive_message_length", settings.max_request),
-        ("grpc.max_send_message_length", -1),
-        ("grpc.so_reuseport", 0),  # a port that is taken is an error, not a second server on it
-    ]
-    server = grpc.server(ThreadPoolExecutor(_WORKERS), handlers=handlers, options=options)
+    options = {
+        "grpc.max_receive_message_length": settings.max_request,
+        "grpc.max_send_message_length": -1,
+        "grpc.so_reuseport": 0,  # a port that is taken is an error, not a second server on it
+        **dict(settings.options),
+    }
+    server = grpc.server(ThreadPoolExecutor(_WORKERS), handlers=handlers, options=tuple(options.items()))
     _add_reflection_and_health(server)
     return server
 
@@ -121,18 +170,29 @@ def _add_reflection_and_health(server: grpc.Server) -> None:
     from grpc_health.v1 import health, health_pb2, health_pb2_grpc
     from grpc_reflection.v1alpha import reflection
 
-    # Importing them registers the descriptions that reflection gives out.
-    from crossply.functions.proto.v1 import run_function_pb2 as v1
-    from crossply.functions.proto.v1beta1 import run_function_pb2 as v1beta1
-
-    names = [
-        module.DESCRIPTOR.services_by_name["FunctionRunnerService"].full_name for module in (v1, v1beta1)
-    ]
+    _describe_messages()
+    names = [METHOD.split("/")[1], BETA_METHOD.split("/")[1]]
     servicer = health.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
     for name in ("", *names):
         servicer.set(name, health_pb2.HealthCheckResponse.SERVING)
     reflection.enable_server_reflection([*names, health.SERVICE_NAME, reflection.SERVICE_NAME], server)
+
+
+def _describe_messages() -> None:
+    """See to it that reflection can describe our messages: by the SDK that a function brought, else by ours.
+
+    Both have the same descriptions, and protobuf refuses to have them twice.
+    """
+    from importlib import import_module
+
+    from google.protobuf import descriptor_pool
+
+    for method, version in ((METHOD, "v1"), (BETA_METHOD, "v1beta1")):
+        try:
+            descriptor_pool.Default().FindFileContainingSymbol(method.split("/")[1])
+        except KeyError:
+            import_module(f"crossply.functions.proto.{version}.run_function_pb2")
 
 
 def _listen(server: grpc.Server, settings: ServerSettings) -> int:
