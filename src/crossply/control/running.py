@@ -106,6 +106,9 @@ class ControlPlane:
         for cache in (compositions, revisions):
             await cache.synced.wait()
         await feed(plane.functions, plane.caches)
+        # Before anything is composed: functions are called with certificates only.
+        await self._runtimes.start()
+        plane.functions.opening.certificates = self._runtimes.credentials.directory
         self._follow(RevisionController(plane), compositions)
         self._follow_pipelines()
         crds = OwnedCrds(plane.caches, plane.discovery)
@@ -120,7 +123,6 @@ class ControlPlane:
         crds.wake(PUBLICATION.kind, self._follow_publications(roles))
         self._follow_packages()
         await self._protection.start()
-        await self._runtimes.start()
         self._sharing = asyncio.create_task(self._shares.run())
 
     @property
