@@ -48,6 +48,7 @@ def run_once(image: StoredImage, stdin: bytes, settings: Settings) -> Finished:
                 raise running.explain(wrote)
             return Finished(bytes(pipes.output), pipes.errors.text(), running.status)
         finally:
+            pipes.close()  # runc carries the output itself, and would wait for somebody to read it
             running.end()
 
 
@@ -68,6 +69,10 @@ class _Pipes:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all that is still open."""
         for descriptor in list(self._open):
             self._close(descriptor)
 

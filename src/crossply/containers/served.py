@@ -30,7 +30,7 @@ class ServedContainer:
     def __init__(self, name: str, image: StoredImage, settings: Settings) -> None:
         self.name = name
         self._image = image
-        self._settings = settings
+        self._settings = _as_server(settings)
         self._lock = threading.RLock()
         self._serving: _Serving | None = None
         self._pauses = Pauses()
@@ -52,11 +52,12 @@ class ServedContainer:
 
     def raise_if_it_ends(self, within: float) -> None:
         """After a broken connection: raise what ended the container, if it ends in the next moments."""
+        serving = self._serving
+        if serving is None or not serving.running.wait(within):
+            return
         with self._lock:
-            serving = self._serving
-            if serving is not None and serving.running.wait(within):
-                self._notice_that_it_ended()
-                assert self._last_failure is not None
+            self._notice_that_it_ended()
+            if self._last_failure is not None:
                 raise self._last_failure
 
     def warm(self) -> None:
@@ -127,6 +128,13 @@ class ServedContainer:
         timer.start()
         assert serving is not None
         serving.timer = timer
+
+
+def _as_server(settings: Settings) -> Settings:
+    """The settings with what functions are told when they are to serve without TLS."""
+    if settings.tls_certificates:
+        return settings
+    return settings._replace(arguments=(*(settings.arguments or ()), "--insecure"))
 
 
 class Pauses:

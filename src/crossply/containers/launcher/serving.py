@@ -15,6 +15,8 @@ from crossply.containers.launcher.memory import resident
 
 _LOOK = 0.1
 """Seconds between looks at the memory of containers that no control group bounds."""
+_SOON = 0.01
+"""Seconds between looks for the first process of a container that is to be ended while it still starts."""
 
 
 class _Run:
@@ -23,6 +25,7 @@ class _Run:
     def __init__(self, bundle: Bundle, pid: int, most_memory: int) -> None:
         self.bundle, self.pid, self.most_memory = bundle, pid, most_memory
         self.why = ""
+        self.killing = False
 
 
 class Serving:
@@ -32,25 +35,28 @@ class Serving:
         self._line = line
         self._place = place
         self._runs: dict[str, _Run] = {}
+        self._looked = 0.0
         self._wake, woken = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(woken)
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def run(self) -> None:
         """Serve."""
-        look = 0.0
+        line, wake = self._line.fileno(), self._wake
         while True:
-            watched = [run for run in self._runs.values() if run.most_memory]
-            line, wake = self._line.fileno(), self._wake
-            ready, _, _ = select.select([line, wake], [], [], _LOOK if watched else None)
+            ready, _, _ = select.select([line, wake], [], [], self._pause())
             if wake in ready:
                 os.read(wake, 4096)
                 self._reap()
             if line in ready and not self._obey():
                 return
-            if watched and time.monotonic() - look >= _LOOK:
-                look = time.monotonic()
-                self._look(watched)
+            self._look()
+
+    def _pause(self) -> float | None:
+        """How long nothing has to be looked at, unless something happens."""
+        if any(run.killing for run in self._runs.values()):
+            return _SOON
+        return _LOOK if any(run.most_memory for run in self._runs.values()) else None
 
     def _obey(self) -> bool:
         message, files = wire.receive(self._line)
@@ -59,8 +65,8 @@ class Serving:
         try:
             if "start" in message:
                 self._start(message["start"], files)
-            elif "kill" in message:
-                self._kill(message["kill"], "")
+            elif message.get("kill") in self._runs:
+                self._kill(self._runs[message["kill"]])
         finally:
             for file in files:
                 os.close(file)
@@ -78,23 +84,24 @@ class Serving:
             return
         self._runs[wanted["key"]] = _Run(bundle, pid, wanted["watched_memory"])
 
-    def _kill(self, key: str, why: str) -> None:
-        run = self._runs.get(key)
-        if run is None:
-            return
-        run.why = run.why or why
-        for pid in (run.bundle.first_process(), run.pid):
-            # The engine only waits; without the container's first process it ends by itself.
-            if pid:
-                _signal(pid, signal.SIGKILL)
-                return
-
-    def _look(self, watched: list[_Run]) -> None:
-        for run in watched:
-            first = run.bundle.first_process()
-            if first and resident(first) > run.most_memory:
+    def _look(self) -> None:
+        now = time.monotonic()
+        watch = now - self._looked >= _LOOK
+        for run in self._runs.values():
+            if run.killing:
+                self._kill(run)
+            elif watch and run.most_memory and resident(run.bundle.first_process()) > run.most_memory:
                 run.why = "memory"
-                _signal(first, signal.SIGKILL)
+                self._kill(run)
+        if watch:
+            self._looked = now
+
+    def _kill(self, run: _Run) -> None:
+        """End a container by ending its first process; the engine, which only waits for it, then ends too."""
+        first = run.bundle.first_process()
+        run.killing = not first
+        if first:
+            _signal(first, signal.SIGKILL)
 
     def _reap(self) -> None:
         """Take note of processes that ended; as the first process we get all orphans too."""
@@ -112,9 +119,9 @@ class Serving:
     def _ended(self, key: str, run: _Run, status: int) -> None:
         del self._runs[key]
         first = run.bundle.first_process()
+        started = bool(first)
         if first and status < 0:
             _signal(first, signal.SIGKILL)  # the engine was ended before its container
-        started = bool(first)
         run.bundle.remove()
         wire.send(self._line, {"ended": key, "status": status, "why": run.why, "started": started})
 
