@@ -148,9 +148,10 @@ class Runtimes:
         """What becomes of a revision's objects concerns the revision; of our own account, all of them."""
 
         def notice(change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
-            owner = controller_of(orjson.loads(new or old or b"{}"))
-            if owner is not None and owner.get("kind") == kind.kind:
-                queue.add(str(owner.get("name")))
+            for data in (old, new):
+                owner = None if data is None else controller_of(orjson.loads(data))
+                if owner is not None and owner.get("kind") == kind.kind:
+                    queue.add(str(owner.get("name")))
 
         for cache in objects.caches:
             cache.subscribe(notice)
