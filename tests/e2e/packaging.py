@@ -115,6 +115,10 @@ class Shelf:
             if f"/{self.s.id}/" in each["source"]
         }
 
+    async def is_unlocked(self) -> bool:
+        """Whether the Lock has nothing of this scenario."""
+        return not await self.locked()
+
 
 async def crossply(s: Scenario, *words: str, directory: pathlib.Path) -> str:
     """What one of our commands prints; it reaches the control plane of the scenario."""

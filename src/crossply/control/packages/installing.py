@@ -237,7 +237,11 @@ class InstallingController:
                 del look.status[key]
 
     async def _depend(self, look: _Look, meta: Object) -> None:
-        if not look.is_active or look.spec.get("skipDependencyResolution") is not False:
+        if not look.is_active:
+            return
+        if look.spec.get("skipDependencyResolution") is not False:
+            # It may have been looked at before.
+            await self._locking.leave(look.name)
             return
         story = "cannot resolve package dependencies"
         async with step(story, DEPENDENCIES):
