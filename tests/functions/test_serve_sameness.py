@@ -50,6 +50,20 @@ templates = st.sampled_from(
         "{{ fail .observed }}",
     ]
 )
+patterns = st.sampled_from(["a", ".*", "[a-z]", "("])
+conditions = st.sampled_from(["true", "'a' in desired.resources", "observed.composite.resource.a == 1", "a("])
+
+
+def hook(pattern, whole):
+    """A hook that tells of resources whose Ready condition says anything, or of the XR."""
+    matcher = {"resources": [{"name": pattern}], "conditions": [{"type": "Ready", "message": "(?P<Said>.*)"}]}
+    condition = {"type": "Told", "status": "False", "reason": "Because", "message": "said: {{ .Said }}"}
+    return {
+        "matchers": [{**matcher, "includeCompositeAsResource": whole}],
+        "setConditions": [{"condition": condition}],
+    }
+
+
 INPUTS = {
     "patch-and-transform": st.fixed_dictionaries(
         {"resources": st.lists(resources(bases), max_size=2, unique_by=lambda r: r["name"])}
@@ -64,6 +78,33 @@ INPUTS = {
             "inline": st.fixed_dictionaries({"template": templates}),
         },
         optional={"options": st.just(["missingkey=error"]), "ttl": st.sampled_from(["1m", "soon"])},
+    ),
+    "cel-filter": st.fixed_dictionaries(
+        {
+            "filters": st.lists(
+                st.fixed_dictionaries({"name": patterns, "expression": conditions}), max_size=2
+            )
+        },
+        optional={"validations": st.just([{"expression": "desired.resources.size() < 2"}])},
+    ),
+    "dummy": st.fixed_dictionaries(
+        {
+            "response": st.fixed_dictionaries(
+                {"desired": st.fixed_dictionaries({"composite": st.builds(dict, resource=objects)})},
+                optional={"context": objects, "results": st.just([{"message": "m"}]), "odd": st.just(1)},
+            )
+        }
+    ),
+    "sequencer": st.fixed_dictionaries(
+        {"rules": st.lists(st.builds(dict, sequence=st.lists(patterns, max_size=3)), max_size=2)},
+        optional={"resetCompositeReadiness": st.just(True), "enableDeletionSequencing": st.just(True)},
+    ),
+    "status-transformer": st.fixed_dictionaries(
+        {"statusConditionHooks": st.lists(st.builds(hook, patterns, st.booleans()), max_size=2)}
+    ),
+    "tag-manager": st.fixed_dictionaries(
+        {"addLabels": st.just([{"type": "FromValue", "labels": {"a": "b"}}])},
+        optional={"removeLabels": st.just([{"type": "FromCompositeFieldPath", "fromFieldPath": "spec.a"}])},
     ),
     "extra-resources": st.fixed_dictionaries(
         {"spec": st.fixed_dictionaries({}, optional={"extraResources": st.lists(selector, max_size=2)})}

@@ -19,6 +19,11 @@ _FUNCTIONS = {
     "environment-configs": (f"{_HERE}.environment_configs", "run"),
     "extra-resources": (f"{_HERE}.extra_resources", "run"),
     "go-templating": (f"{_HERE}.go_templating.function", "run"),
+    "cel-filter": (f"{_HERE}.cel_filter.function", "run"),
+    "dummy": (f"{_HERE}.dummy.function", "run"),
+    "sequencer": (f"{_HERE}.sequencer.function", "run"),
+    "status-transformer": (f"{_HERE}.status_transformer.function", "run"),
+    "tag-manager": (f"{_HERE}.tag_manager.function", "run"),
     NATIVE: (f"{_HERE}.patch_and_transform.native", "run_native"),
 }
 
@@ -26,7 +31,7 @@ PUBLISHED = tuple(sorted(name for name in _FUNCTIONS if name != NATIVE))
 """The names of the built-in functions that stand for a published package."""
 
 
-_RUN_WHAT_USERS_WRITE = ("go-templating",)
+_RUN_WHAT_USERS_WRITE = ("go-templating", "cel-filter", "sequencer", "status-transformer")
 """Bounded in time like the others, but that bound is seconds."""
 
 

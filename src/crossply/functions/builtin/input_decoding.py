@@ -78,6 +78,24 @@ def text(go_type: str = "string") -> Shape:
     return read
 
 
+def boolean(value: Any) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise _mismatch(value, "bool")
+    return value
+
+
+def mapping(go_type: str, item: Shape, absent: Any) -> Shape:
+    """An object with the author's own names and values of one kind; null reads as `absent`."""
+
+    def read(value: Any) -> Object:
+        if not isinstance(value, dict):
+            raise _mismatch(value, go_type)
+        return {name: absent if each is None else item(each) for name, each in value.items()}
+
+    return read
+
+
 def uint64(value: Any) -> int:
     """A whole number that is not negative."""
     if isinstance(value, bool) or not isinstance(value, int | float):

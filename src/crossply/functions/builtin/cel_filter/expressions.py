@@ -1,0 +1,56 @@
+"""Asking CEL about a request. Expressions are evaluated in a confined process, each of a set compiled once.
+
+An expression sees `observed`, `desired` and `context` as the function protocol describes them; one that is
+asked about a desired resource sees it as `resource`, and its name as `name`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from crossply.compose.messages import Request
+from crossply.functions.builtin.confined.pool import ProgramError, ask
+from crossply.functions.builtin.confined.questions import as_json, state_data
+
+_LANGUAGE = "crossply.functions.builtin.cel_filter.worker"
+
+
+class ExpressionError(Exception):
+    """An expression has no value. It never leaves the function: it becomes a fatal result."""
+
+
+class Question(NamedTuple):
+    """An expression, and the name of the desired resource that it is asked about, if any."""
+
+    expression: str
+    about: str | None = None
+    kind: str = "bool"
+
+
+def evaluate(request: Request, expressions: Sequence[str]) -> list[bool]:
+    """What conditions say of a request; ExpressionError of the first that says nothing."""
+    values: list[bool] = []
+    for value in answers(request, [Question(expression) for expression in expressions]):
+        if isinstance(value, ExpressionError):
+            raise value
+        values.append(value)
+    return values
+
+
+def answers(request: Request, questions: Sequence[Question]) -> list[Any]:
+    """The value of each expression, or the ExpressionError that says why it has none."""
+    import orjson
+
+    programs = list(dict.fromkeys((each.expression, each.kind) for each in questions))
+    asked = [(programs.index((each.expression, each.kind)), each.about) for each in questions]
+    try:
+        data = {
+            "observed": state_data(request.observed),
+            "desired": state_data(request.desired),
+            "context": request.context or {},
+        }
+        reply = ask(_LANGUAGE, as_json(programs), as_json([data, asked]))
+    except (ProgramError, TypeError) as error:  # the latter: a text that is no Unicode
+        raise ExpressionError(str(error)) from None
+    return [ExpressionError(problem) if problem else value for value, problem in orjson.loads(reply)]

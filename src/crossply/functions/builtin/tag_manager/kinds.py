@@ -1,0 +1,122 @@
+"""Which composed resources have tags.
+
+Their schema says so, and the function asks for it. Where none is to be had, as in a render, kinds are told
+by their names: those of the large cloud providers have tags, but for the many that only join others.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.compose.messages import Request, Requirements, SchemaSelector
+from crossply.values import Object
+
+IGNORE = "tag-manager.fn.crossplane.io/ignore-resource"
+"""The annotation, or label, by which a resource is left alone."""
+
+_SCHEMAS = 5
+"""The engine's capability to send schemas."""
+
+_PROVIDERS = (".aws.upbound.io", ".aws.m.upbound.io", ".azure.upbound.io", ".azure.m.upbound.io")
+_ENDINGS_WITHOUT_TAGS = (
+    "Assignment",
+    "Association",
+    "Attachment",
+    "Auth",
+    "Configuration",
+    "Controls",
+    "Encryption",
+    "Lock",
+    "Membership",
+    "Notification",
+    "Peering",
+    "Permission",
+    "Policy",
+    "Record",
+    "Route",
+    "Rule",
+    "Settings",
+    "Subscription",
+    "Validation",
+    "Versioning",
+)
+_KINDS_WITHOUT_TAGS = frozenset(
+    (
+        "cloudwatchlogs/Stream",
+        "dbforpostgresql/FlexibleServerDatabase",
+        "iam/Group",
+        "kms/Alias",
+        "lambda/Alias",
+        "network/Subnet",
+        "s3/BucketACL",
+        "s3/BucketPublicAccessBlock",
+        "storage/Blob",
+        "storage/Container",
+    )
+)
+_KINDS_WITH_TAGS = frozenset(
+    (
+        "appmesh/GatewayRoute",
+        "appmesh/Route",
+        "apprunner/ObservabilityConfiguration",
+        "ec2/SecurityGroupEgressRule",
+        "ec2/SecurityGroupIngressRule",
+        "ec2/VPCPeeringConnection",
+        "elbv2/LBListenerRule",
+        "iam/Policy",
+    )
+)
+
+
+def is_ignored(obj: Object) -> bool:
+    """Whether a resource asks to be left alone; its annotation counts before its label."""
+    metadata = _object(obj.get("metadata"))
+    for place in ("annotations", "labels"):
+        value = _object(metadata.get(place)).get(IGNORE)
+        if isinstance(value, str):
+            return value.lower() == "true"
+    return False
+
+
+def has_tags(obj: Object, request: Request) -> bool:
+    """Whether resources of this kind have tags."""
+    schema = request.required_schemas.get(_schema_name(obj))
+    if schema:
+        return "tags" in _properties(_properties(_properties(schema).get("spec")).get("forProvider"))
+    return _is_known(obj)
+
+
+def schemas_wanted(request: Request) -> Requirements | None:
+    """The schemas of all desired kinds that a provider looks after, if the engine sends schemas."""
+    if _SCHEMAS not in request.capabilities:
+        return None
+    wanted = {}
+    for resource in request.desired.resources.values():
+        obj = resource.object
+        if "forProvider" in _object(obj.get("spec")) and _schema_name(obj):
+            wanted[_schema_name(obj)] = SchemaSelector(obj["apiVersion"], obj["kind"])
+    return Requirements(schemas=wanted) if wanted else None
+
+
+def _schema_name(obj: Object) -> str:
+    api_version, kind = obj.get("apiVersion"), obj.get("kind")
+    return f"{api_version}/{kind}" if isinstance(api_version, str) and isinstance(kind, str) else ""
+
+
+def _is_known(obj: Object) -> bool:
+    group, _, _ = str(obj.get("apiVersion")).partition("/")
+    kind = str(obj.get("kind"))
+    if not group.endswith(_PROVIDERS):
+        return False
+    short = f"{group.partition('.')[0]}/{kind}"
+    if short in _KINDS_WITH_TAGS:
+        return True
+    return short not in _KINDS_WITHOUT_TAGS and not kind.endswith(_ENDINGS_WITHOUT_TAGS)
+
+
+def _properties(schema: Any) -> Object:
+    return _object(_object(schema).get("properties"))
+
+
+def _object(value: Any) -> Object:
+    return value if isinstance(value, dict) else {}
