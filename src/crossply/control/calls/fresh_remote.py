@@ -12,6 +12,8 @@ from crossply.compose.messages import Request, Response
 from crossply.functions.remote import Remote
 
 _CERTIFICATE = "tls.crt"
+Seen = tuple[int, int]
+"""What tells one certificate from the next: the time of its file, and which file it is."""
 
 
 class _Line:
@@ -19,7 +21,7 @@ class _Line:
 
     __slots__ = ("calls", "remote", "seen")
 
-    def __init__(self, remote: Remote, seen: int) -> None:
+    def __init__(self, remote: Remote, seen: Seen) -> None:
         self.remote = remote
         self.seen = seen
         self.calls = 0
@@ -69,9 +71,10 @@ class FreshRemote:
         if over:
             line.remote.close()
 
-    def _look(self) -> int:
-        """What tells these certificates from the next; one that cannot be read is told when it is needed."""
+    def _look(self) -> Seen:
+        """What is there now; that it cannot be read is told when it is needed."""
         try:
-            return os.stat(os.path.join(self._certificates, _CERTIFICATE)).st_mtime_ns
+            found = os.stat(os.path.join(self._certificates, _CERTIFICATE))
         except OSError:
-            return 0
+            return (0, 0)
+        return (found.st_mtime_ns, found.st_ino)

@@ -1,0 +1,204 @@
+"""Calling the revisions of functions: over mutual TLS, by endpoints of our own, anew when they change."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from datetime import UTC, datetime
+
+import pytest
+
+from crossply.certificates import FOR_CLIENTS, FOR_SERVERS
+from crossply.compose.messages import Request, Resource, Response, State
+from crossply.control.calls.pipeline_functions import PipelineFunctions
+from crossply.control.runtimes.authority import (
+    Lives,
+    authority_due,
+    issued,
+    purpose_for,
+    read_authorities,
+)
+from crossply.control.runtimes.private_files import PrivateFiles
+from crossply.functions.failures import FunctionError, FunctionNotBound, FunctionTimedOut
+from crossply.functions.server import FunctionServer, ServerSettings
+from crossply.kinds.composition import Step, parse_composition
+from tests.control.test_choosing_revisions import revision
+
+NOW = datetime.now(UTC)
+STEP = Step("s", "f")
+
+
+def authority():
+    """Somebody who signs certificates."""
+    found = read_authorities(authority_due({}, NOW, Lives()), NOW)
+    assert found is not None
+    return found
+
+
+@contextlib.contextmanager
+def shown(by, usage=FOR_CLIENTS):
+    """A directory with a certificate by an authority, which can be replaced."""
+    files = PrivateFiles()
+    files.replace(signed(by, usage))
+    try:
+        yield files
+    finally:
+        files.remove()
+
+
+def signed(by, usage=FOR_CLIENTS):
+    return issued(purpose_for(usage, ("localhost",)), by, NOW, Lives())
+
+
+def saying(who):
+    """A function that says who it is."""
+    return lambda request: Response(State(Resource({"by": who})))
+
+
+@contextlib.contextmanager
+def serving(by, who="it"):
+    """A function that only talks to whom an authority vouches for; its endpoint."""
+    with shown(by, FOR_SERVERS) as files:
+        server = FunctionServer(
+            "test", saying(who), ServerSettings("127.0.0.1:0", certificates=files.directory)
+        )
+        try:
+            yield f"dns:///localhost:{server.port}"
+        finally:
+            server.stop()
+
+
+@pytest.fixture
+def functions():
+    made = PipelineFunctions(seconds=5.0)
+    yield made
+    made.close()
+
+
+def called(functions, step=STEP):
+    """Who answers a step."""
+    answer = asyncio.run(functions.call(step, Request(State())))
+    return answer.response.desired.composite.object["by"]
+
+
+def test_an_endpoint_is_called_with_mutual_tls(functions):
+    ours = authority()
+    with serving(ours) as endpoint, shown(ours) as files:
+        functions.opening.certificates = files.directory
+        functions.put_revision(revision(1, endpoint=endpoint))
+        assert called(functions) == "it"
+
+
+def test_without_a_certificate_nothing_is_sent(functions):
+    functions.put_revision(revision(1))
+    with pytest.raises(FunctionNotBound, match="there is no certificate to show"):
+        called(functions)
+
+
+def test_who_is_not_vouched_for_gets_nothing():
+    functions = PipelineFunctions(seconds=1.0)
+    with serving(authority()) as endpoint, shown(authority()) as files:
+        functions.opening.certificates = files.directory
+        functions.put_revision(revision(1, endpoint=endpoint))
+        with pytest.raises(FunctionError):
+            called(functions)
+    functions.close()
+
+
+def test_new_certificates_are_shown_from_the_next_call_on():
+    functions = PipelineFunctions(seconds=1.0)
+    ours, strange = authority(), authority()
+    with serving(ours) as endpoint, shown(ours) as files:
+        functions.opening.certificates = files.directory
+        functions.put_revision(revision(1, endpoint=endpoint))
+        assert called(functions) == "it"
+        files.replace(signed(strange))
+        with pytest.raises(FunctionTimedOut):
+            called(functions)
+        files.replace(signed(ours))
+        assert called(functions) == "it"
+    functions.close()
+
+
+def test_a_new_endpoint_is_called_and_each_step_gets_the_revision_it_wants(functions):
+    ours = authority()
+    with contextlib.ExitStack() as stack:
+        one, two, three = (stack.enter_context(serving(ours, who)) for who in ("one", "two", "three"))
+        functions.opening.certificates = stack.enter_context(shown(ours)).directory
+        functions.put_revision(revision(1, endpoint=one, channel="stable"))
+        functions.put_revision(revision(2, endpoint=two, channel="alpha"))
+        selects = Step("s", "f", function_revision_selector={"channel": "stable"})
+        assert [called(functions), called(functions, selects)] == ["two", "one"]
+        functions.put_revision(revision(1, endpoint=three, channel="stable"))
+        assert [called(functions), called(functions, selects)] == ["two", "three"]
+
+
+class Opened:
+    """A runner of a test, which notes what becomes of it."""
+
+    def __init__(self, way, noted):
+        self.way, self.noted = way, noted
+
+    def __call__(self, request, timeout):
+        return saying(self.way.revision)(request)
+
+    def close(self):
+        self.noted.append(self.way.revision)
+
+
+def test_an_endpoint_of_our_own_is_opened_once_and_closed_when_its_revision_rests(functions):
+    opened, closed = [], []
+
+    def opener(way):
+        opened.append(way.revision)
+        return Opened(way, closed)
+
+    functions.opening.schemes["container"] = opener
+    functions.put_revision(revision(1, endpoint="container:///f-1"))
+    assert [called(functions), called(functions)] == ["f-1", "f-1"]
+    functions.put_revision(revision(2, endpoint="container:///f-2"))
+    assert called(functions) == "f-2"
+    assert closed == [], "somebody may select it"
+    functions.put_revision(revision(1, endpoint="container:///f-1", active=False))
+    functions.close()
+    wait_until(lambda: closed == ["f-1", "f-2"])
+    assert opened == ["f-1", "f-2"]
+
+
+def wait_until(check):
+    """Wait for what happens beside us."""
+    passed = threading.Event()
+    for _ in range(500):
+        if check():
+            return
+        passed.wait(0.01)
+    raise AssertionError("it never came to be")
+
+
+[CONTAINER] = parse_composition(
+    {
+        "metadata": {"name": "c"},
+        "spec": {
+            "compositeTypeRef": {"apiVersion": "example.org/v1", "kind": "Thing"},
+            "functions": [{"name": "c", "type": "Container", "container": {"image": "example.org/c"}}],
+        },
+    }
+).steps
+
+
+def test_a_step_that_names_an_image_is_run_beside_the_event_loop(functions):
+    threads = []
+
+    def run(step, request, seconds):
+        threads.append(threading.current_thread())
+        return saying(step.container.image)(request)
+
+    functions.containers.run = run
+    assert called(functions, CONTAINER) == "example.org/c"
+    assert threads != [threading.main_thread()]
+
+
+def test_a_step_that_names_an_image_says_so_where_there_is_nothing_to_run_it(functions):
+    with pytest.raises(FunctionNotBound, match="there is nothing here that runs containers"):
+        called(functions, CONTAINER)
