@@ -13,6 +13,7 @@ from crossply.apiserver.told_kinds import check_kind, unreadable_head
 from crossply.values import Object
 from crossply.values.gojson import JsonError
 from crossply.values.gojson import loads as go_loads
+from crossply.values.kept import kept
 
 JSON, YAML = "application/json", "application/yaml"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
@@ -30,7 +31,7 @@ _SORTED = orjson.OPT_SORT_KEYS
 
 def encode(obj: Object) -> bytes:
     """An object as it is stored: JSON with sorted keys."""
-    return orjson.dumps(obj, option=_SORTED)
+    return kept(orjson.dumps(obj, option=_SORTED))
 
 
 def decode(data: bytes) -> Object:
