@@ -1,0 +1,239 @@
+"""Fetching packages as a control plane does: what is not as it was promised is neither used nor kept."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import secrets
+import tarfile
+
+import pytest
+
+from crossply.control.kinds import IMAGE_CONFIG, SECRET
+from crossply.control.packages.fetching import ALWAYS, NEVER, FetchError, Fetching, source_and_version
+from crossply.control.packages.settings import PackageSettings
+from crossply.packages.addresses import Refused
+from crossply.packages.failures import PackagesError, TooLarge, WrongDigest
+from crossply.packages.image import encode
+from crossply.packages.registry import Trust
+from crossply.packages.registry_failures import NotAllowed, RegistryUnreachable
+from crossply.packages.signatures import NotSigned
+from tests.packages.making import STREAM, archive, image, member, package
+from tests.packages.peers import Lying
+from tests.packages.test_bombs import MIB, bomb, header
+
+pytestmark = pytest.mark.usefixtures("installed")
+DIGEST = encode(package()).manifest.digest
+
+
+@pytest.fixture
+def fetch(connect, ns, tmp_path):
+    """Play a case that is given a registry that lies, and what fetches from it; all have their own names."""
+
+    def run(case, **settings):
+        async def connected(client):
+            async with Lying().running() as registry:
+                registry.serve_image(package())
+                kept = PackageSettings(str(tmp_path / "packages"), namespace=ns, service_account="")
+                await case(registry, Fetching(client, kept._replace(**settings)), client)
+
+        connect(connected)
+
+    return run
+
+
+@contextlib.asynccontextmanager
+async def config(client, prefix: str, **spec):
+    """An ImageConfig, for as long as a case needs it."""
+    name = f"case-{secrets.token_hex(4)}"
+    body = {
+        "apiVersion": IMAGE_CONFIG.api_version,
+        "kind": IMAGE_CONFIG.kind,
+        "metadata": {"name": name},
+        "spec": {"matchImages": [{"prefix": prefix}], **spec},
+    }
+    await client.create(IMAGE_CONFIG, body)
+    try:
+        yield name
+    finally:
+        await client.delete(IMAGE_CONFIG, name)
+
+
+async def pull_secret(
+    client, namespace: str, registry: str, login: str, key: str = ".dockerconfigjson"
+) -> str:
+    auths = {registry: {"auth": base64.b64encode(login.encode()).decode()}}
+    content = json.dumps(auths if key == ".dockercfg" else {"auths": auths})
+    name = f"case-{secrets.token_hex(4)}"
+    data = {key: base64.b64encode(content.encode()).decode()}
+    kind = {".dockercfg": "kubernetes.io/dockercfg", ".dockerconfigjson": "kubernetes.io/dockerconfigjson"}
+    body = {"metadata": {"name": name, "namespace": namespace}, "type": kind.get(key, "Opaque"), "data": data}
+    await client.create(SECRET, body)
+    return name
+
+
+def paths(registry: Lying) -> list[str]:
+    return [path for _, path, _ in registry.seen]
+
+
+def test_a_package_is_fetched_once_and_kept(fetch, tmp_path):
+    async def case(registry, fetching, client):
+        image = f"{registry.address}/acme/x:v1"
+        fetched = await fetching.package(image)
+        assert fetched.package.name == "function-x"
+        assert (fetched.resolved.digest, fetched.resolved.pulled) == (DIGEST, image)
+        left = [name[-3:] for name in os.listdir(tmp_path / "packages")]
+        assert left == [".gz"], "and nothing is left over"
+        registry.seen.clear()
+        await fetching.package(image, digest=DIGEST)
+        await fetching.package(image, NEVER, digest=DIGEST)
+        assert paths(registry) == [], "what is known by its digest is not asked for"
+        await fetching.package(image, ALWAYS, digest=DIGEST)
+        assert len(paths(registry)) == 3, "the manifest, the configuration and the layer"
+
+    fetch(case)
+
+
+def test_what_may_not_be_pulled_must_be_there(fetch):
+    async def case(registry, fetching, client):
+        with pytest.raises(FetchError, match=r"^package not in cache and pull policy is Never$"):
+            await fetching.package(f"{registry.address}/acme/x:v1", NEVER)
+
+    fetch(case)
+
+
+def test_other_bytes_than_the_digest_promises_are_not_used_and_not_kept(fetch, tmp_path):
+    async def case(registry, fetching, client):
+        other = package(STREAM.replace(b"function-x", b"function-y"))
+        blob = package().layers[0].blob
+        registry.serve(f"/v2/acme/x/blobs/{blob.digest}", other.layers[0].blob.open().read()[: blob.size])
+        with pytest.raises(WrongDigest, match=rf"^cannot fetch package {registry.address}/acme/x:v1: blob "):
+            await fetching.package(f"{registry.address}/acme/x:v1")
+        registry.serve_image(package())
+        path = f"/v2/acme/x/manifests/{DIGEST}"
+        registry.serve(path, encode(other).manifest.data, Content_Type=encode(other).media_type)
+        with pytest.raises(WrongDigest):
+            await fetching.package(f"{registry.address}/acme/x:v1", digest=DIGEST)
+        assert os.listdir(tmp_path / "packages") == []
+
+    fetch(case)
+
+
+def test_what_is_kept_is_checked_when_it_is_read(fetch, tmp_path):
+    async def case(registry, fetching, client):
+        image = f"{registry.address}/acme/x:v1"
+        await fetching.package(image)
+        [kept] = (tmp_path / "packages").iterdir()
+        kept.write_bytes(kept.read_bytes()[:-9] + b"wicked!!!")
+        fetched = await fetching.package(image, digest=DIGEST)
+        assert fetched.package.name == "function-x"
+
+    fetch(case)
+
+
+def test_a_bomb_ends_at_its_limit_and_leaves_the_others_alone(fetch, tmp_path):
+    async def case(registry, fetching, client):
+        wicked = bomb(header("package.yaml", 250 * MIB, tarfile.REGTYPE), zeros=MIB)
+        registry.serve_image(wicked, "acme/bomb")
+        with pytest.raises(TooLarge, match=r"^cannot fetch package .*: package.yaml of "):
+            await fetching.package(f"{registry.address}/acme/bomb:v1")
+        assert (await fetching.package(f"{registry.address}/acme/x:v1")).package.name == "function-x"
+
+    fetch(case)
+
+
+def test_an_image_that_is_no_package_is_told(fetch):
+    async def case(registry, fetching, client):
+        registry.serve_image(image(archive([member("bin/function", b"x")])), "acme/runtime")
+        with pytest.raises(PackagesError, match=r"^cannot fetch package .*: package.yaml not found: EOF$"):
+            await fetching.package(f"{registry.address}/acme/runtime:v1")
+
+    fetch(case)
+
+
+@pytest.mark.parametrize("key", [".dockerconfigjson", ".dockercfg"])
+def test_a_login_is_shown_to_its_registry_only(fetch, ns, key):
+    async def case(registry, fetching, client):
+        for path in ("manifests/v1", f"manifests/{DIGEST}"):
+            registry.serve(f"/v2/acme/x/{path}", status=401, WWW_Authenticate='Basic realm="x"')
+        name = await pull_secret(client, ns, "elsewhere.example", "me:secret", key)
+        with pytest.raises(NotAllowed, match="UNAUTHORIZED") as refused:
+            await fetching.resolve(f"{registry.address}/acme/x:v1", [name, "lost"])
+        assert "(there is no pull secret lost)" in str(refused.value)
+        assert {shown for _, _, shown in registry.seen} == {""}
+        own = await pull_secret(client, ns, registry.address, "me:secret", key)
+        with pytest.raises(NotAllowed):
+            await fetching.resolve(f"{registry.address}/acme/x:v1", [own])
+        assert f"Basic {base64.b64encode(b'me:secret').decode()}" in {shown for _, _, shown in registry.seen}
+
+    fetch(case)
+
+
+def test_a_secret_that_is_no_pull_secret_is_told_without_its_content(fetch, ns):
+    async def case(registry, fetching, client):
+        name = await pull_secret(client, ns, registry.address, "me:secret", "password")
+        with pytest.raises(PackagesError, match=rf"^the pull secret {name} has neither ") as refused:
+            await fetching.resolve(f"{registry.address}/acme/x:v1", [name])
+        assert "secret:" not in str(refused.value)
+
+    fetch(case)
+
+
+@pytest.mark.parametrize("target", ["http://169.254.169.254/latest/meta-data", "file:///etc/passwd"])
+def test_a_registry_cannot_send_us_elsewhere(fetch, target):
+    async def case(registry, fetching, client):
+        registry.serve("/v2/acme/x/manifests/v1", status=307, Location=target)
+        with pytest.raises(Refused, match=r"^cannot resolve .* to digest: "):
+            await fetching.resolve(f"{registry.address}/acme/x:v1")
+
+    fetch(case)
+
+
+def test_plain_http_is_for_this_machine_or_where_it_was_allowed(fetch):
+    async def case(registry, fetching, client):
+        port = registry.address.rpartition(":")[2]
+        with pytest.raises(RegistryUnreachable, match="https://"):
+            await fetching.resolve(f"ip6-localhost:{port}/acme/x:v1")
+
+    fetch(case)
+
+    async def allowed(registry, fetching, client):
+        with pytest.raises(RegistryUnreachable, match=r'Get "http://not.this.example/v2/"'):
+            await fetching.resolve("not.this.example/acme/x:v1")
+
+    fetch(allowed, trust=Trust(plain_http=frozenset({"not.this.example"})))
+
+
+def test_a_package_does_not_escape_its_verification_by_a_mirror(fetch):
+    """Also not where it was fetched before anybody asked for a signature."""
+
+    async def case(registry, fetching, client):
+        own = {"prefix": f"{registry.address}/acme/"}
+        key = {"secretRef": {"name": "none", "key": "none"}}
+        cosign = {"provider": "Cosign", "cosign": {"authorities": [{"name": "us", "key": key}]}}
+        async with config(client, "registry.example/team/", rewriteImage=own):
+            fetched = await fetching.package("registry.example/team/x:v1")
+            assert str(fetched.resolved.reference) == f"{registry.address}/acme/x@{DIGEST}"
+            async with config(client, "registry.example/", verification=cosign) as name:
+                for policy in (NEVER, "", ALWAYS):
+                    with pytest.raises(NotSigned):
+                        await fetching.package("registry.example/team/x:v1", policy, digest=DIGEST)
+                resolved = await fetching.resolve("registry.example/team/x:v1")
+                assert {"name": name, "reason": "VerifyImage"} in resolved.config_refs
+
+    fetch(case)
+
+
+@pytest.mark.parametrize(
+    ("image", "source", "version"),
+    [
+        ("docker.io/acme/x:v1", "docker.io/acme/x", "v1"),
+        ("registry.example:5000/a/b:v1", "registry.example:5000/a/b", "v1"),
+        (f"registry.example/a/b:v1@{DIGEST}", "registry.example/a/b", DIGEST),
+        (f"registry.example/a/b@{DIGEST}", "registry.example/a/b", DIGEST),
+    ],
+)
+def test_a_package_is_known_by_its_source_as_it_is_written(image, source, version):
+    assert source_and_version(image) == (source, version)
