@@ -28,19 +28,22 @@ class Installed:
         self.s = s
         self.name = name or f"{s.id}-function"
 
-    async def apply(self, address: str, labels: Object | None = None, **spec: Any) -> Object:
-        """Install the version that is served at an address."""
+    def body(self, address: str, labels: Object | None = None, **spec: Any) -> Object:
+        """The Function, in the version that is served at an address."""
         target = {
             "render.crossplane.io/runtime": "Development",
             "render.crossplane.io/runtime-development-target": address,
         }
-        body = {
+        return {
             "apiVersion": FUNCTION.api_version,
             "kind": "Function",
             "metadata": {"name": self.name, "annotations": target, "labels": labels or {}},
             "spec": {"package": "example.org/function:v1", **spec},
         }
-        return await self.s.client.apply(FUNCTION, body, "test")
+
+    async def apply(self, address: str, labels: Object | None = None, **spec: Any) -> Object:
+        """Install that version."""
+        return await self.s.client.apply(FUNCTION, self.body(address, labels, **spec), "test")
 
     async def revisions(self) -> list[Object]:
         """Its revisions, by their numbers."""

@@ -9,6 +9,7 @@ import pytest
 from crossply.kube.failures import Invalid
 from tests.e2e.packages import NONE_ACTIVE, REVISIONS, Installed, telling
 from tests.e2e.pipelines import served
+from tests.e2e.planning import Plans
 from tests.e2e.scenario import FUNCTION
 from tests.e2e.things import READY, SYNCED, Things, failing, until_told
 
@@ -172,6 +173,23 @@ def test_no_more_revisions_are_active_than_the_limit_and_the_oldest_rests_first(
         await function.until_states("Active", "Active", "Active")
 
     with versions("one", "two", "three") as addresses:
+        play(lambda s: scenario(s, *addresses))
+
+
+def test_a_new_version_is_planned_for_the_xrs_that_would_call_it(play, tmp_path):
+    async def scenario(s, old, new):
+        function, things = Installed(s), await Things.defined(s)
+        await function.apply(old)
+        await function.until_states("Active")
+        await things.compose(function.step())
+        await things.apply("mine")
+        await until_made_by(things, "old", "mine")
+        planned = await Plans(s, tmp_path).of(function.body(new), things.body("mine"))
+        [made] = [node for node in planned.nodes() if node["kind"] == "ConfigMap"]
+        assert made["fields"] == [{"path": "data.by", "before": "old", "after": "new"}]
+        assert await function.states() == ["Active"]
+
+    with versions("old", "new") as addresses:
         play(lambda s: scenario(s, *addresses))
 
 

@@ -1,0 +1,64 @@
+"""What functions say they can do: a pipeline with one that cannot compose is not run."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.packages import PACKAGE, REVISIONS, telling
+from tests.e2e.pipelines import served
+from tests.e2e.scenario import condition
+from tests.e2e.things import READY, REVISION, SYNCED, Things, failing, message_of, until_told
+
+pytestmark = pytest.mark.xdist_group("e2e")
+
+
+async def revision_of_ours(s, address):
+    """A FunctionRevision that nobody but us looks after."""
+    name = f"{s.id}-function"
+    annotations = {
+        "crossplane.io/paused": "true",
+        "render.crossplane.io/runtime": "Development",
+        "render.crossplane.io/runtime-development-target": address,
+    }
+    body = {
+        "apiVersion": REVISIONS.api_version,
+        "kind": REVISIONS.kind,
+        "metadata": {"name": name, "labels": {PACKAGE: name}, "annotations": annotations},
+        "spec": {"image": "example.org/function:v1", "revision": 1, "desiredState": "Active"},
+    }
+    await s.client.create(REVISIONS, body)
+    return name
+
+
+async def say(s, name, *capabilities):
+    await s.client.patch_merge(
+        REVISIONS, name, {"status": {"capabilities": list(capabilities)}}, subresource="status"
+    )
+
+
+def test_a_pipeline_with_a_function_that_cannot_compose_is_not_run_until_it_can(play):
+    async def scenario(s, address):
+        function = await revision_of_ours(s, address)
+        await say(s, function, "composition")
+        things = await Things.defined(s)
+        await things.compose({"step": "tell", "functionRef": {"name": function}})
+        await things.apply("mine")
+        xr = await things.until("mine", SYNCED, READY)
+        [revision] = [things.of_engine(xr)["compositionRevisionRef"]["name"]]
+        await say(s, function, "operation")
+        found = await s.until(REVISION, revision, condition("ValidPipeline", "False", "MissingCapabilities"))
+        told = (
+            f'function "{function}" (active revision "{function}") is missing required capabilities: '
+            "composition"
+        )
+        assert message_of(found, "ValidPipeline") == told
+        assert condition("Synced", "True")(found)
+        await until_told(s, found, "Warning", "CheckCapabilities", told)
+        refused = f"selected CompositionRevision {revision} does not have a valid function pipeline: {told}"
+        await things.until("mine", failing(refused))
+        await say(s, function, "operation", "Composition")
+        await things.until("mine", SYNCED, READY)
+        await s.client.delete(REVISIONS, function)
+
+    with served(telling("it")) as address:
+        play(lambda s: scenario(s, address))
