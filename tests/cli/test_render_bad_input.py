@@ -206,9 +206,14 @@ RUNTIME = 'cannot start function runtimes: cannot get runtime for Function "pt":
         'annotation "crossply.dev/command" is required',
     ),
     (
-        "a package that is not built in",
-        function(package="x/function-y"),
+        "a package that is not built in, with Docker",
+        function(package="x/function-y", crossply__runtime="docker"),
         "no container engine answers at",
+    ),
+    (
+        "a package that is not built in, of a registry that is not there",
+        function(package="127.0.0.1:1/x/function-y"),
+        'package "127.0.0.1:1/x/function-y": Get "https://127.0.0.1:1/v2/": dial tcp',
     ),
 )
 def test_a_bad_functions_file(bench, functions, sentence) -> None:

@@ -65,7 +65,7 @@ def test_a_failure_is_counted_by_its_grpc_code_and_goes_on(meter, problem, code)
     ("annotations", "package", "target"),
     [
         ({}, "xpkg.crossplane.io/crossplane-contrib/function-auto-ready:v0.6.0", "in-process"),
-        ({}, "example.org/function-of-ours:v1", "docker"),
+        ({}, "example.org/function-of-ours:v1", "container"),
         (
             {
                 "render.crossplane.io/runtime": "Development",

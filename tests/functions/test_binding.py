@@ -45,7 +45,12 @@ def test_a_package_is_served_by_the_built_in_function_of_its_name(package, found
     ("given", "preferred", "runtime", "reason"),
     [
         (function(), None, "builtin", "a published package needs no annotation"),
-        (function(OTHER), None, "docker", "anything else is an image"),
+        (function(OTHER), None, "container", "anything else is an image"),
+        (function(OTHER), "docker", "docker", "the command prefers Docker"),
+        (function(OTHER, **{f"{THEIRS}-docker-network": "n"}), None, "docker", "a network is Docker's"),
+        (function(OTHER, **{f"{THEIRS}-docker-cleanup": "Stop"}), None, "container", "nothing to clean up"),
+        (function(**{OURS: "container"}), None, "container", "ours, although one is built in"),
+        (function(**{OURS: "run-to-completion"}), None, "run-to-completion", "ours"),
         (function(), "docker", "docker", "the command's choice"),
         (function(OTHER), "builtin", "builtin", "the command's choice, refused when bound"),
         (function(**{THEIRS: "Docker"}), None, "docker", "Docker was asked for by name"),
@@ -104,6 +109,7 @@ def test_a_package_that_is_not_built_in_is_refused_by_name():
 
 def test_without_an_engine_a_container_says_what_to_do_instead(monkeypatch, tmp_path):
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nothing.sock")
+    monkeypatch.setattr("crossply.containers.engine.ENGINES", ())
     runner = bind(function(OTHER))
     with pytest.raises(ContainerEngineUnavailable) as refused:
         runner(None, 1.0)

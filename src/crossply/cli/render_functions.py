@@ -109,11 +109,6 @@ def caller(runners: Runners, timeout: float) -> CallFunction:
     deadline = monotonic() + timeout
 
     def call(step: Step, request: Request) -> Response:
-        if step.container is not None:
-            raise inputs.RenderRefused(
-                f'function "{step.name}" of spec.functions is a container, which render cannot run yet',
-                hint="move it to a pipeline step whose Function is running already",
-            )
-        return runners.call(step.function, request, max(deadline - monotonic(), 0.001))
+        return runners.call_step(step, request, max(deadline - monotonic(), 0.001))
 
     return call

@@ -48,6 +48,7 @@ COMMANDS = (
     Entry("composition render", "render", "Render a composite resource (XR)."),
     Entry("config set", "config_set", "Set a value in the configuration file."),
     Entry("config view", "config_view", "Show the configuration in use."),
+    Entry("function runner", "function_runner", "Run the images of container functions for others.", "beta"),
     Entry("function serve", "function_serve", "Serve a built-in composition function over gRPC.", "beta"),
     Entry("resource trace", "trace", "Show a resource, what is below it, and why it is not ready.", "beta"),
     Entry("resource validate", "validate", "Validate resources against XRDs and CRDs.", "beta"),

@@ -2,7 +2,8 @@
 
 In this order: our annotation `crossply.dev/runtime`; Crossplane's `render.crossplane.io/runtime` where it
 says Development or InProcess; the command's `--function-runtime`; Crossplane's annotation where it says
-Docker; and without any of them a built-in function that has the name of the package, else a container.
+Docker; and without any of them a built-in function that has the name of the package, else a container: one
+that is started here where crun or runc is installed, and one of Docker's where not.
 """
 
 from __future__ import annotations
@@ -22,16 +23,24 @@ DEVELOPMENT_TARGET = "render.crossplane.io/runtime-development-target"
 DEFAULT_TARGET = "localhost:9443"
 
 BUILTIN, PROCESS, REMOTE, DOCKER = "builtin", "process", "remote", "docker"
-CHOICES = (DOCKER, BUILTIN)
+CONTAINER, TO_COMPLETION = "container", "run-to-completion"
+FROM_IMAGES = (DOCKER, CONTAINER, TO_COMPLETION)
+"""Those that run the image of a function, which has to be there first."""
+CHOICES = (DOCKER, CONTAINER, BUILTIN)
 """What `--function-runtime` may say."""
 
+_DOCKERS = ("name", "network", "target", "publish-address")
+"""Annotations that speak of what only Docker has."""
 _CROSSPLANE_RUNTIMES = {"Docker": DOCKER, "Development": REMOTE, "InProcess": BUILTIN}
 
 
 def choose_runtime(function: Object, preferred: str | None = None) -> str:
-    """How a Function is run: builtin, process, remote or docker. `preferred` is the command's choice."""
+    """How a Function is run: builtin, process, remote, container, run-to-completion or docker.
+
+    `preferred` is the command's choice.
+    """
     annotations = _annotations(function)
-    ours = _known(annotations, RUNTIME, dict.fromkeys((BUILTIN, PROCESS, REMOTE, DOCKER)))
+    ours = _known(annotations, RUNTIME, _OPENERS)
     theirs = _known(annotations, CROSSPLANE_RUNTIME, _CROSSPLANE_RUNTIMES)
     if ours:
         return ours
@@ -41,7 +50,11 @@ def choose_runtime(function: Object, preferred: str | None = None) -> str:
         return preferred
     if theirs:
         return DOCKER
-    return BUILTIN if builtin.for_package(_package(function)) else DOCKER
+    if builtin.for_package(_package(function)):
+        return BUILTIN
+    return (
+        DOCKER if any(f"{CROSSPLANE_RUNTIME}-docker-{key}" in annotations for key in _DOCKERS) else CONTAINER
+    )
 
 
 def remote_target(function: Object) -> str:
@@ -102,12 +115,39 @@ def _docker(function: Object) -> Runner:
     return Container(settings, f"{instead}; or {_OTHER_WAYS}")
 
 
-_OPENERS = {BUILTIN: _builtin, PROCESS: _process, REMOTE: _remote, DOCKER: _docker}
+def _container(function: Object) -> Runner:
+    import os
+
+    from crossply.containers.engine import engine_installed
+
+    return _in_container(function, to_completion=False) if engine_installed(os.environ) else _docker(function)
+
+
+def _to_completion(function: Object) -> Runner:
+    return _in_container(function, to_completion=True)
+
+
+def _in_container(function: Object, to_completion: bool) -> Runner:
+    from crossply.functions.docker_settings import read_settings
+    from crossply.functions.local_containers import open_locally
+
+    settings = read_settings(_name(function), _package(function), _annotations(function))
+    return open_locally(settings, to_completion)
+
+
+_OPENERS = {
+    BUILTIN: _builtin,
+    PROCESS: _process,
+    REMOTE: _remote,
+    DOCKER: _docker,
+    CONTAINER: _container,
+    TO_COMPLETION: _to_completion,
+}
 
 _NOT_BUILT_IN = f"built in are {', '.join(builtin.PUBLISHED)}"
 _OTHER_WAYS = (
     f"annotate the Function with {CROSSPLANE_RUNTIME}: Development if it is running already, or with "
-    f"{RUNTIME}: process and its command, or start Docker or podman to run its image"
+    f"{RUNTIME}: process and its command, or install crun, or start Docker or podman, to run its image"
 )
 
 

@@ -87,3 +87,10 @@ class ServeError(FunctionError):
 
     code = "CP-322"
     hint = ""
+
+
+class FunctionSettingsWrong(FunctionError):
+    """What a function may use is not said in a way that can be understood."""
+
+    code = "CP-323"
+    hint = "limits are quantities such as 64Mi and 250m, and timeouts durations such as 20s"

@@ -10,8 +10,12 @@ from crossply.functions import builtin
 from crossply.functions.binding import bind, bind_builtin
 from crossply.functions.failures import FunctionNotBound
 from crossply.functions.runner import Runner
-from crossply.kinds.composition import NATIVE_FUNCTION
+from crossply.kinds.composition import NATIVE_FUNCTION, Step
 from crossply.values import Object
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from crossply.functions.container_steps import ContainerSteps
 
 
 class Runners:
@@ -20,12 +24,13 @@ class Runners:
     `functions` are Function objects, `preferred` is the command's `--function-runtime`.
     """
 
-    __slots__ = ("_functions", "_open", "_preferred")
+    __slots__ = ("_functions", "_open", "_preferred", "_steps")
 
     def __init__(self, functions: Iterable[Object], preferred: str | None = None) -> None:
         self._functions = {function["metadata"]["name"]: function for function in functions}
         self._preferred = preferred
         self._open: dict[str, Runner] = {}
+        self._steps: ContainerSteps | None = None
 
     def call(self, name: str, request: Request, timeout: float) -> Response:
         """Call a function and wait at most `timeout` seconds."""
@@ -33,6 +38,16 @@ class Runners:
         if runner is None:
             runner = self._open[name] = self._bind(name)
         return runner(request, timeout)
+
+    def call_step(self, step: Step, request: Request, timeout: float) -> Response:
+        """Call the function of a step, whichever kind of function it is."""
+        if step.container is None:
+            return self.call(step.function, request, timeout)
+        if self._steps is None:
+            from crossply.functions.local_containers import local_steps
+
+            self._steps = local_steps()
+        return self._steps(step, request, timeout)
 
     def _bind(self, name: str) -> Runner:
         if name == NATIVE_FUNCTION:

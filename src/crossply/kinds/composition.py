@@ -197,9 +197,17 @@ def _container_steps(spec: Fields) -> list[Step]:
     given = native_input(spec) if spec.has("functions") and spec.text("mode") != "Pipeline" else None
     templates = said_by_templates(given["resources"]) if given is not None else {}
     return [
-        Step(entry.text("name"), entry.text("name"), container=parse_container_function(entry, templates))
+        _container_step(entry.text("name"), parse_container_function(entry, templates))
         for entry in spec.objects("functions")
     ]
+
+
+def _container_step(name: str, container: ContainerFunction) -> Step:
+    secrets = tuple(
+        CredentialRef(f"{secret.namespace}/{secret.name}", "Secret", secret.namespace, secret.name)
+        for secret in container.pull_secrets
+    )
+    return Step(name, name, credentials=secrets, container=container)
 
 
 def _step(entry: Fields) -> Step:

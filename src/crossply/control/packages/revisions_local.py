@@ -7,7 +7,7 @@ in the same way whatever becomes of the Function.
 from __future__ import annotations
 
 from crossply.compose.metadata import annotations_of, labels_of
-from crossply.functions.binding import DOCKER, choose_runtime
+from crossply.functions.binding import FROM_IMAGES, choose_runtime
 from crossply.functions.failures import RuntimeAnnotationError
 from crossply.values import Object
 from crossply.values.digest import of_value
@@ -19,7 +19,7 @@ _SAY_HOW = ("crossply.dev/", "render.crossplane.io/")
 
 def needs_package(function: Object) -> bool:
     """Whether a Function is run from its image; raises what is wrong with its annotations."""
-    return choose_runtime(function) == DOCKER
+    return choose_runtime(function) in FROM_IMAGES
 
 
 def is_local(revision: Object) -> bool:

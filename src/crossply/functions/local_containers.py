@@ -1,0 +1,44 @@
+"""Containers for a command of a user: their store of images, their logins, their registries."""
+
+from __future__ import annotations
+
+import os
+
+from crossply.containers.settings import Settings, store_directory
+from crossply.containers.store import Store, StoredImage
+from crossply.errors import CrossplyError
+from crossply.functions.container_steps import ContainerSteps
+from crossply.functions.docker_settings import ContainerSettings
+from crossply.functions.image_runs import ImageRun, fetch_within
+from crossply.functions.in_container import InContainer
+from crossply.packages.keychain import default_keychain
+from crossply.packages.registry import Trust
+
+
+def open_locally(function: ContainerSettings, to_completion: bool) -> InContainer:
+    """The runner of a Function whose image the user names."""
+    wanted = ImageRun(function.image, function.pull_policy, default_keychain(os.environ))
+
+    def fetch(seconds: float) -> StoredImage:
+        try:
+            return fetch_within(seconds, wanted, _store(), _trust())
+        except CrossplyError as problem:
+            raise problem.within(f'package "{function.image}"') from None
+
+    settings = Settings(environment=function.environment)
+    return InContainer(function.function, fetch, settings, to_completion=to_completion)
+
+
+def local_steps() -> ContainerSteps:
+    """What runs the container functions of the user's Compositions."""
+    return ContainerSteps(_store(), default_keychain(os.environ), _trust())
+
+
+def _store() -> Store:
+    return Store(store_directory(os.environ))
+
+
+def _trust() -> Trust:
+    from urllib.request import getproxies_environment
+
+    return Trust(proxies=getproxies_environment())

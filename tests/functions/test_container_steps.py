@@ -1,0 +1,253 @@
+"""Container functions of Compositions: images that read a FunctionIO and write one, here or by a runner."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+
+import grpc
+import pytest
+from function_peers import CROSSPLY
+from small_images import needs_containers, script_image
+from tests.packages import peers
+
+from crossply.compose.messages import READY_TRUE, Request, Resource, State
+from crossply.containers.settings import Settings
+from crossply.containers.store import Store
+from crossply.errors import CrossplyError
+from crossply.functions.container_steps import ContainerSteps
+from crossply.functions.image_runs import ImageRuns
+from crossply.functions.proto.v1alpha1 import run_function_pb2 as messages
+from crossply.functions.runner_client import FIRST_METHOD, METHOD, is_our_own
+from crossply.functions.runner_service import RunnerServer, RunnerSettings
+from crossply.kinds.composition import parse_composition
+
+pytestmark = needs_containers
+
+XR = {"apiVersion": "acme.test/v1", "kind": "XThing", "metadata": {"name": "x"}, "spec": {"size": 3.0}}
+READY = {"conditions": [{"type": "Ready", "status": "True"}]}
+THING = {"apiVersion": "acme.test/v1", "kind": "Thing", "spec": {"color": "red"}}
+REQUEST = Request(
+    State(Resource(XR), {"thing": Resource({**THING, "status": READY})}),
+    State(None, {"thing": Resource(THING)}),
+)
+SCRIPTS = {
+    "paint": "busybox sed 's/color: red/color: blue/'",
+    "fail": "busybox cat >/dev/null; echo first >&2; echo 'no such color' >&2; exit 3",
+    "babble": "echo not a FunctionIO",
+    "flood": "busybox yes",
+    "sleep": "busybox sleep 60",
+    "hog": "busybox cat >/dev/null; exec busybox dd if=/dev/zero of=/dev/null bs=400M count=1",
+    "whoami": (
+        "set -- $(busybox sed -n 's/ *\\([a-z0-9]*\\):.*/\\1/p' /proc/net/dev | busybox sort)\n"
+        "echo 'apiVersion: apiextensions.crossplane.io/v1alpha1'\necho 'kind: FunctionIO'\n"
+        'echo "results: [{severity: Normal, message: $(busybox id -u) $*}]"'
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def registry(tmp_path_factory):
+    with peers.docker_registry(tmp_path_factory.mktemp("registry")) as address:
+        for name, script in SCRIPTS.items():
+            peers.pushed(address, script_image(script), f"{name}:v1")
+        yield address
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return Store(str(tmp_path_factory.mktemp("store")))
+
+
+@pytest.fixture(scope="module")
+def steps(store):
+    return ContainerSteps(store)
+
+
+def step(image, **container):
+    entry = {"name": "painter", "type": "Container", "container": {"image": image, **container}}
+    spec = {"compositeTypeRef": {"apiVersion": "acme.test/v1", "kind": "XThing"}, "functions": [entry]}
+    return parse_composition({"metadata": {"name": "c"}, "spec": spec}).steps[0]
+
+
+def refusal(call):
+    with pytest.raises(CrossplyError) as refused:
+        call()
+    return str(refused.value)
+
+
+def test_an_image_is_pulled_and_run_and_its_answer_counts(registry, steps):
+    thing = steps(step(f"{registry}/paint:v1"), REQUEST, 30.0).desired.resources["thing"]
+    assert thing.object["spec"] == {"color": "blue"}
+    assert thing.ready == READY_TRUE
+
+
+@pytest.mark.parametrize(
+    ("image", "settings", "said"),
+    [
+        ("fail", {}, "its container ended with exit status 3: first\nno such color"),
+        ("babble", {}, "cannot read the FunctionIO that it wrote: must be an object, not a string"),
+        ("flood", {}, "bytes"),
+        ("sleep", {"timeout": "1s"}, "it took longer than 1 s"),
+        ("hog", {"resources": {"limits": {"memory": "32Mi"}}}, "it wanted more than its 32 MiB"),
+        ("absent", {}, "absent"),
+        ("paint", {"imagePullPolicy": "Never", "tag": "v2"}, "its pull policy is Never"),
+        ("paint", {"resources": {"limits": {"memory": "lots"}}}, "its memory limit 'lots' is not a quantity"),
+        ("paint", {"resources": {"limits": {"cpu": "-1"}}}, "its cpu limit must be more than nothing"),
+    ],
+    ids=[
+        "fails",
+        "writes prose",
+        "writes for ever",
+        "sleeps",
+        "wants memory",
+        "is not there",
+        "may not be pulled",
+        "has odd limits",
+        "has negative limits",
+    ],
+)
+def test_what_goes_wrong_says_step_image_and_why(registry, steps, image, settings, said):
+    settings = dict(settings)
+    name = f"{registry}/{image}:{settings.pop('tag', 'v1')}"
+    told = refusal(lambda: steps(step(name, **settings), REQUEST, 30.0))
+    assert told.startswith(f'cannot run function "painter": image "{name}": ')
+    assert said in told
+
+
+def test_a_function_is_nobody_in_particular_and_sees_no_network(registry, steps):
+    (alone,) = steps(step(f"{registry}/whoami:v1"), REQUEST, 30.0).results
+    assert alone.message == "2000 lo"
+
+
+def test_a_function_may_be_given_the_network_of_the_runner(registry, steps):
+    wanted = step(f"{registry}/whoami:v1", network={"policy": "Runner"})
+    (shared,) = steps(wanted, REQUEST, 30.0).results
+    assert shared.message.split()[1:] == sorted(os.listdir("/sys/class/net"))
+
+
+def test_a_private_image_is_pulled_with_the_secret_that_the_function_names(tmp_path):
+    pem = peers.certificate(tmp_path)
+    trust = peers.Trust(authority=pem)
+    with peers.docker_registry(tmp_path, *peers.guarded(tmp_path, tmp_path, "ada:secret")) as address:
+        peers.pushed(address, script_image(SCRIPTS["paint"]), "paint:v1", trust, "ada:secret")
+        steps = ContainerSteps(Store(str(tmp_path / "store")), trust=trust)
+        wanted = step(f"{address}/paint:v1", imagePullSecrets=[{"name": "login", "namespace": "default"}])
+        assert [each.secret_name for each in wanted.credentials] == ["login"]
+        login = json.dumps(peers.logins(address, "ada:secret").content).encode()
+        asked = Request(
+            REQUEST.observed, REQUEST.desired, credentials={"default/login": {".dockerconfigjson": login}}
+        )
+        told = refusal(lambda: steps(wanted, REQUEST, 30.0))
+        assert "authentication required" in told, "without what is in the secret"
+        assert steps(wanted, asked, 30.0).desired.resources["thing"].object["spec"] == {"color": "blue"}
+
+
+@pytest.fixture(scope="module")
+def runner(store, tmp_path_factory):
+    """A runner in this process; its endpoint."""
+    endpoint = f"unix:{tmp_path_factory.mktemp('runner')}/runner.sock"
+    settings = RunnerSettings(endpoint, longest=2.0, largest=1 << 20, shares_network=False)
+    server = RunnerServer(ImageRuns(store, Settings(largest_output=1 << 20)), settings)
+    yield endpoint
+    server.stop()
+
+
+def test_a_runner_runs_images_for_others(registry, runner, steps):
+    wanted = step(f"{registry}/paint:v1", runner={"endpoint": runner})
+    assert steps(wanted, REQUEST, 30.0).desired.resources["thing"].object["spec"] == {"color": "blue"}
+
+
+@pytest.mark.parametrize(
+    ("image", "settings", "said"),
+    [
+        ("fail", {}, "ended with exit status 3: first\nno such color"),
+        ("sleep", {"timeout": "60s"}, "it took longer than"),
+        ("hog", {"resources": {"limits": {"memory": "32Mi"}}}, "it wanted more than its 32 MiB"),
+        ("flood", {}, "bytes"),
+        ("absent", {}, "absent"),
+        ("paint", {"network": "Runner"}, "this runner does not share its network"),
+    ],
+    ids=[
+        "fails",
+        "outlasts the runner",
+        "wants memory",
+        "writes for ever",
+        "is not there",
+        "wants the network",
+    ],
+)
+def test_what_a_runner_refuses_is_told(registry, runner, steps, image, settings, said):
+    wanted = step(f"{registry}/{image}:v1", runner={"endpoint": runner}, **settings)
+    told = refusal(lambda: steps(wanted, REQUEST, 30.0))
+    assert f"the runner at {runner} says: " in told
+    assert said in told
+
+
+def test_a_runner_that_is_not_there_is_named(registry, steps, tmp_path):
+    endpoint = f"unix:{tmp_path}/nobody.sock"
+    told = refusal(lambda: steps(step("image", runner={"endpoint": endpoint}), REQUEST, 5.0))
+    assert told.endswith(f"no runner answers at {endpoint}")
+
+
+@contextlib.contextmanager
+def line(endpoint, method=METHOD):
+    with grpc.insecure_channel(endpoint) as channel:
+        yield channel.unary_unary(method)
+
+
+def code_of(send, data):
+    with pytest.raises(grpc.RpcError) as refused:
+        send(data, timeout=10)
+    return refused.value.code().name
+
+
+def test_a_runner_refuses_what_is_too_large_or_no_request(runner):
+    with line(runner) as send:
+        assert code_of(send, b"x" * (2 << 20)) == "RESOURCE_EXHAUSTED"
+        assert code_of(send, b"\xff\xff") == "INVALID_ARGUMENT"
+        assert (
+            code_of(send, messages.RunFunctionRequest(image="???").SerializeToString()) == "INVALID_ARGUMENT"
+        )
+        bad = messages.ImagePullConfig(auth=messages.ImagePullAuth(auth="%"))
+        request = messages.RunFunctionRequest(image="a.test/b", image_pull_config=bad)
+        assert code_of(send, request.SerializeToString()) == "INVALID_ARGUMENT"
+
+
+def test_a_runner_answers_by_the_name_that_the_service_had_first(registry, runner):
+    request = messages.RunFunctionRequest(image=f"{registry}/babble:v1")
+    with line(runner, FIRST_METHOD) as send:
+        reply = send(request.SerializeToString(), timeout=30)
+    assert messages.RunFunctionResponse.FromString(reply).output == b"not a FunctionIO\n"
+
+
+def test_the_command_serves_at_a_socket_for_this_user_only(registry, store, steps, tmp_path):
+    path = tmp_path / "runner.sock"
+    command = [CROSSPLY, "function", "runner", "--address", str(path), "--store", store.directory]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr.readline() == f"crossply: running images for others at unix:{path}\n"
+        assert path.stat().st_mode & 0o077 == 0
+        wanted = step(f"{registry}/paint:v1", runner={"endpoint": f"unix://{path}"})
+        assert steps(wanted, REQUEST, 30.0).desired.resources["thing"].object["spec"] == {"color": "blue"}
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+
+
+def test_a_runner_on_the_network_is_refused(tmp_path):
+    command = [CROSSPLY, "function", "runner", "--network", "tcp", "--address", "0.0.0.0:9000"]
+    refused = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert refused.returncode == 1
+    assert "whoever connects may run images" in refused.stderr
+
+
+def test_only_a_listener_of_our_own_user_counts_as_the_runner_by_default():
+    name = f"crossply-test-{os.getpid()}"
+    assert not is_our_own(f"unix-abstract:{name}"), "nobody listens"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"\0{name}")
+        listener.listen()
+        assert is_our_own(f"unix-abstract:{name}")
