@@ -57,6 +57,21 @@ COMMANDS = (
     ),
     Entry("controller", "controller", "Run the controllers for a Kubernetes cluster.", "beta"),
     Entry("down", "down", "Stop the control plane on this machine.", "beta"),
+    Entry(
+        "new composition",
+        "new_composition",
+        "Write a first Composition for a definition (XRD), with a test.",
+        "beta",
+    ),
+    Entry("new function", "new_function", "Begin a composition function in Python.", "beta"),
+    Entry(
+        "new models", "new_models", "Write Python dataclasses of the kinds that XRDs and CRDs define.", "beta"
+    ),
+    Entry(
+        "new project", "new_project", "Begin a project: an API, a Composition, an example and a test.", "beta"
+    ),
+    Entry("new test", "new_test", "Write a test for a Composition, of what it makes today.", "beta"),
+    Entry("new xrd", "new_xrd", "Write a definition (XRD) for an example of a composite resource.", "beta"),
     Entry("plan", "plan", "Show what applying files would change in the control plane.", "beta"),
     Entry("test", "test", "Run tests of Compositions.", "beta"),
     Entry("up", "up", "Run a control plane on this machine.", "beta"),
@@ -104,6 +119,7 @@ COMMANDS = (
         "ga",
         HIDDEN,
     ),
+    Entry("init function", "new_function", "Begin a composition function in Python.", "beta", HIDDEN),
     Entry("internal render", "internal_render", "Speak the render engine's wire format.", "ga", HIDDEN),
 )
 
@@ -114,7 +130,9 @@ GROUPS = {
     "composition convert": "Convert Compositions of older forms.",
     "config": "See and change the configuration.",
     "function": "Work with composition functions.",
+    "init": "Commands by their older names.",
     "internal": "Commands that other programs call.",
+    "new": "Begin something that works.",
     "resource": "Work with resources.",
     "xpkg": "Build and use packages.",
     "xr": "Work with composite resources (XRs).",

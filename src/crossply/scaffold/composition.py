@@ -1,0 +1,60 @@
+"""A first Composition that composes something: a ConfigMap with what the composite resource says."""
+
+from __future__ import annotations
+
+from crossply.values import Object
+from crossply.values.yaml import dump
+
+RESOURCE = "settings"
+
+
+def composition_text(crd: Object, xr: Object) -> str:
+    """A Composition for the kind of a CRD, of which `xr` is an example."""
+    spec = crd["spec"]
+    base: Object = {"apiVersion": "v1", "kind": "ConfigMap"}
+    if spec.get("scope") != "Namespaced":
+        base["metadata"] = {"namespace": "default"}
+    template = {
+        "name": RESOURCE,
+        "base": base,
+        "patches": [_patch("metadata.name", "name"), *(_patch(f"spec.{key}", key) for key in _shown(xr))],
+        "readinessChecks": [{"type": "None"}],
+    }
+    steps = [
+        {
+            "step": "compose",
+            "functionRef": {"name": "function-patch-and-transform"},
+            "input": {
+                "apiVersion": "pt.fn.crossplane.io/v1beta1",
+                "kind": "Resources",
+                "resources": [template],
+            },
+        },
+        {"step": "ready", "functionRef": {"name": "function-auto-ready"}},
+    ]
+    return dump(
+        {
+            "apiVersion": "apiextensions.crossplane.io/v1",
+            "kind": "Composition",
+            "metadata": {"name": f"{spec['names']['plural']}.{spec['group']}"},
+            "spec": {
+                "compositeTypeRef": {"apiVersion": xr["apiVersion"], "kind": xr["kind"]},
+                "mode": "Pipeline",
+                "pipeline": steps,
+            },
+        }
+    )
+
+
+def _shown(xr: Object) -> list[str]:
+    """The fields of the spec whose values can be shown, and whose names are simple."""
+    return [
+        key
+        for key, value in xr["spec"].items()
+        if isinstance(value, str | int | float) and key.isidentifier() and key != "name"
+    ]
+
+
+def _patch(source: str, key: str) -> Object:
+    to_text = {"type": "string", "string": {"type": "Format", "fmt": "%v"}}
+    return {"fromFieldPath": source, "toFieldPath": f"data.{key}", "transforms": [to_text]}

@@ -1,0 +1,169 @@
+"""Typed models of kinds: the classes that a structural schema stands for.
+
+An object with properties is a class, one with additional properties a dict, an array a list. What a schema
+leaves open is Any. `model_code` writes the classes down.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from crossply.scaffold.python_names import class_name, field_name
+from crossply.values import Object
+
+DEEPEST = 40
+"""What is deeper in a schema is not a class any more."""
+
+ANYTHING = "Any"
+_SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
+_PRESERVE = "x-kubernetes-preserve-unknown-fields"
+
+
+class Type(NamedTuple):
+    """The type of a value: a scalar or a class by its annotation, a list or a dict by what is in it."""
+
+    annotation: str
+    shape: str = "scalar"
+    """scalar, class, list or dict."""
+    inner: Type | None = None
+    nullable: bool = False
+
+
+class Attribute(NamedTuple):
+    """A field of a class."""
+
+    key: str
+    name: str
+    type: Type
+    required: bool
+    description: str = ""
+    default: Any = None
+    """The value that the API server fills in; None where it does not."""
+
+
+class Model(NamedTuple):
+    """A class."""
+
+    name: str
+    description: str
+    attributes: tuple[Attribute, ...]
+    rest: str = ""
+    """The name of the field for what the schema does not know, where it is kept."""
+
+
+class KindModel(NamedTuple):
+    """The classes of one version of a kind; the first is the kind itself."""
+
+    group: str
+    version: str
+    kind: str
+    models: tuple[Model, ...]
+
+
+def models_of(crd: Object) -> list[KindModel]:
+    """The classes of every served version of a CustomResourceDefinition."""
+    spec = crd["spec"]
+    found = []
+    for version in spec["versions"]:
+        if version.get("served") is False:
+            continue
+        schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
+        reading = _Reading()
+        kind = spec["names"]["kind"]
+        reading.add_kind(kind, f"{spec['group']}/{version['name']}", schema)
+        found.append(KindModel(spec["group"], version["name"], kind, tuple(reading.models)))
+    return found
+
+
+class _Reading:
+    """Reads one schema; the names of its classes are unique."""
+
+    __slots__ = ("_names", "models")
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self.models: list[Model] = []
+
+    def add_kind(self, kind: str, api_version: str, schema: Object) -> None:
+        constants = {"apiVersion": api_version, "kind": kind}
+        # Definitions say little about metadata, and the API server keeps all of it.
+        properties = {**(schema.get("properties") or {}), "metadata": {"type": "object"}}
+        for key, value in constants.items():
+            properties[key] = {"type": "string", "enum": [value], "default": value}
+        ordered = {key: properties[key] for key in ("apiVersion", "kind", "metadata")} | properties
+        description = schema.get("description") or f"A {kind} of {api_version}."
+        self._class(kind, {**schema, "description": description, "properties": ordered}, 0)
+
+    def _class(self, name: str, schema: Object, depth: int) -> str:
+        self._names.add(name)
+        position = len(self.models)
+        required = schema.get("required") or []
+        attributes: list[Attribute] = []
+        for key, inner in schema["properties"].items():
+            attributes.append(self._attribute(name, key, inner, key in required, attributes, depth))
+        rest = ""
+        if schema.get(_PRESERVE):
+            rest = field_name("rest", {each.name for each in attributes})
+        model = Model(name, str(schema.get("description") or ""), tuple(attributes), rest)
+        self.models.insert(position, model)
+        return name
+
+    def _attribute(
+        self, owner: str, key: str, schema: Object, required: bool, others: list[Attribute], depth: int
+    ) -> Attribute:
+        name = field_name(key, {each.name for each in others})
+        default = schema.get("default")
+        return Attribute(
+            key=key,
+            name=name,
+            type=self._type(owner, key, schema, depth + 1),
+            required=required and default is None,
+            description=str(schema.get("description") or ""),
+            default=default,
+        )
+
+    def _type(self, owner: str, key: str, schema: Object, depth: int) -> Type:
+        found = self._plain_type(owner, key, schema, depth)
+        return found._replace(nullable=True) if schema.get("nullable") is True else found
+
+    def _plain_type(self, owner: str, key: str, schema: Object, depth: int) -> Type:
+        if schema.get("x-kubernetes-int-or-string"):
+            return Type("int | str")
+        kind = schema.get("type")
+        if depth > DEEPEST or kind not in (*_SCALARS, "array", "object"):
+            return Type(ANYTHING)
+        if kind == "array":
+            inner = self._type(owner, f"{key}-item", _object(schema.get("items")), depth + 1)
+            return Type(f"list[{annotation(inner)}]", "list", inner)
+        if kind == "object":
+            return self._object_type(owner, key, schema, depth)
+        return Type(_literal(schema) or _SCALARS[kind])
+
+    def _object_type(self, owner: str, key: str, schema: Object, depth: int) -> Type:
+        if schema.get("properties"):
+            return Type(self._class(class_name(owner, key, self._names), schema, depth), "class")
+        values = schema.get("additionalProperties")
+        if isinstance(values, dict):
+            inner = self._type(owner, f"{key}-value", values, depth + 1)
+            return Type(f"dict[str, {annotation(inner)}]", "dict", inner)
+        return Type("dict[str, Any]", "dict", Type(ANYTHING))
+
+
+def annotation(found: Type) -> str:
+    """A type as it is written, with None where that is a value of it."""
+    may_be_none = found.nullable and found.annotation != ANYTHING
+    return f"{found.annotation} | None" if may_be_none else found.annotation
+
+
+def _literal(schema: Object) -> str:
+    """The values of an enum; empty where there is none that Literal can hold."""
+    from crossply.scaffold.model_code import literal
+
+    values = [each for each in schema.get("enum") or () if each is not None]
+    if not values or not all(isinstance(each, str | int) for each in values):
+        return ""
+    return f"Literal[{', '.join(dict.fromkeys(map(literal, values)))}]"
+
+
+def _object(value: Any) -> Object:
+    return value if isinstance(value, dict) else {}

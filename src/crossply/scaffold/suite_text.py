@@ -1,0 +1,65 @@
+"""A suite of tests made of what a Composition makes today: it passes, until something changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from crossply.compose.rendering import Rendered
+from crossply.testing.playing import by_name
+from crossply.values import Object
+from crossply.values.yaml import dump
+
+
+def suite_text(name: str, sources: Mapping[str, str | Object], rounds: Sequence[Rendered]) -> str:
+    """A suite with one case; `sources` are the files it uses, or what is written into it."""
+    first, *later = rounds
+    spec = "".join(_indented(dump({key: value}), 2) for key, value in sources.items())
+    text = _HEAD.format(name=dump(name).strip(), spec=spec)
+    text += "  - name: composes what it should\n    rounds:\n"
+    text += _round(_expectation(first, with_objects=True), "")
+    for each in later:
+        observe = "observe:\n- name: '*'\n  ready: true\n"
+        text += _round(_expectation(each, with_objects=False), observe)
+    return text
+
+
+def _expectation(rendered: Rendered, *, with_objects: bool) -> Object:
+    found: Object = {"conditions": [_ready(rendered)]}
+    if with_objects:
+        composed = by_name(rendered.composed)
+        found["otherResources"] = "Forbid"
+        found["resources"] = [
+            {"name": name, "object": _without_metadata(composed[name])} for name in sorted(composed)
+        ]
+    return found
+
+
+def _without_metadata(obj: Object) -> Object:
+    return {key: value for key, value in obj.items() if key != "metadata"}
+
+
+def _ready(rendered: Rendered) -> Object:
+    conditions = rendered.composite["status"]["conditions"]
+    found = next(each for each in conditions if each["type"] == "Ready")
+    return {"type": "Ready", "status": found["status"]}
+
+
+def _round(expectation: Object, before: str) -> str:
+    text = before + "expect:\n" + _indented(dump(expectation), 2)
+    first, _, rest = text.partition("\n")
+    return f"    - {first}\n{_indented(rest, 6)}"
+
+
+def _indented(text: str, width: int) -> str:
+    return "".join(" " * width + line if line.strip() else line for line in text.splitlines(keepends=True))
+
+
+_HEAD = """\
+# Every field is described in docs/how-to/test-compositions.md of Crossply.
+apiVersion: crossply.dev/v1alpha1
+kind: CompositionTest
+metadata:
+  name: {name}
+spec:
+{spec}  cases:
+"""
