@@ -29,7 +29,7 @@ class Held(NamedTuple):
         if self.unheld:
             said.append(f"nothing holds the limit of {' and '.join(self.unheld)}")
         if self.memory == BY_WATCHING:
-            said.append("memory is watched ten times a second, not bounded by the kernel")
+            said.append("memory is watched twenty times a second, not bounded by the kernel")
         if self.pids == BY_RLIMIT:
             said.append("processes are bounded by a limit of the user, not of the container")
         if not said:

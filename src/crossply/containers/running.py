@@ -89,7 +89,7 @@ class Running:
         if self.wanted_too_much():
             return out_of_memory(self._settings, wrote)
         if self.failed_to_start:
-            story = f": {self._launched.why}" if self._launched.why else wrote
+            story = f": {self._launched.why}" if self._launched.why else _complaint(wrote)
             return ContainerError(f"the container could not be started{story}", hint=BadImage.hint)
         return ContainerEnded(f"its container ended with {_how(self.status)}{wrote}")
 
@@ -98,6 +98,12 @@ def out_of_memory(settings: Settings, wrote: str) -> OutOfMemory:
     """The error of a container that wanted too much memory."""
     allowed = settings.limits.memory / MEBIBYTE
     return OutOfMemory(f"the function was ended: it wanted more than its {allowed:g} MiB{wrote}")
+
+
+def _complaint(wrote: str) -> str:
+    """What an engine said went wrong; runc says it as one of several fields of a line."""
+    before, found, after = wrote.rpartition('level=error msg="')
+    return ": " + after.rpartition('"')[0].replace('\\"', '"') if found else before or after
 
 
 def _how(status: int) -> str:

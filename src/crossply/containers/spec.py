@@ -151,8 +151,9 @@ def _mappings(entries: tuple[tuple[int, int], ...]) -> list[Object]:
 def _rlimits(limits: Limits, held: Held) -> list[Object]:
     wanted = {"NOFILE": 4096, "CORE": 0, "NPROC": limits.pids, "MSGQUEUE": 0, "FSIZE": limits.scratch}
     if held.memory == BY_WATCHING:
-        # For one process; all of them together are watched.
-        wanted["DATA"] = limits.memory
+        # All processes together are watched; this only bounds what one can take between two looks. It has to
+        # be generous: languages ask for much more address space than they use.
+        wanted["DATA"] = 2 * limits.memory + (1 << 30)
     return [_rlimit(name, value) for name, value in wanted.items()]
 
 

@@ -13,7 +13,7 @@ from crossply.containers.launcher import wire
 from crossply.containers.launcher.bundle import Bundle
 from crossply.containers.launcher.memory import resident
 
-_LOOK = 0.1
+_LOOK = 0.05
 """Seconds between looks at the memory of containers that no control group bounds."""
 _SOON = 0.01
 """Seconds between looks for the first process of a container that is to be ended while it still starts."""

@@ -1,0 +1,62 @@
+"""Containers for tests: both engines, one store, and nothing left behind."""
+
+from __future__ import annotations
+
+import glob
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from crossply.containers.engine import find_engine
+from crossply.containers.failures import ContainerError
+from crossply.containers.launching import close_launcher, current_launcher
+from crossply.containers.settings import ENGINES
+from crossply.containers.store import Store, StoredImage
+from crossply.packages.image import digest
+from tests.containers.images import go_image
+from tests.functions.function_peers import make_certificates
+
+
+@pytest.fixture(scope="session")
+def launcher() -> Iterator[None]:
+    """Namespaces must be allowed here at all."""
+    try:
+        current_launcher()
+    except ContainerError as problem:
+        pytest.skip(f"NOT TESTED IN CONTAINERS: {problem} ({problem.hint})")
+    yield
+    close_launcher()
+    assert not glob.glob("/sys/fs/cgroup/*/**/crossply-*-*", recursive=True)
+
+
+@pytest.fixture(scope="session", params=ENGINES)
+def engine(request: pytest.FixtureRequest, launcher: None) -> str:
+    name = str(request.param)
+    try:
+        find_engine(name, {"PATH": "/usr/local/bin:/usr/bin:/bin"})
+    except ContainerError as problem:
+        pytest.skip(f"NOT TESTED IN CONTAINERS OF {name}: {problem} (apt-get install {name})")
+    return name
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return Store(str(tmp_path_factory.mktemp("store") / "containers"))
+
+
+@pytest.fixture(scope="session")
+def function(store: Store) -> StoredImage:
+    """The Go function, in the store."""
+    made = go_image()
+    return store.add(made, digest(made))
+
+
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if shutil.which("openssl") is None:
+        pytest.skip("NOT TESTED WITH TLS IN CONTAINERS: openssl is not installed (apt-get install openssl)")
+    directory = tmp_path_factory.mktemp("certificates")
+    make_certificates(directory)
+    return directory

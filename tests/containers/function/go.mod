@@ -1,0 +1,3 @@
+module crossply.dev/tests/function
+
+go 1.24

@@ -1,0 +1,47 @@
+"""Images to run: around a static Go program that no library of ours is in."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from crossply.packages.image import Image
+from tests.packages.making import archive, image, member
+
+SOURCE = Path(__file__).parent / "function"
+BUILT = Path(__file__).parents[2] / ".cache" / "containers" / "function"
+
+
+@functools.cache
+def program() -> bytes:
+    """The Go function, built once and kept until its source changes."""
+    newest = max(path.stat().st_mtime for path in SOURCE.iterdir())
+    if not BUILT.exists() or BUILT.stat().st_mtime < newest:
+        _build()
+    return BUILT.read_bytes()
+
+
+def _build() -> None:
+    go = shutil.which("go") or shutil.which("go", path="/usr/local/go/bin:/usr/lib/go/bin")
+    if go is None:
+        pytest.skip("NOT TESTED IN CONTAINERS: Go is not installed (apt-get install golang-go)")
+    BUILT.parent.mkdir(parents=True, exist_ok=True)
+    new = BUILT.with_suffix(f".{os.getpid()}")
+    command = [go, "build", "-trimpath", "-ldflags=-s -w", "-o", str(new), "."]
+    environ = {**os.environ, "CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOFLAGS": "-mod=mod"}
+    done = subprocess.run(command, cwd=SOURCE, env=environ, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"NOT TESTED IN CONTAINERS: Go cannot build the function: {done.stderr[-300:]}")
+    os.replace(new, BUILT)
+
+
+def go_image(user: str = "65532", **config: object) -> Image:
+    """An image of nothing but the Go function."""
+    made = image(archive([member("function", program(), mode=0o755)]))
+    inner = {"Entrypoint": ["/function"], "User": user, **config}
+    return made._replace(config={**made.config, "config": inner})

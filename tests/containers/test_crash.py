@@ -1,0 +1,88 @@
+"""When we are killed, nothing that we started goes on, and the next process clears away what is left."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from crossply.containers import cgroups
+from crossply.containers.launching import Launcher
+from crossply.containers.store import Store, StoredImage
+
+pytestmark = pytest.mark.xdist_group("containers")
+
+PROGRAM = """
+import sys, time
+from crossply.containers.served import ServedContainer
+from crossply.containers.settings import Settings
+from crossply.containers.store import Store
+image = Store(sys.argv[1]).get(sys.argv[2])
+container = ServedContainer("f", image, Settings(engine=sys.argv[3]))
+print(container.target(30), flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM])
+def test_a_container_ends_with_whoever_started_it(
+    engine: str, store: Store, function: StoredImage, ending: signal.Signals
+) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, store.directory, function.digest, engine],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    place = process.stdout.readline().strip().removeprefix("unix:")
+    directory = os.path.dirname(os.path.dirname(place))
+    marks = (directory, f"crossply-{process.pid}-")
+    assert len(processes_of(*marks)) > 2, "the container runs"
+    process.send_signal(ending)
+    process.communicate()
+    for _ in range(500):
+        if not processes_of(*marks):
+            break
+        time.sleep(0.02)
+    assert processes_of(*marks) == []
+    # What is left is files and empty control groups, which the next of us removes.
+    os.utime(directory, (1, 1))
+    Launcher().close()
+    assert not os.path.exists(directory)
+    cgroups.find_places()
+    assert not glob.glob(f"/sys/fs/cgroup/*/**/crossply-{process.pid}-*", recursive=True)
+
+
+def processes_of(directory: str, group: str) -> list[str]:
+    """The launcher and its engines, which have its directory mounted, and what is in its control groups."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if directory in (process / "mountinfo").read_text() or group in (process / "cgroup").read_text():
+                found.append(process.name)
+    return found
+
+
+def test_directories_of_others_are_left_alone(launcher: None) -> None:
+    ours, young = (tempfile.mkdtemp(prefix="crossply-containers-", dir="/tmp") for _ in range(2))
+    second = Launcher()
+    try:
+        os.utime(second.directory, (1, 1))
+        os.mkdir(os.path.join(ours, "s"))
+        os.utime(ours, (1, 1))
+        third = Launcher()
+        third.close()
+        assert os.path.exists(second.directory), "somebody lives there"
+        assert os.path.exists(young), "somebody may be about to move in"
+        assert not os.path.exists(ours), "nobody does"
+    finally:
+        second.close()
+        os.rmdir(young)

@@ -1,0 +1,87 @@
+"""Containers that run to completion: bytes in, bytes out."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from crossply.containers.failures import ContainerError, OutOfMemory, OutputTooLarge, TookTooLong
+from crossply.containers.once import run_once
+from crossply.containers.settings import MEBIBYTE, Limits, Settings
+from crossply.containers.store import Store, StoredImage
+from crossply.packages.image import digest
+from tests.containers.images import go_image
+
+pytestmark = pytest.mark.xdist_group("containers")
+
+
+def settings(engine: str, word: str, **rest: object) -> Settings:
+    return Settings(engine=engine, arguments=(word,))._replace(**rest)
+
+
+def test_what_goes_in_comes_out(engine: str, function: StoredImage) -> None:
+    data = bytes(range(256)) * 8192  # more than any pipe holds
+    finished = run_once(function, data, settings(engine, "echo"))
+    assert (finished.stdout, finished.stderr, finished.status) == (data, "", 0)
+
+
+def test_a_failure_is_told_by_its_status_and_last_lines(engine: str, function: StoredImage) -> None:
+    finished = run_once(function, b"not read", settings(engine, "fail"))
+    assert (finished.stdout, finished.stderr, finished.status) == (b"", "it went wrong\n", 7)
+
+
+def test_several_run_at_once(engine: str, function: StoredImage) -> None:
+    answers: dict[int, bytes] = {}
+
+    def run(number: int) -> None:
+        answers[number] = run_once(function, b"%d" % number, settings(engine, "echo")).stdout
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == {number: b"%d" % number for number in range(8)}
+
+
+def test_one_that_does_not_end_is_ended(engine: str, function: StoredImage) -> None:
+    with pytest.raises(TookTooLong, match=r"the function was ended: it took longer than 0\.5 s"):
+        run_once(function, b"", settings(engine, "hang", timeout=0.5))
+
+
+def test_one_that_writes_a_gibibyte_is_ended(engine: str, function: StoredImage) -> None:
+    with pytest.raises(OutputTooLarge, match="the function was ended: it wrote more than 1048576 bytes"):
+        run_once(function, b"", settings(engine, "huge", largest_output=MEBIBYTE))
+
+
+def test_one_that_wants_64_gigabytes_is_ended(engine: str, function: StoredImage) -> None:
+    limits = Limits(memory=64 * MEBIBYTE)
+    with pytest.raises(OutOfMemory, match="the function was ended: it wanted more than its 64 MiB"):
+        run_once(function, b"", settings(engine, "hog", limits=limits))
+    assert run_once(function, b"well", settings(engine, "echo", limits=limits)).stdout == b"well"
+
+
+def test_an_image_whose_program_is_not_there_says_so(engine: str, store: Store) -> None:
+    made = go_image(Entrypoint=["/missing"])
+    with pytest.raises(
+        ContainerError, match=r"^the container could not be started: .*/missing.*no such file"
+    ):
+        run_once(store.add(made, digest(made)), b"", Settings(engine=engine))
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        ({"Entrypoint": []}, "neither an entry point nor a command"),
+        ({"user": "nonroot"}, "the user 'nonroot', whom its /etc/passwd does not have"),
+        ({"user": "1:staff"}, "the group 'staff', which its /etc/group does not have"),
+        ({"user": "99999999999"}, "no number of a user or group"),
+    ],
+)
+def test_an_image_that_cannot_be_run_says_why(
+    launcher: None, store: Store, config: dict[str, str], reason: str
+) -> None:
+    made = go_image(**config)
+    with pytest.raises(ContainerError, match=reason):
+        run_once(store.add(made, digest(made)), b"", Settings())

@@ -1,0 +1,122 @@
+"""Containers of an ordinary user, who may make no control groups: what the kernel does not hold is watched."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import crossply
+from crossply.containers.cgroups import find_places
+from crossply.containers.limits import BY_CGROUP, BY_NOTHING, BY_RLIMIT, BY_WATCHING, Held
+from tests.containers.images import program
+
+pytestmark = pytest.mark.xdist_group("containers")
+
+SOMEBODY = 4321
+PROGRAM = """
+import sys
+from crossply.compose.messages import Request, Resource, State
+from crossply.containers.failures import ContainerError
+from crossply.containers.limits import limits_held
+from crossply.containers.once import run_once
+from crossply.containers.served import ServedContainer
+from crossply.containers.settings import MEBIBYTE, Limits, Settings
+from crossply.containers.store import Store
+from crossply.functions.remote import Remote
+from crossply.packages.image import digest
+from tests.packages.making import archive, image, member
+
+made = image(archive([member("function", open(sys.argv[1], "rb").read(), mode=0o755)]))
+made = made._replace(config={**made.config, "config": {"Entrypoint": ["/function"], "User": "65532"}})
+stored = Store(sys.argv[2]).add(made, digest(made))
+settings = Settings(engine=sys.argv[3], limits=Limits(memory=64 * MEBIBYTE, pids=48))
+print(limits_held().told())
+container = ServedContainer("f", stored, settings)
+remote = Remote("f", container.target(30))
+request = Request(State(Resource({})), State(None, {"r": Resource({"kind": "Thing"})}))
+print(remote(request, 10).desired.resources["r"].object)
+remote.close()
+container.close()
+for word in ("hog", "fork", "look"):
+    try:
+        print(run_once(stored, b"", settings._replace(arguments=(word,))).stdout.decode())
+    except ContainerError as problem:
+        print(problem)
+"""
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A directory of somebody who is not root, with the Go function in it."""
+    if os.geteuid() != 0:
+        pytest.skip("NOT TESTED AS AN ORDINARY USER: it takes root to become one")
+    made = Path(tempfile.mkdtemp(prefix="crossply-home-", dir="/tmp"))
+    (made / "function").write_bytes(program())
+    for path in (made, made / "function"):
+        os.chown(path, SOMEBODY, SOMEBODY)
+    yield made
+    shutil.rmtree(made)
+
+
+def test_functions_run_and_are_held_without_any_privilege(engine: str, home: Path) -> None:
+    places = [sysconfig.get_path("purelib"), Path(crossply.__file__).parents[1], Path(__file__).parents[2]]
+    environ = {
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "HOME": str(home),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPATH": os.pathsep.join(map(str, places)),
+    }
+    command = [interpreter(), "-c", PROGRAM, str(home / "function"), str(home / "store"), engine]
+    done = subprocess.run(
+        command, user=SOMEBODY, group=SOMEBODY, extra_groups=[], env=environ, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    told, answer, hog, *rest = done.stdout.splitlines()
+    if find_places().version == 1:
+        assert told.startswith("nothing holds the limit of cpu; memory is watched twenty times a second")
+    assert answer == "{'kind': 'Thing'}"
+    assert hog == "the function was ended: it wanted more than its 64 MiB"
+    assert "resource temporarily unavailable" in rest[0]
+    assert "map 0 0 1" in rest, "the one identity there is"
+
+
+def interpreter() -> str:
+    """A Python that somebody else can start: ours may be in a home."""
+    wanted = f"{sys.version_info.major}.{sys.version_info.minor}"
+    for path in (sys.executable, f"/usr/bin/python{wanted}", f"/usr/local/bin/python{wanted}"):
+        try:
+            asked = subprocess.run([path, "-c", ""], user=SOMEBODY, group=SOMEBODY, capture_output=True)
+        except OSError:
+            continue
+        if asked.returncode == 0:
+            return path
+    pytest.skip(f"NOT TESTED AS AN ORDINARY USER: no Python {wanted} that others may start")
+
+
+@pytest.mark.parametrize(
+    ("held", "told"),
+    [
+        (Held(BY_CGROUP, BY_CGROUP, BY_CGROUP), ""),
+        (
+            Held(BY_WATCHING, BY_NOTHING, BY_RLIMIT),
+            "nothing holds the limit of cpu; memory is watched twenty times a second, not bounded by the "
+            "kernel; processes are bounded by a limit of the user, not of the container: this process may "
+            "not make control groups (cgroups) here",
+        ),
+        (
+            Held(BY_CGROUP, BY_NOTHING, BY_CGROUP),
+            "nothing holds the limit of cpu: this process may not make control groups (cgroups) here",
+        ),
+    ],
+)
+def test_limits_that_nothing_holds_are_told(held: Held, told: str) -> None:
+    assert held.told() == told
+    assert held.unheld == (("cpu",) if held.cpu == BY_NOTHING else ())

@@ -1,0 +1,163 @@
+"""Containers that serve: started by the first call, replaced when they end, and gone in the end."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from crossply.compose.messages import Request, Resource, State
+from crossply.containers.failures import ContainerEnded, ContainerError, NotListening, OutOfMemory
+from crossply.containers.served import Pauses, ServedContainer
+from crossply.containers.settings import MEBIBYTE, Limits, Settings
+from crossply.containers.store import StoredImage
+from crossply.functions.failures import (
+    FunctionError,
+    FunctionReplyTooLarge,
+    FunctionTimedOut,
+    FunctionUnavailable,
+)
+from crossply.functions.remote import Remote
+
+pytestmark = pytest.mark.xdist_group("containers")
+
+Serve = Callable[..., ServedContainer]
+THINGS = {"r": Resource({"kind": "Thing"})}
+SMALL = Limits(memory=64 * MEBIBYTE)
+
+
+@pytest.fixture
+def serve(engine: str, function: StoredImage) -> Iterator[Serve]:
+    made: list[ServedContainer] = []
+
+    def start(**settings: object) -> ServedContainer:
+        wanted = Settings(engine=engine, limits=SMALL)._replace(**settings)
+        made.append(ServedContainer("f", function, wanted))
+        return made[-1]
+
+    yield start
+    for container in made:
+        container.close()
+
+
+def call(
+    container: ServedContainer, word: str = "", timeout: float = 10.0, tls: str | None = None
+) -> Request:
+    """Call it, and give what it desires."""
+    request = Request(State(Resource({"kind": word})), State(None, THINGS))
+    remote = Remote("f", container.target(timeout), tls)
+    try:
+        answer = remote(request, timeout)
+        assert answer.desired is not None
+        return answer.desired.resources
+    except FunctionUnavailable:
+        container.raise_if_it_ends(within=5)
+        raise
+    finally:
+        remote.close()
+
+
+def test_it_is_started_by_the_first_call_and_answers_the_next_ones_too(serve: Serve) -> None:
+    container = serve()
+    assert call(container) == call(container) == THINGS
+    assert "about to serve" in container.log()
+    assert container.target(5) == container.target(5)
+
+
+def test_it_is_called_over_mutual_tls(serve: Serve, certificates: Path) -> None:
+    container = serve(tls_certificates=str(certificates / "server"))
+    assert call(container, tls=str(certificates / "client")) == THINGS
+    for nobody in (None, str(certificates / "stranger")):
+        with pytest.raises(FunctionError):
+            call(container, timeout=1.0, tls=nobody)
+
+
+def test_one_that_wants_too_much_memory_is_ended_and_the_next_call_works(serve: Serve) -> None:
+    container = serve()
+    with pytest.raises(OutOfMemory, match="the function was ended: it wanted more than its 64 MiB"):
+        call(container, "please-hog")
+    assert call(container) == THINGS
+
+
+def test_one_that_ends_is_told_with_its_last_lines_and_replaced(serve: Serve) -> None:
+    container = serve()
+    with pytest.raises(ContainerEnded, match=r"(?s)ended with exit status 4: .*about to crash"):
+        call(container, "please-crash")
+    assert call(container) == THINGS
+
+
+def test_one_that_ends_again_and_again_is_left_alone_for_a_while(serve: Serve) -> None:
+    container = serve(arguments=("fail",))
+    for _ in range(2):
+        with pytest.raises(ContainerEnded, match=r"ended with exit status 7: it went wrong$"):
+            container.target(10)
+    with pytest.raises(ContainerEnded, match=r"it went wrong \(it is started again in 1 s\)"):
+        container.target(10)
+
+
+def test_the_pauses_between_starts_grow_and_are_forgotten() -> None:
+    pauses, waits = Pauses(), []
+    for _ in range(9):
+        pauses.ended(began=100.0, now=101.0)
+        waits.append(pauses.left(101.0))
+    assert waits == [0, 1, 2, 4, 8, 16, 32, 60, 60]
+    pauses.ended(began=101.0, now=500.0)
+    assert pauses.left(500.0) == 0, "it had settled"
+
+
+def test_one_that_never_answers_costs_no_more_than_the_time_of_the_call(serve: Serve) -> None:
+    container = serve()
+    with pytest.raises(FunctionTimedOut):
+        call(container, "please-hang", timeout=1.0)
+    assert call(container) == THINGS, "others are not held up"
+
+
+def test_an_answer_of_a_gibibyte_is_refused(serve: Serve) -> None:
+    container = serve()
+    with pytest.raises(FunctionReplyTooLarge):
+        call(container, "please-be-large")
+    assert call(container) == THINGS
+
+
+def test_one_that_does_not_listen_is_told(serve: Serve) -> None:
+    container = serve(arguments=("hang",))
+    with pytest.raises(NotListening, match="does not listen on port 9443"):
+        container.target(0.5)
+
+
+def test_it_is_stopped_when_nobody_calls_and_started_again(serve: Serve) -> None:
+    container = serve(idle_seconds=0.3)
+    path = container.target(10).removeprefix("unix:")
+    wait_until(lambda: not os.path.exists(path))
+    assert call(container) == THINGS
+
+
+def test_it_can_be_started_before_it_is_called(serve: Serve) -> None:
+    container = serve()
+    container.warm()
+    wait_until(lambda: "about to serve" in container.log())
+    assert call(container) == THINGS
+
+
+def test_nothing_is_left_of_it_when_it_is_closed(serve: Serve) -> None:
+    container = serve()
+    path = container.target(10).removeprefix("unix:")
+    container.close()
+    assert not os.path.exists(path)
+    assert call(container) == THINGS, "it may be used again"
+
+
+def test_missing_certificates_are_told(serve: Serve, tmp_path: Path) -> None:
+    with pytest.raises(ContainerError, match=f"cannot read ca.crt in {tmp_path}: no such file"):
+        serve(tls_certificates=str(tmp_path)).target(5)
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    for _ in range(1000):
+        if true():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it did not happen")

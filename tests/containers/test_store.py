@@ -1,0 +1,147 @@
+"""The store of images: each once, whole or not at all, within its size, for one user alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from crossply.containers.failures import BadImage, ImageMissing, StoreFull
+from crossply.containers.store import Store, StoredImage, in_use
+from crossply.packages.failures import TooLarge, UnsafeEntry
+from crossply.packages.image import Image, digest
+from crossply.packages.references import parse
+from tests.packages.making import archive, image, member
+
+MEGABYTE = 1 << 20
+
+
+def sized(name: str, size: int = MEGABYTE) -> Image:
+    return image(archive([member(name, os.urandom(size), mode=0o600)]))
+
+
+def add(store: Store, made: Image) -> StoredImage:
+    return store.add(made, digest(made))
+
+
+def test_an_image_is_unpacked_once_and_found_by_its_digest(tmp_path: Path) -> None:
+    store, made = Store(str(tmp_path / "s")), sized("a")
+    first = add(store, made)
+    marker = Path(first.root, "a").stat().st_ino
+    assert (
+        add(store, made) == first == store.get(first.digest) == Store(str(tmp_path / "s")).get(first.digest)
+    )
+    assert Path(first.root, "a").stat().st_ino == marker
+    assert store.get("sha256:" + "0" * 64) is None
+
+
+def test_only_its_user_can_enter_the_store(tmp_path: Path) -> None:
+    store = Store(str(tmp_path / "s"))
+    add(store, sized("a"))
+    assert oct((tmp_path / "s").stat().st_mode & 0o777) == "0o700"
+
+
+def test_a_root_has_what_a_container_needs_also_where_links_are_in_the_way(tmp_path: Path) -> None:
+    link = {"type": tarfile.SYMTYPE, "linkname": "/run/resolv"}
+    outward = {"type": tarfile.SYMTYPE, "linkname": "../../../../outside"}
+    made = image(archive([member("etc/resolv.conf", **link), member("tls", **outward)]))
+    made = made._replace(config={**made.config, "config": {"WorkingDir": "/a/b", "Volumes": {"/data": {}}}})
+    root = Path(add(Store(str(tmp_path / "s")), made).root)
+    assert all((root / name).is_dir() for name in ("proc", "dev", "tmp", "a/b", "data", "outside/server"))
+    assert (root / "etc/resolv.conf").is_file()
+    assert not (root / "etc/resolv.conf").is_symlink()
+    assert not (tmp_path / "outside").exists()
+
+
+def test_an_image_without_room_for_it_is_refused(tmp_path: Path) -> None:
+    store = Store(str(tmp_path / "s"))
+    with pytest.raises(BadImage, match="no room for what a container needs"):
+        add(store, image(archive([member("proc", b"a file")])))
+    assert not any(path.is_dir() for path in (tmp_path / "s" / "images").iterdir())
+
+
+@pytest.mark.parametrize("name", ["../x", "/x"])
+def test_an_image_that_leads_outside_leaves_nothing(tmp_path: Path, name: str) -> None:
+    store, made = Store(str(tmp_path / "s")), image(archive([member("a"), member(name, b"x")]))
+    with pytest.raises(UnsafeEntry):
+        add(store, made)
+    assert store.get(digest(made)) is None
+    assert not any(path.is_dir() for path in (tmp_path / "s" / "images").iterdir())
+
+
+def test_what_was_not_used_for_longest_makes_room(tmp_path: Path) -> None:
+    store = Store(str(tmp_path / "s"), most=int(2.5 * MEGABYTE))
+    old, kept = add(store, sized("a")), add(store, sized("b"))
+    os.utime(old.directory + ".lock", (1, 1))
+    new = add(store, sized("c"))
+    assert [store.get(each.digest) is not None for each in (old, kept, new)] == [False, True, True]
+    with pytest.raises(ImageMissing), in_use(old):
+        pass
+
+
+def test_what_is_used_is_never_removed(tmp_path: Path) -> None:
+    store = Store(str(tmp_path / "s"), most=int(1.5 * MEGABYTE))
+    used = add(store, sized("a"))
+    with in_use(used):
+        with pytest.raises(StoreFull, match="the images in use need all of the 1 MiB"):
+            add(store, sized("b"))
+        assert store.get(used.digest) is not None
+    add(store, sized("b"))
+    assert store.get(used.digest) is None
+
+
+def test_an_image_larger_than_the_store_is_not_unpacked(tmp_path: Path) -> None:
+    with pytest.raises(TooLarge):
+        add(Store(str(tmp_path / "s"), most=MEGABYTE // 2), sized("a"))
+
+
+def test_many_threads_unpack_it_once(tmp_path: Path) -> None:
+    made = sized("a", 100)
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: add(Store(str(tmp_path / "s")), made), range(16)))
+    assert len(set(map(str, found))) == 1
+    assert len([path for path in (tmp_path / "s" / "images").iterdir() if path.is_dir()]) == 1
+
+
+def test_what_another_process_uses_is_not_removed_until_it_ends(tmp_path: Path) -> None:
+    store = Store(str(tmp_path / "s"), most=int(1.5 * MEGABYTE))
+    used = add(store, sized("a"))
+    program = (
+        "import sys; from crossply.containers.store import *; "
+        f"image = Store({str(tmp_path / 's')!r}).get({used.digest!r})\n"
+        "with in_use(image): print('used', flush=True); sys.stdin.read()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "used\n"
+    with pytest.raises(StoreFull):
+        add(store, sized("b"))
+    process.kill()
+    process.communicate()
+    add(store, sized("b"))
+    assert store.get(used.digest) is None
+
+
+def test_what_a_killed_process_left_half_done_is_done_again(tmp_path: Path) -> None:
+    store, made = Store(str(tmp_path / "s")), sized("a", 10)
+    half = tmp_path / "s" / "images" / (".new-" + digest(made).partition(":")[2])
+    half.mkdir(parents=True)
+    (half / "root").mkdir()
+    (half / "root" / "other").write_text("half")
+    assert sorted(os.listdir(add(store, made).root))[0] == "a"
+    assert not half.exists()
+
+
+def test_a_name_stands_for_what_was_last_fetched_by_it(tmp_path: Path) -> None:
+    store, name = Store(str(tmp_path / "s")), parse("registry.example.org/a/b:v1")
+    assert store.recall(name) is None
+    found = add(store, sized("a", 10))
+    store.remember(name, found.digest)
+    assert store.recall(name) == found == store.recall(name.at(found.digest))
