@@ -51,6 +51,8 @@ class ServerSettings(NamedTuple):
     network: str = "tcp"
     certificates: str | None = None
     """A directory with tls.crt, tls.key and the ca.crt that clients are verified by; plaintext without."""
+    credentials: grpc.ServerCredentials | None = None
+    """Credentials that somebody made already, instead of the directory."""
     max_request: int = 4 << 20
     call_limit: float = CALL_LIMIT
     log: Callable[[str], None] | None = None
@@ -198,9 +200,11 @@ def _describe_messages() -> None:
 def _listen(server: grpc.Server, settings: ServerSettings) -> int:
     target = _target(settings)
     try:
+        if settings.credentials is not None:
+            return server.add_secure_port(target, settings.credentials)
         if settings.certificates is None:
             return server.add_insecure_port(target)
-        return server.add_secure_port(target, _credentials(settings.certificates))
+        return server.add_secure_port(target, load_credentials(settings.certificates))
     except RuntimeError:
         raise ServeError(
             f'cannot listen for {settings.network} connections at address "{settings.address}"',
@@ -214,7 +218,8 @@ def _target(settings: ServerSettings) -> str:
     return f"[::]{settings.address}" if settings.address.startswith(":") else settings.address
 
 
-def _credentials(directory: str) -> grpc.ServerCredentials:
+def load_credentials(directory: str) -> grpc.ServerCredentials:
+    """Credentials of a directory of certificates, which ask for certificates of clients, too."""
     import grpc
 
     try:

@@ -1,4 +1,4 @@
-"""What a function's server counts, under the names that gRPC servers in Go use, and the page that shows it."""
+"""What a function's server counts, under the names of gRPC servers in Go, and the page that shows it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from crossply.functions.failures import ServeError
 from crossply.record.families import Counter, Durations
+from crossply.record.text import CONTENT_TYPE
 
 if TYPE_CHECKING:
     from http.server import ThreadingHTTPServer
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 _CALL = ("grpc_method", "grpc_service", "grpc_type")
 _METHOD = ("RunFunction", "apiextensions.fn.proto.v1.FunctionRunnerService", "unary")
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-_PLAIN_TEXT = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class CallMeter:
@@ -53,12 +53,12 @@ def serve_metrics(meter: CallMeter, address: str) -> ThreadingHTTPServer:
     class Page(BaseHTTPRequestHandler):
         """Shows the page."""
 
-        def do_GET(self) -> None:  # noqa: N802 - the name that http.server calls
+        def do_GET(self) -> None:
             """Answer one request."""
             found = self.path.partition("?")[0] == "/metrics"
             body = meter.text().encode() if found else b"see /metrics\n"
             self.send_response(200 if found else 404)
-            self.send_header("Content-Type", _PLAIN_TEXT)
+            self.send_header("Content-Type", CONTENT_TYPE)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

@@ -1,4 +1,4 @@
-"""A RunFunctionResponse as people write it in YAML: protobuf's JSON, in either spelling of its names.
+"""The messages of functions as people write them: protobuf's JSON, in either spelling of its names.
 
 A message is read by a table of its fields. Numbers of enums may be written as names or numbers, bytes are
 base64 of either alphabet, and a duration is seconds with an `s`.
@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from crossply.compose.messages import (
+    CAPABILITIES,
     SECOND,
     Condition,
+    Request,
     Requirements,
     Resource,
     ResourceSelector,
@@ -33,11 +35,19 @@ _STATUS = {
     "STATUS_CONDITION_TRUE": 2,
     "STATUS_CONDITION_FALSE": 3,
 }
+_CAPABILITY = {
+    "CAPABILITY_UNSPECIFIED": 0,
+    "CAPABILITY_CAPABILITIES": 1,
+    "CAPABILITY_REQUIRED_RESOURCES": 2,
+    "CAPABILITY_CREDENTIALS": 3,
+    "CAPABILITY_CONDITIONS": 4,
+    "CAPABILITY_REQUIRED_SCHEMAS": 5,
+}
 _LONGEST_DURATION = 315_576_000_000
 
 
 class MessageError(Exception):
-    """What the input holds is no response. It never leaves the function: it becomes a fatal result."""
+    """What is written is no such message. Whoever reads it says so: a function by a fatal result."""
 
 
 def read_response(value: Object) -> Response:
@@ -54,6 +64,15 @@ def read_response(value: Object) -> Response:
         tag=meta.get("tag", ""),
         output=said.get("output"),
     )
+
+
+def read_request(value: Object) -> Request:
+    """The request that an object describes; MessageError says what is wrong with it."""
+    said = _REQUEST(value)
+    meta = said.pop("meta", {})
+    observed = said.pop("observed", State())
+    capabilities = tuple(meta.get("capabilities", CAPABILITIES))
+    return Request(observed, **said, capabilities=capabilities, tag=meta.get("tag"))
 
 
 def _invalid(value: Any, kind: str) -> NoReturn:
@@ -228,5 +247,25 @@ _RESPONSE = _message(
             )
         ),
         "output": _object,
+    }
+)
+_RESOURCES = _map(_made(lambda said: tuple(said.get("items", ())), {"items": _list(_RESOURCE)}))
+_CREDENTIALS = _map(
+    _made(
+        lambda said: said.get("credential_data", {}).get("data", {}),
+        {"credential_data": _message({"data": _map(_bytes)})},
+    )
+)
+_REQUEST = _message(
+    {
+        "meta": _message({"tag": _text, "capabilities": _list(_number_of(_CAPABILITY))}),
+        "observed": _STATE,
+        "desired": _STATE,
+        "input": _object,
+        "context": _object,
+        "extra_resources": _RESOURCES,
+        "credentials": _CREDENTIALS,
+        "required_resources": _RESOURCES,
+        "required_schemas": _map(_made(lambda said: said.get("openapi_v3"), {"openapi_v3": _object})),
     }
 )

@@ -1,0 +1,182 @@
+"""A function as its author wrote it: `@function` makes one of a plain `def` or `async def`.
+
+However it is called (by the engine in this process, as bytes over gRPC, or by its author's test), the same
+happens: a response is begun that wants all that the steps before want, the author's code changes it, and it
+is written. An exception becomes a fatal result that names the file and the line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import CodeType
+from typing import TYPE_CHECKING, Any, overload
+
+from crossply.compose import messages
+from crossply.compose.wire import WireError
+from crossply.sdk.arrival import Arrival
+from crossply.sdk.blame import failure
+from crossply.sdk.failures import NotAFunction, ValueRefused
+from crossply.sdk.request import Clock, Request
+from crossply.sdk.response import Response
+from crossply.sdk.sent import Sent
+from crossply.sdk.told import Told
+from crossply.values.structs import StructError
+
+if TYPE_CHECKING:
+    from crossply.sdk.background_loop import Awaiting
+
+Body = Callable[[Request, Response], "Awaitable[None] | None"]
+"""What an author writes."""
+
+_IS_COROUTINE = 0x80
+_TAKES_ANY = 0x04
+
+
+class Function:
+    """A composition function: call it as its author wrote it, or let it answer requests."""
+
+    def __init__(self, body: Body, *, ttl: float | None = None) -> None:
+        self._body = body
+        self._ttl = ttl
+        self._awaiting = _awaiting(_code(body))
+        self.name: str = getattr(body, "__name__", type(body).__name__)
+        self.log: Callable[[str], None] | None = None
+        """Told the whole story of an exception."""
+        self.clock: Clock | None = None
+        """Gives the time that `req.now` has; the system's unless set."""
+        self.__doc__ = body.__doc__
+        self.__wrapped__ = body
+
+    def __call__(self, *given: Any) -> Any:
+        """Call the author's code with a request and a response; without them, serve."""
+        return self._body(*given) if given else self.serve()
+
+    def __repr__(self) -> str:
+        return f"<function {self.name}>"
+
+    def run(self, request: messages.Request) -> messages.Response:
+        """Answer a request of the engine in this process."""
+        arrival = Told(request)
+        response = self._respond(arrival)
+        try:
+            return arrival.finish(response.draft())
+        except Exception as problem:  # noqa: BLE001 - whatever was put into the response
+            return arrival.finish(self._failed(arrival, problem).draft())
+
+    def answer(self, data: bytes, context: Any = None) -> bytes:
+        """Answer a request as bytes."""
+        try:
+            arrival = Sent(data)
+        except (StructError, UnicodeDecodeError, IndexError) as problem:
+            raise WireError(f"cannot decode RunFunctionRequest: {problem}") from None
+        response = self._respond(arrival)
+        try:
+            return arrival.finish(response.draft())
+        except Exception as problem:  # noqa: BLE001 - whatever was put into the response
+            return arrival.finish(self._failed(arrival, problem).draft())
+
+    def try_out(
+        self,
+        xr: Mapping[str, Any] | None = None,
+        *,
+        observed: Mapping[str, Mapping[str, Any]] | None = None,
+        desired: Mapping[str, Mapping[str, Any]] | None = None,
+        required: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+        schemas: Mapping[str, Mapping[str, Any]] | None = None,
+        input: Mapping[str, Any] | None = None,  # noqa: A002 - the protocol's own word
+        context: Mapping[str, Any] | None = None,
+        credentials: Mapping[str, Mapping[str, bytes]] | None = None,
+        clock: Clock | None = None,
+    ) -> Response:
+        """Call it in a test: with plain dicts, and the response to look at. What it raises is not caught."""
+        from crossply.sdk.rehearsal import request_of
+
+        request = request_of(
+            xr or {},
+            observed or {},
+            desired or {},
+            required_resources=required,
+            required_schemas=schemas,
+            input=input,
+            context=context,
+            credentials=credentials,
+        )
+        arrival = Told(request)
+        response = self._begin(arrival, clock or self.clock)
+        self._change(response)
+        arrival.finish(response.draft())
+        return response
+
+    def serve(self, words: Sequence[str] | None = None) -> int:
+        """Serve it over gRPC, as the command line says: `python main.py --insecure`."""
+        from crossply.sdk.command import serve
+
+        return serve(self, words)
+
+    def _begin(self, arrival: Arrival, clock: Clock | None) -> Response:
+        request = Request(arrival, clock)
+        response = Response(request, arrival)
+        if self._ttl is not None:
+            response.ttl = self._ttl
+        return response
+
+    def _respond(self, arrival: Arrival) -> Response:
+        try:
+            response = self._begin(arrival, self.clock)
+            self._change(response)
+        except (Exception, SystemExit) as problem:  # noqa: BLE001 - whatever the author's code does
+            return self._failed(arrival, problem)
+        return response
+
+    def _change(self, response: Response) -> None:
+        def call() -> Any:
+            return self._body(response._request, response)
+
+        returned = call() if self._awaiting is None else self._awaiting.run(call)
+        if returned is not None and returned is not response:
+            raise ValueRefused(
+                f"{self.name} returned a {type(returned).__name__}",
+                hint="a function changes the response it is given, and returns nothing",
+            )
+
+    def _failed(self, arrival: Arrival, problem: BaseException) -> Response:
+        return failure(arrival, problem, self._body, self.log)
+
+
+def _code(body: Any) -> CodeType:
+    """The code of something that can be called with a request and a response."""
+    called = body if hasattr(body, "__code__") else getattr(body, "__call__", None)  # noqa: B004
+    code = getattr(called, "__code__", None)
+    if not isinstance(code, CodeType):
+        raise NotAFunction(f"{body!r} is not a function")
+    takes = code.co_argcount - (1 if hasattr(called, "__self__") else 0)
+    if takes != 2 and not code.co_flags & _TAKES_ANY:
+        raise NotAFunction(
+            f"{getattr(body, '__name__', body)} takes {takes} arguments instead of two",
+            place=f"{code.co_filename}:{code.co_firstlineno}",
+        )
+    return code
+
+
+def _awaiting(code: CodeType) -> Awaiting | None:
+    if not code.co_flags & _IS_COROUTINE:
+        return None
+    from crossply.sdk.background_loop import Awaiting
+
+    return Awaiting(code)
+
+
+@overload
+def function(body: Body) -> Function: ...
+@overload
+def function(*, ttl: float | None = None) -> Callable[[Body], Function]: ...
+def function(body: Body | None = None, *, ttl: float | None = None) -> Function | Callable[[Body], Function]:
+    """Make a composition function of a `def` or `async def` that takes a request and a response.
+
+    @function
+    def compose(req, rsp):
+        rsp.desired["bucket"] = {"apiVersion": "…", "kind": "Bucket", "spec": {"name": req.xr.name}}
+    """
+    if body is not None:
+        return Function(body, ttl=ttl)
+    return lambda body: Function(body, ttl=ttl)

@@ -1,0 +1,103 @@
+"""A function that was written for the published Python SDK: a class with a method `RunFunction`.
+
+It gets the messages that it was written for, and a context that behaves like gRPC's asynchronous one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from crossply.compose import messages
+from crossply.compose.wire import decode_response, encode_request
+from crossply.functions.server import Refused
+from crossply.sdk.background_loop import Awaiting
+from crossply.sdk.blame import failed
+
+BASE = "FunctionRunnerServiceServicer"
+"""The name of the class that such functions derive from, whoever generated it."""
+
+
+class Foreign:
+    """Lets the class of a function answer requests."""
+
+    def __init__(self, servicer: Any, request_class: Any) -> None:
+        self._run = servicer.RunFunction
+        self._request_class = request_class
+        self._awaiting = Awaiting(getattr(self._run, "__code__", None))
+        self.name: str = type(servicer).__name__
+        self.log: Callable[[str], None] | None = None
+
+    def handle(self, data: bytes, context: Any = None) -> bytes:
+        """Answer a request; what the function raises is raised."""
+        request = self._request_class.FromString(data)
+        response = self._call(request, context)
+        encoded: bytes = response.SerializeToString()
+        return encoded
+
+    def answer(self, data: bytes, context: Any = None) -> bytes:
+        """Answer a request; what the function raises is a fatal result."""
+        try:
+            return self.handle(data, context)
+        except Refused:
+            raise
+        except Exception as problem:  # noqa: BLE001 - whatever its author's code does
+            return failed(data, problem, self._run, self.log)
+
+    def run(self, request: messages.Request) -> messages.Response:
+        """Answer a request of the engine in this process."""
+        return decode_response(self.answer(encode_request(request)))
+
+    def _call(self, request: Any, context: Any) -> Any:
+        import asyncio
+
+        if asyncio.iscoroutinefunction(self._run):
+            return self._awaiting.run(lambda: self._run(request, AsyncContext(context)))
+        response = self._run(request, Context(context))
+        return self._awaiting.run(lambda: response) if asyncio.iscoroutine(response) else response
+
+
+class Context:
+    """What a function may know of its call, and do to it."""
+
+    def __init__(self, context: Any) -> None:
+        self._context = context if context is not None else _NoCall()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+    def abort(self, code: Any, details: str = "", trailing_metadata: Any = ()) -> Any:
+        """End the call with a status."""
+        _refuse(code, details)
+
+
+class AsyncContext(Context):
+    """The same for a function that awaits."""
+
+    async def abort(self, code: Any, details: str = "", trailing_metadata: Any = ()) -> Any:
+        """End the call with a status."""
+        _refuse(code, details)
+
+    async def send_initial_metadata(self, metadata: Any) -> None:
+        """Send metadata ahead of the answer."""
+        self._context.send_initial_metadata(metadata)
+
+
+def _refuse(code: Any, details: str) -> NoReturn:
+    raise Refused(code, details)
+
+
+class _NoCall:
+    """What there is to know of a call in this process."""
+
+    def invocation_metadata(self) -> tuple[Any, ...]:
+        return ()
+
+    def time_remaining(self) -> None:
+        return None
+
+    def peer(self) -> str:
+        return "in-process"
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *given, **named: None

@@ -1,0 +1,182 @@
+"""Finding the function in a file, whichever SDK it was written for.
+
+The file is run as Python would run it, only not as the main program, so that it does not begin to serve. In
+it is one function made by `@function`, or one class of the published SDK's kind; `FILE:NAME` says which of
+several.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, NamedTuple, Protocol
+
+from crossply.compose import messages
+from crossply.sdk import shim
+from crossply.sdk.authored import Function
+from crossply.sdk.failures import FunctionFileError
+
+_SERVICER = "FunctionRunnerServiceServicer"
+_USUAL_CLASS = "FunctionRunner"
+
+
+class Served(Protocol):
+    """A function that answers requests."""
+
+    name: str
+    log: Callable[[str], None] | None
+
+    def run(self, request: messages.Request) -> messages.Response:
+        """Answer a request of the engine in this process."""
+
+    def answer(self, data: bytes, context: Any = None) -> bytes:
+        """Answer a request as bytes; `context` is gRPC's, where the call came by it."""
+
+
+class Loaded(NamedTuple):
+    """A function, and the files that it is made of."""
+
+    function: Served
+    files: tuple[str, ...]
+
+
+def load(place: str, sdk: str = shim.AUTO) -> Loaded:
+    """Load the function at `FILE` or `FILE:NAME`; `sdk` says which SDK `crossplane.function` is."""
+    path, name = _split(place)
+    if not os.path.isfile(path):
+        raise FunctionFileError(f"there is no file {path}")
+    shim.use(sdk)
+    before = set(sys.modules)
+    try:
+        module = _run(path)
+    except Exception as problem:
+        _forget(set(sys.modules) - before)
+        raise _cannot(path, problem) from problem
+    function = _find(module, path, name)
+    return Loaded(function, _files(path, set(sys.modules) - before))
+
+
+def unload(loaded: Loaded) -> None:
+    """Forget the modules of a function, so that loading it again reads all its files again."""
+    files = set(loaded.files)
+    _forget({name for name, module in list(sys.modules.items()) if _file(module) in files})
+
+
+def _split(place: str) -> tuple[str, str]:
+    path, colon, name = place.rpartition(":")
+    if colon and name.isidentifier() and not os.path.exists(place):
+        return os.path.abspath(path), name
+    return os.path.abspath(place), ""
+
+
+def _run(path: str) -> ModuleType:
+    """Run the file as the module it is: of the package around it, or of its own directory."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    root, name = _module_name(path)
+    if root not in sys.path:
+        sys.path.insert(0, root)
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise FunctionFileError(f"{path} is not a Python file")
+    if "." in name:
+        __import__(name.rpartition(".")[0])
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _module_name(path: str) -> tuple[str, str]:
+    """The directory to import from, and the name: one that no library has, unless it is in a package."""
+    root, file = os.path.split(path)
+    names = [os.path.splitext(file)[0]]
+    while os.path.isfile(os.path.join(root, "__init__.py")):
+        root, package = os.path.split(root)
+        names.insert(0, package)
+    return root, ".".join(names) if len(names) > 1 else f"_function_{names[0]}"
+
+
+def _find(module: ModuleType, path: str, name: str) -> Served:
+    found = {key: value for key, value in vars(module).items() if _is_function(value)}
+    if name:
+        if name not in found:
+            raise FunctionFileError(f"there is no function {name} in {path}", hint=_there_are(found))
+        return _served(found[name], path)
+    different = list({id(value): key for key, value in reversed(found.items())}.values())
+    if _USUAL_CLASS in found and not any(isinstance(found[key], Function) for key in different):
+        different = [_USUAL_CLASS]
+    if not different:
+        raise FunctionFileError(
+            f"there is no function in {path}",
+            hint="mark one with crossply.sdk's @function, or derive one from FunctionRunnerServiceServicer",
+        )
+    if len(different) > 1:
+        raise FunctionFileError(f"there are several functions in {path}", hint=_there_are(found))
+    return _served(found[different[0]], path)
+
+
+def _is_function(value: Any) -> bool:
+    if isinstance(value, Function):
+        return True
+    return isinstance(value, type) and any(base.__name__ == _SERVICER for base in value.__mro__[1:])
+
+
+def _there_are(found: dict[str, Any]) -> str:
+    return f"say which: FILE:NAME, of {', '.join(found)}" if found else ""
+
+
+def _served(found: Any, path: str) -> Served:
+    if isinstance(found, Function):
+        return found
+    from crossply.sdk.foreign import Foreign
+
+    request_class = sys.modules["crossplane.function.proto.v1.run_function_pb2"].RunFunctionRequest
+    try:
+        return Foreign(found(), request_class)
+    except Exception as problem:
+        raise _cannot(path, problem) from problem
+
+
+def _cannot(path: str, problem: Exception) -> FunctionFileError:
+    if isinstance(problem, FunctionFileError):
+        return problem
+    from crossply.sdk.blame import blame
+
+    hint = ""
+    if isinstance(problem, ModuleNotFoundError) and problem.name:
+        hint = (
+            f"is {problem.name} a package that must be installed beside crossply, or a file beside this one?"
+        )
+    if isinstance(problem, SyntaxError):
+        said = f"{os.path.basename(problem.filename or path)}:{problem.lineno}: {problem.msg}"
+        return FunctionFileError(f"cannot load {path}: {said}")
+    return FunctionFileError(f"cannot load {path}: {blame(problem, None)}", hint=hint)
+
+
+def _files(path: str, loaded: set[str]) -> tuple[str, ...]:
+    """The files of the function itself: what was loaded from its directory, not from libraries."""
+    root = _module_name(path)[0] + os.sep
+    found = {_file(sys.modules.get(name)) for name in loaded}
+    own = {file for file in found if file.startswith(root) and "site-packages" not in file}
+    return tuple(sorted({path, *own}))
+
+
+def _file(module: Any) -> str:
+    return str(getattr(module, "__file__", None) or "")
+
+
+def _forget(names: set[str]) -> None:
+    for name in names:
+        module = sys.modules.get(name)
+        if module is not None and _is_library(module):
+            continue
+        sys.modules.pop(name, None)
+
+
+def _is_library(module: Any) -> bool:
+    """Libraries stay: many cannot be loaded twice."""
+    file = _file(module)
+    return not file or "site-packages" in file or file.startswith(os.path.dirname(os.__file__))

@@ -1,0 +1,269 @@
+"""The resources that a function reads, and those that it wants.
+
+Both behave like dicts. They are opened when a field is first looked at, so that going through a hundred
+resources for the readiness of one costs what that one costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, MutableMapping, ValuesView
+from typing import Any, NamedTuple
+
+from crossply.compose.messages import READY_FALSE, READY_TRUE, READY_UNSPECIFIED
+from crossply.sdk.arrival import Arrival, Piece
+from crossply.sdk.failures import ValueRefused
+from crossply.sdk.plain import fields_of, plain
+from crossply.values import Object
+from crossply.values.deepcopy import deepcopy
+from crossply.values.structs import StructError
+
+_READY = {READY_UNSPECIFIED: None, READY_TRUE: True, READY_FALSE: False}
+_AS_NUMBER = {None: READY_UNSPECIFIED, True: READY_TRUE, False: READY_FALSE}
+
+
+class Condition(NamedTuple):
+    """A status condition of a resource. One that is not there has the status Unknown."""
+
+    type: str
+    status: str = "Unknown"
+    reason: str = ""
+    message: str = ""
+    last_transition_time: str = ""
+
+    @property
+    def is_true(self) -> bool:
+        """Tell whether its status is True."""
+        return self.status == "True"
+
+
+class Resource(Mapping[str, Any]):
+    """A resource that can be read: `xr["spec"]["region"]`, `xr.name`, `xr.at("spec.size", 1)`.
+
+    It is a copy. Changing what is inside it changes nothing else.
+    """
+
+    __slots__ = ("_arrival", "_connection", "_frozen", "_opened", "_ready")
+
+    def __init__(self, arrival: Arrival, piece: Piece) -> None:
+        self._arrival = arrival
+        self._frozen, self._connection, self._ready = piece
+        self._opened: Object | None = None
+
+    @property
+    def _fields(self) -> Object:
+        if self._opened is None:
+            self._opened = self._arrival.open(self._frozen)
+        return self._opened
+
+    def __getitem__(self, key: str) -> Any:
+        return self._fields[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._fields
+
+    def __eq__(self, other: object) -> bool:
+        return self._fields == (other._fields if isinstance(other, Resource) else other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._fields!r})"
+
+    def keys(self) -> KeysView[str]:
+        """The names of its fields."""
+        return self._fields.keys()
+
+    def values(self) -> ValuesView[Any]:
+        """The values of its fields."""
+        return self._fields.values()
+
+    def items(self) -> ItemsView[str, Any]:
+        """Its fields."""
+        return self._fields.items()
+
+    def to_dict(self) -> Object:
+        """A plain dict of its own, for whoever wants one."""
+        copied: Object = deepcopy(self._fields)
+        return copied
+
+    def at(self, path: str, default: Any = None) -> Any:
+        """The value at a field path such as `spec.subnets[0].id`, or the default where there is none."""
+        from crossply.values.paths import PathNotFound, get
+
+        try:
+            return get(self._fields, path)
+        except PathNotFound:
+            return default
+
+    @property
+    def api_version(self) -> str:
+        """Its apiVersion."""
+        return str(self._fields.get("apiVersion") or "")
+
+    @property
+    def kind(self) -> str:
+        """Its kind."""
+        return str(self._fields.get("kind") or "")
+
+    @property
+    def name(self) -> str:
+        """The name in its metadata."""
+        return str(self.metadata.get("name") or "")
+
+    @property
+    def namespace(self) -> str:
+        """The namespace in its metadata."""
+        return str(self.metadata.get("namespace") or "")
+
+    @property
+    def metadata(self) -> Object:
+        """Its metadata."""
+        return self._section("metadata")
+
+    @property
+    def labels(self) -> Object:
+        """Its labels."""
+        return self._section("metadata", "labels")
+
+    @property
+    def annotations(self) -> Object:
+        """Its annotations."""
+        return self._section("metadata", "annotations")
+
+    @property
+    def spec(self) -> Object:
+        """Its spec."""
+        return self._section("spec")
+
+    @property
+    def status(self) -> Object:
+        """Its status."""
+        return self._section("status")
+
+    def _section(self, *names: str) -> Object:
+        found = self._fields
+        for name in names:
+            inner = found.get(name)
+            found = inner if isinstance(inner, dict) else {}
+        return found
+
+    @property
+    def connection(self) -> Mapping[str, bytes]:
+        """Its connection details."""
+        return self._connection
+
+    def condition(self, type: str) -> Condition:  # noqa: A002 - the API's own word
+        """One of its status conditions."""
+        listed = self._section("status").get("conditions")
+        for each in listed if isinstance(listed, list) else ():
+            if isinstance(each, dict) and each.get("type") == type:
+                names = ("status", "reason", "message", "lastTransitionTime")
+                return Condition(type, *(str(each.get(name) or "") for name in names))
+        return Condition(type)
+
+    def is_ready(self) -> bool:
+        """Tell whether its condition Ready is True."""
+        return self.condition("Ready").is_true
+
+
+class Desired(Resource, MutableMapping[str, Any]):
+    """A resource as it should be: `it["spec"]["size"] = 3`, `it.labels["team"] = "a"`, `it.ready = True`.
+
+    Sections that are not there come to be with the first value that is put into them.
+    """
+
+    __slots__ = ("_made",)
+
+    _connection: dict[str, Any]
+
+    def __init__(self, arrival: Arrival, piece: Piece) -> None:
+        super().__init__(arrival, piece)
+        self._connection = dict(piece.connection)
+        self._made: list[tuple[Object, str]] = []
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._fields[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self._fields[key]
+
+    def put(self, path: str, value: Any) -> None:
+        """Set the value at a field path such as `spec.subnets[0].id`, making what is missing on the way."""
+        from crossply.values.paths import set_value
+
+        set_value(self._fields, path, value)
+
+    def merge(self, fields: Mapping[str, Any]) -> None:
+        """Lay fields over it: mappings are merged, everything else is replaced."""
+        _merge(self._fields, plain(fields))
+
+    def _section(self, *names: str) -> Object:
+        found = self._fields
+        for name in names:
+            inner = found.get(name)
+            if type(inner) is not dict:
+                inner = self._make_section(found, name, inner)
+            found = inner
+        return found
+
+    def _make_section(self, within: Object, name: str, there: Any) -> Object:
+        if there is None:
+            self._made.append((within, name))
+        within[name] = made = {} if there is None else fields_of(there)
+        return made
+
+    @property
+    def ready(self) -> bool | None:
+        """Whether it counts as ready; None leaves that to a later step."""
+        return _READY.get(self._ready)
+
+    @ready.setter
+    def ready(self, ready: bool | None) -> None:
+        if ready not in (True, False, None):
+            raise ValueRefused(f"ready is True, False or None, not {ready!r}")
+        self._ready = _AS_NUMBER[ready]
+
+    @property
+    def connection(self) -> MutableMapping[str, Any]:
+        """Its connection details: bytes, or strings, which are sent as UTF-8."""
+        return self._connection
+
+    def frozen(self) -> Piece:
+        """It as it is now."""
+        if self._opened is None:
+            return Piece(self._frozen, as_bytes(self._connection), self._ready)
+        for section, name in reversed(self._made):
+            if section.get(name) == {}:
+                del section[name]
+        self._made.clear()
+        return Piece(freeze(self._arrival, self._opened), as_bytes(self._connection), self._ready)
+
+
+def freeze(arrival: Arrival, fields: Object) -> Any:
+    """The object as it is now, whatever its values are made of."""
+    try:
+        return arrival.freeze(fields)
+    except (StructError, TypeError, AttributeError):
+        return arrival.freeze(plain(fields))
+
+
+def as_bytes(connection: Mapping[str, Any]) -> dict[str, bytes]:
+    """Connection details as they are sent."""
+    return {
+        name: value if isinstance(value, bytes) else str(value).encode() for name, value in connection.items()
+    }
+
+
+def _merge(into: Object, fields: Object) -> None:
+    for key, value in fields.items():
+        inner = into.get(key)
+        if isinstance(value, dict) and isinstance(inner, dict):
+            _merge(inner, value)
+        else:
+            into[key] = value

@@ -1,0 +1,221 @@
+"""What a function answers. It begins as all that the steps before want, which can be added to and changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from crossply.compose import messages
+from crossply.sdk.arrival import Arrival, Draft
+from crossply.sdk.desired import DesiredResources, DesiredState
+from crossply.sdk.failures import ValueRefused
+from crossply.sdk.plain import plain
+from crossply.sdk.request import Request
+from crossply.sdk.resources import Desired, Resource
+from crossply.values import Object
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+_SEVERITIES = {
+    "Fatal": messages.SEVERITY_FATAL,
+    "Warning": messages.SEVERITY_WARNING,
+    "Normal": messages.SEVERITY_NORMAL,
+}
+_STATUSES = {
+    "True": messages.STATUS_TRUE,
+    "False": messages.STATUS_FALSE,
+    "Unknown": messages.STATUS_UNKNOWN,
+}
+_SPELLED = {True: "True", False: "False", None: "Unknown"}
+_WHOLE = "that would drop what the steps before want"
+
+
+class Result(NamedTuple):
+    """Something that a function reports: Normal, Warning or Fatal."""
+
+    severity: str
+    message: str
+    reason: str | None = None
+    claim: bool = False
+    """Whether the claim is told, too."""
+
+
+class SetCondition(NamedTuple):
+    """A status condition for the composite resource."""
+
+    type: str
+    status: str
+    reason: str
+    message: str | None = None
+    claim: bool = False
+    """Whether the claim has it, too."""
+
+
+class Response:
+    """An answer: `rsp.desired`, `rsp.xr`, results, conditions, requirements, context, ttl and output."""
+
+    __slots__ = (
+        "_arrival",
+        "_context",
+        "_request",
+        "_requirements",
+        "_state",
+        "_ttl",
+        "conditions",
+        "output",
+        "results",
+    )
+
+    def __init__(self, request: Request, arrival: Arrival) -> None:
+        self._request = request
+        self._arrival = arrival
+        self._state = DesiredState(arrival)
+        self._context: Object | None = None
+        self._requirements = messages.Requirements({}, {}, {}, {})
+        self._ttl = 60 * messages.SECOND
+        self.results: list[Result] = []
+        self.conditions: list[SetCondition] = []
+        self.output: Object | None = None
+        """What an Operation shows in its status."""
+
+    @property
+    def desired(self) -> DesiredResources:
+        """The composed resources that are wanted, by name. What the steps before want is in it already."""
+        return self._state.resources
+
+    @desired.setter
+    def desired(self, resources: Any) -> NoReturn:
+        raise AttributeError(f"{_WHOLE}: write rsp.desired[NAME] = {{...}}, or rsp.desired.update(...)")
+
+    @property
+    def xr(self) -> Desired:
+        """The composite resource that is wanted: set its `status`, its `connection` details, or `ready`."""
+        return self._state.xr
+
+    @xr.setter
+    def xr(self, resource: Any) -> NoReturn:
+        raise AttributeError(f"{_WHOLE}: write rsp.xr.status[...] = ..., or rsp.xr.merge(...)")
+
+    @property
+    def context(self) -> Object:
+        """What later steps are told; what earlier steps told is in it already."""
+        if self._context is None:
+            self._context = self._arrival.context() or {}
+        return self._context
+
+    @context.setter
+    def context(self, context: Any) -> NoReturn:
+        raise AttributeError(f"{_WHOLE}: write rsp.context[KEY] = ..., or rsp.context.update(...)")
+
+    @property
+    def ttl(self) -> float:
+        """For how many seconds the answer to the same request stays the same; 60 unless set."""
+        return self._ttl / messages.SECOND
+
+    @ttl.setter
+    def ttl(self, ttl: float | timedelta) -> None:
+        seconds = ttl if isinstance(ttl, int | float) else ttl.total_seconds()
+        if not 0 <= seconds < 1e11:
+            raise ValueRefused(f"a ttl of {seconds} seconds is not possible")
+        self._ttl = round(seconds * messages.SECOND)
+
+    def normal(self, message: str, *, reason: str | None = None, claim: bool = False) -> None:
+        """Report something: it becomes an event of the composite resource (and of its claim, if asked)."""
+        self.results.append(Result("Normal", str(message), reason, claim))
+
+    def warning(self, message: str, *, reason: str | None = None, claim: bool = False) -> None:
+        """Report something that people should look at; the run goes on."""
+        self.results.append(Result("Warning", str(message), reason, claim))
+
+    def fatal(self, message: str, *, reason: str | None = None, claim: bool = False) -> None:
+        """Report why nothing can be composed. The run ends after this step, and nothing is changed.
+
+        `raise Fatal(message)` does the same, and ends the function at once.
+        """
+        self.results.append(Result("Fatal", str(message), reason, claim))
+
+    def condition(
+        self,
+        type: str,  # noqa: A002 - the API's own word
+        status: bool | str | None,
+        reason: str,
+        message: str | None = None,
+        *,
+        claim: bool = False,
+    ) -> None:
+        """Set a status condition of the composite resource: True, False, or None where it is not known."""
+        written = status if isinstance(status, str) else _SPELLED.get(status, "")
+        if written not in _STATUSES:
+            raise ValueRefused(f'the status of condition "{type}" is True, False or None, not {status!r}')
+        self.conditions.append(SetCondition(type, written, reason, message, claim))
+
+    def require(
+        self,
+        key: str,
+        api_version: str,
+        kind: str,
+        *,
+        name: str | None = None,
+        labels: Mapping[str, str] | None = None,
+        namespace: str | None = None,
+    ) -> list[Resource] | None:
+        """Ask for the resource of a name, for those with labels, or for all of a kind.
+
+        Gives them once they were fetched: a list, which is empty where none match. Until then it gives None,
+        and the function is called again.
+        """
+        if name is not None and labels is not None:
+            raise ValueRefused(f'requirement "{key}" asks for a name and for labels: one of them is possible')
+        wanted = messages.ResourceSelector(
+            api_version, kind, name, dict(labels) if labels is not None else None, namespace
+        )
+        self._requirements.resources[key] = wanted
+        found = self._request.required.get(key)
+        return None if found is None else list(found)
+
+    def require_schema(self, key: str, api_version: str, kind: str) -> Object | None:
+        """Ask for the OpenAPI schema of a kind: empty where there is none, None until it was looked for."""
+        self._requirements.schemas[key] = messages.SchemaSelector(api_version, kind)
+        return self._request.schemas.get(key)
+
+    def auto_ready(self, *names: str) -> list[str]:
+        """Mark desired resources ready whose observed ones have the condition Ready: these, or all.
+
+        Those that say already whether they are ready are left alone. Gives the names of those that are not.
+        """
+        waiting = []
+        for name in names or tuple(self.desired):
+            desired, observed = self.desired[name], self._request.observed.get(name)
+            if desired.ready is None:
+                desired.ready = True if observed is not None and observed.is_ready() else None
+            if not desired.ready:
+                waiting.append(name)
+        return waiting
+
+    def draft(self) -> Draft:
+        """All of it, ready to be written."""
+        asked = self._requirements
+        rest = messages.Response(
+            results=tuple(map(_result, self.results)),
+            requirements=asked if asked.resources or asked.schemas else None,
+            conditions=tuple(map(_condition, self.conditions)),
+            ttl=self._ttl,
+            tag=self._arrival.tag,
+            output=None if self.output is None else plain(self.output),
+        )
+        return Draft(self._state.parts(), None if self._context is None else plain(self._context), rest)
+
+
+def _result(result: Result) -> messages.Result:
+    severity, message, reason, claim = result
+    return messages.Result(_SEVERITIES[severity], message, reason, _target(claim))
+
+
+def _condition(condition: SetCondition) -> messages.Condition:
+    kind, status, reason, message, claim = condition
+    return messages.Condition(kind, _STATUSES[status], reason, message, _target(claim))
+
+
+def _target(claim: bool) -> int | None:
+    return messages.TARGET_COMPOSITE_AND_CLAIM if claim else None

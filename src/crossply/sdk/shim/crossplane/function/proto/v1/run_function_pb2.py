@@ -1,0 +1,3 @@
+"""The messages of version v1."""
+
+from crossply.functions.proto.v1.run_function_pb2 import *  # noqa: F403 - the names are the protocol's

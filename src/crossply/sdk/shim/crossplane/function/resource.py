@@ -1,0 +1,102 @@
+"""Resources, which are Structs, and plain dicts."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from typing import Any
+
+from google.protobuf import struct_pb2
+
+from crossply.sdk.naming import child_name
+from crossply.sdk.shim.fast_structs import dict_of, hasten, struct_of
+from crossply.sdk.shim.fast_structs import update as update_struct
+
+from .proto.v1 import run_function_pb2
+
+__all__ = [
+    "Condition",
+    "child_name",
+    "dict_to_struct",
+    "get_condition",
+    "struct_to_dict",
+    "update",
+    "update_status",
+]
+
+_Resource: Any = run_function_pb2.Resource
+
+hasten()
+
+
+def update(r: Any, source: Any) -> None:
+    """Lay the fields of a dict, a Struct or a pydantic model over a resource, as a dict's update does."""
+    if isinstance(source, dict):
+        update_struct(r.resource, source)
+    elif isinstance(source, struct_pb2.Struct):
+        r.resource.MergeFrom(source)
+    elif hasattr(source, "model_dump"):
+        # apiVersion and kind are seldom given to a model, so that they count as not set.
+        update_struct(
+            r.resource, {**_set_fields(source), "apiVersion": source.apiVersion, "kind": source.kind}
+        )
+    else:
+        raise TypeError(f"Unsupported type: {type(source)}")
+
+
+def update_status(r: Any, status: Any) -> None:
+    """Set the status of a resource: a dict, or a pydantic model."""
+    update(r, {"status": _set_fields(status) if hasattr(status, "model_dump") else status})
+
+
+def _set_fields(model: Any) -> dict[str, Any]:
+    """The fields of a model that somebody set, by the names that they have in objects."""
+    fields: dict[str, Any] = model.model_dump(exclude_unset=True, by_alias=True, warnings=False)
+    return fields
+
+
+def dict_to_struct(d: dict[str, Any]) -> struct_pb2.Struct:
+    """A Struct of a dict."""
+    return struct_of(d)
+
+
+def struct_to_dict(s: Any) -> dict[str, Any]:
+    """A dict of a Struct."""
+    return dict_of(s)
+
+
+@dataclasses.dataclass
+class Condition:
+    """A status condition."""
+
+    typ: str
+    status: str
+    reason: str | None = None
+    message: str | None = None
+    last_transition_time: datetime.datetime | None = None
+
+
+def get_condition(resource: Any, typ: str) -> Condition:
+    """A status condition of a resource, or of nothing: its status is Unknown where there is none."""
+    if isinstance(resource, _Resource):
+        resource = resource.resource
+    if not resource or "status" not in resource:
+        return Condition(typ=typ, status="Unknown")
+    status = resource["status"]
+    if not status or "conditions" not in status:
+        return Condition(typ=typ, status="Unknown")
+    for each in status["conditions"]:
+        if each["type"] == typ:
+            return _condition(each)
+    return Condition(typ=typ, status="Unknown")
+
+
+def _condition(found: Any) -> Condition:
+    condition = Condition(typ=found["type"], status=found["status"])
+    if "message" in found:
+        condition.message = found["message"]
+    if "reason" in found:
+        condition.reason = found["reason"]
+    if "lastTransitionTime" in found:
+        condition.last_transition_time = datetime.datetime.fromisoformat(found["lastTransitionTime"])
+    return condition

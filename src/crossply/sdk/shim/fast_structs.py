@@ -1,0 +1,72 @@
+"""Objects in and out of protobuf's Structs, the quick way.
+
+Protobuf sets the fields of a Struct one by one, in Python. Here the bytes of the whole object are written at
+once (`values.structs`, which remembers what it wrote) and given to protobuf, whose C code reads them; and the
+other way round. Whatever this cannot do is left to protobuf, so that its answers and its errors are the same.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from google.protobuf import json_format, struct_pb2
+from google.protobuf.internal import well_known_types
+from google.protobuf.message import DecodeError
+
+from crossply.values.structs import StructError, decode_struct, encode_struct
+
+_slow_update = well_known_types.Struct.update
+_CANNOT = (StructError, DecodeError, TypeError, AttributeError, RecursionError)
+
+
+def update(struct: Any, fields: Any) -> None:
+    """Lay the fields over a Struct, as the update of a dict does."""
+    if type(fields) is dict:
+        if not fields:
+            return
+        try:
+            struct.MergeFromString(encode_struct(fields))
+        except _CANNOT:
+            _slow_update(struct, fields)
+    else:
+        _slow_update(struct, fields)
+
+
+def struct_of(fields: dict[str, Any]) -> struct_pb2.Struct:
+    """A Struct with the fields."""
+    struct = struct_pb2.Struct()
+    try:
+        if _is_finite(fields):
+            struct.MergeFromString(encode_struct(fields))
+            return struct
+    except _CANNOT:
+        struct.Clear()
+    parsed: struct_pb2.Struct = json_format.ParseDict(fields, struct)
+    return parsed
+
+
+def dict_of(struct: Any) -> dict[str, Any]:
+    """The fields of a Struct, every number a float."""
+    try:
+        fields = decode_struct(struct.SerializeToString())
+        if _is_finite(fields):
+            return fields
+    except _CANNOT:
+        pass
+    read: dict[str, Any] = json_format.MessageToDict(struct, preserving_proto_field_name=True)
+    return read
+
+
+def hasten() -> None:
+    """Let also those be quick who call the update of a Struct themselves."""
+    setattr(well_known_types.Struct, "update", update)  # noqa: B010 - its type is narrower
+
+
+def _is_finite(value: Any) -> bool:
+    """Tell whether all numbers are finite: JSON has no others, and protobuf has words for that."""
+    if type(value) is dict:
+        return all(type(item) is str or _is_finite(item) for item in value.values())
+    if type(value) is list:
+        return all(type(item) is str or _is_finite(item) for item in value)
+    return type(value) is not float or math.isfinite(value)

@@ -1,0 +1,50 @@
+"""What gRPC's compiler would generate for the function protocol, made of the messages of one version."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import grpc
+
+
+class Service(NamedTuple):
+    """A client's stub, the base class of servers, and what adds one of them to a gRPC server."""
+
+    stub: Any
+    servicer: Any
+    add_to_server: Callable[[Any, Any], None]
+
+
+def service(name: str, messages: ModuleType) -> Service:
+    """The classes of the service of this name."""
+
+    class FunctionRunnerServiceStub:
+        """Calls a function."""
+
+        def __init__(self, channel: Any) -> None:
+            self.RunFunction = channel.unary_unary(
+                f"/{name}/RunFunction",
+                request_serializer=messages.RunFunctionRequest.SerializeToString,
+                response_deserializer=messages.RunFunctionResponse.FromString,
+            )
+
+    class FunctionRunnerServiceServicer:
+        """A function."""
+
+        def RunFunction(self, request: Any, context: Any) -> Any:  # noqa: N802 - the protocol's name
+            """Run the function."""
+            context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+            context.set_details("Method not implemented!")
+            raise NotImplementedError("Method not implemented!")
+
+    def add_to_server(servicer: Any, server: Any) -> None:
+        call = grpc.unary_unary_rpc_method_handler(
+            servicer.RunFunction,
+            request_deserializer=messages.RunFunctionRequest.FromString,
+            response_serializer=messages.RunFunctionResponse.SerializeToString,
+        )
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(name, {"RunFunction": call}),))
+
+    return Service(FunctionRunnerServiceStub, FunctionRunnerServiceServicer, add_to_server)
