@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from crossply.control.calls.bound import Bound
-from crossply.control.calls.fresh_remote import FreshRemote
 from crossply.control.calls.function_calls import FunctionMeter, meter_of
 from crossply.control.calls.ways import Way
 from crossply.functions import builtin
 from crossply.functions.binding import BUILTIN, bind, bind_builtin, choose_runtime
+from crossply.functions.breaker import Breaker
 from crossply.functions.failures import FunctionNotBound
+from crossply.functions.remote import MAX_REPLY, Remote
 from crossply.functions.runner import Runner
 from crossply.kinds.composition import NATIVE_FUNCTION
 
@@ -29,6 +30,8 @@ class Opening:
         """Who opens endpoints of a scheme, such as `container`."""
         self.certificates = ""
         """The directory of the certificates that we show to functions; empty where we have none."""
+        self.max_reply = MAX_REPLY
+        """The largest answer in bytes."""
 
     def native(self) -> Bound:
         """The function that runs Compositions without a pipeline."""
@@ -39,11 +42,12 @@ class Opening:
         """A function that can be called; it is reached when it is called first."""
         if way.endpoint:
             meter = FunctionMeter(way.function, way.image, way.endpoint)
-            return Bound(repr(way), self._remote(way), meter, pure=False, quick=False)
+            return Bound(repr(way), Breaker(self._remote(way)), meter, pure=False, quick=False)
         function = way.as_function()
         pure = choose_runtime(function) == BUILTIN
         quick = pure and builtin.is_quick(way.image)
-        return Bound(repr(way), bind(function), meter_of(function), pure, quick)
+        runner = bind(function)
+        return Bound(repr(way), runner if pure else Breaker(runner), meter_of(function), pure, quick)
 
     def _remote(self, way: Way) -> Runner:
         if way.scheme in self.schemes:
@@ -54,4 +58,4 @@ class Opening:
                 f"to show to {way.endpoint}",
                 hint="functions that are not on this machine are called with mutual TLS only",
             )
-        return FreshRemote(way.function, way.endpoint, self.certificates)
+        return Remote(way.function, way.endpoint, self.certificates, self.max_reply)

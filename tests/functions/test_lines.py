@@ -1,0 +1,344 @@
+"""Lines to functions over mutual TLS: who is let in, calls in turn, and new certificates under load."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import threading
+import time
+from concurrent import futures
+from datetime import UTC, datetime
+
+import grpc
+import pytest
+from function_peers import REQUEST, V1, Methods, free_port
+
+from crossply.certificates import FOR_CLIENTS, FOR_SERVERS
+from crossply.compose.messages import Response, Result
+from crossply.compose.wire import encode_response
+from crossply.control.runtimes.authority import Lives, authority_due, issued, purpose_for, read_authorities
+from crossply.control.runtimes.private_files import PrivateFiles
+from crossply.functions import lines
+from crossply.functions.failures import FunctionError, FunctionTimedOut, FunctionUnavailable
+from crossply.functions.lines import Address
+from crossply.functions.remote import Remote
+from crossply.functions.server_certificates import server_credentials
+
+LIVES = Lives()
+NAME = "fn.crossplane-system"
+
+
+class Authority:
+    """An authority at some moment, and files by it."""
+
+    def __init__(self, before=None, ago=0.0):
+        """What became of one from before, some part of its life ago."""
+        moment = datetime.now(UTC) - LIVES.authority * ago
+        known = before.files if before else {}
+        changes = authority_due(known, moment, LIVES)
+        self.files = {key: value for key, value in {**known, **changes}.items() if value}
+
+    def issue(self, usage, *names):
+        now = datetime.now(UTC)
+        return issued(purpose_for(usage, names), read_authorities(self.files, now), now, LIVES)
+
+
+@contextlib.contextmanager
+def files(content):
+    """A directory of certificates that can be replaced."""
+    private = PrivateFiles()
+    private.replace(content)
+    try:
+        yield private
+    finally:
+        private.remove()
+
+
+@contextlib.contextmanager
+def serving(said, directory, port=0, delay=0.0):
+    """A function that says who it is; gives its port."""
+
+    def answer(data, context):
+        time.sleep(delay)
+        return encode_response(Response(results=(Result(3, said),)))
+
+    options = [("grpc.so_reuseport", 0)]
+    server = grpc.server(futures.ThreadPoolExecutor(16), handlers=[Methods({V1: answer})], options=options)
+    taken = server.add_secure_port(f"127.0.0.1:{port}", server_credentials(directory))
+    server.start()
+    try:
+        yield taken
+    finally:
+        server.stop(2.0).wait()
+
+
+def at(*ports):
+    """Where a function of several replicas is, as the Service would say."""
+    return lambda: Address("ipv4:" + ",".join(f"127.0.0.1:{port}" for port in ports), NAME)
+
+
+def said(remote, timeout=5.0):
+    return remote(REQUEST, timeout).results[0].message
+
+
+@pytest.fixture(scope="module")
+def authority():
+    return Authority()
+
+
+@pytest.fixture
+def server_files(authority):
+    with files(authority.issue(FOR_SERVERS, "fn", NAME, f"{NAME}.svc")) as made:
+        yield made
+
+
+@pytest.fixture
+def client_files(authority):
+    with files(authority.issue(FOR_CLIENTS, "crossplane.crossplane-system")) as made:
+        yield made
+
+
+def test_a_caller_with_a_certificate_is_answered(server_files, client_files):
+    with serving("hello", server_files.directory) as port:
+        remote = Remote("f", "f", client_files.directory, where=at(port))
+        assert said(remote) == "hello"
+        remote.close()
+
+
+@pytest.mark.parametrize(
+    "caller",
+    ["nobody", "somebody else's", "plain"],
+)
+def test_a_caller_without_our_certificate_gets_nothing(authority, server_files, caller):
+    """fn-auth: neither without a certificate, nor with one of another authority, nor without TLS."""
+    with serving("secret", server_files.directory) as port:
+        target = f"127.0.0.1:{port}"
+        options = [("grpc.ssl_target_name_override", NAME)]
+        trusted = authority.issue(FOR_CLIENTS)["ca.crt"]
+        if caller == "plain":
+            channel = grpc.insecure_channel(target)
+        elif caller == "nobody":
+            channel = grpc.secure_channel(target, grpc.ssl_channel_credentials(trusted), options)
+        else:
+            stranger = Authority().issue(FOR_CLIENTS, "crossplane.crossplane-system")
+            shown = grpc.ssl_channel_credentials(trusted, stranger["tls.key"], stranger["tls.crt"])
+            channel = grpc.secure_channel(target, shown, options)
+        with channel, pytest.raises(grpc.RpcError) as refused:
+            channel.unary_unary(V1)(b"", timeout=5)
+        assert refused.value.code() == grpc.StatusCode.UNAVAILABLE
+
+
+@pytest.mark.parametrize(
+    ("shown", "why"),
+    [
+        (lambda authority: Authority().issue(FOR_SERVERS, NAME), "it is by another authority"),
+        (lambda authority: authority.issue(FOR_SERVERS, "other.elsewhere"), "it is for another function"),
+        (lambda authority: authority.issue(FOR_CLIENTS, NAME), "it is for who calls, not for who is called"),
+    ],
+)
+def test_a_server_with_a_wrong_certificate_is_not_called(authority, client_files, shown, why):
+    """fn-auth: what is sent to a function is never sent to somebody else."""
+    files_of_server = {**shown(authority), "ca.crt": authority.issue(FOR_SERVERS)["ca.crt"]}
+    with files(files_of_server) as wrong, serving("taken", wrong.directory) as port:
+        remote = Remote("f", "f", client_files.directory, where=at(port))
+        with pytest.raises((FunctionTimedOut, FunctionUnavailable)):
+            said(remote, 0.7)
+        remote.close()
+
+
+def test_a_server_without_tls_is_not_called(client_files):
+    """fn-garbage: TLS to a plain port."""
+    answered = threading.Event()
+    server = grpc.server(
+        futures.ThreadPoolExecutor(1), handlers=[Methods({V1: lambda *_: answered.set() or b""})]
+    )
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    remote = Remote("f", "f", client_files.directory, where=at(port))
+    with pytest.raises((FunctionTimedOut, FunctionUnavailable)):
+        said(remote, 0.7)
+    assert not answered.is_set()
+    remote.close()
+    server.stop(None).wait()
+
+
+@pytest.mark.parametrize("garbage", [b"HTTP/1.1 200 OK\r\n\r\n<html>", b"\x16\x03\x01\x00\x05junk!", b""])
+def test_a_port_that_speaks_something_else_is_an_error_in_time(client_files, garbage):
+    """fn-garbage: wrong protocol, truncated handshake, nothing at all."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        over = threading.Event()
+
+        def speak():
+            with contextlib.suppress(OSError):
+                while not over.is_set():
+                    connection, _ = listening.accept()
+                    with connection:
+                        connection.sendall(garbage)
+
+        thread = threading.Thread(target=speak, daemon=True)
+        thread.start()
+        remote = Remote("f", "f", client_files.directory, where=at(listening.getsockname()[1]))
+        with pytest.raises(FunctionError):
+            said(remote, 0.5)
+        remote.close()
+        over.set()
+        listening.shutdown(socket.SHUT_RDWR)
+        thread.join(5)
+
+
+def test_calls_are_made_in_turn_to_all_addresses(server_files, client_files):
+    with serving("a", server_files.directory) as one, serving("b", server_files.directory) as two:
+        remote = Remote("f", "f", client_files.directory, where=at(one, two))
+        wait_for_both(remote)
+        heard = [said(remote) for _ in range(20)]
+        remote.close()
+    assert sorted(heard) == ["a"] * 10 + ["b"] * 10
+
+
+def wait_for_both(remote):
+    """The second connection may stand a moment after the first."""
+    end = time.monotonic() + 10
+    while {said(remote), said(remote)} != {"a", "b"}:
+        assert time.monotonic() < end
+
+
+def test_a_replica_that_goes_away_costs_no_call(server_files, client_files):
+    with serving("a", server_files.directory, delay=0.01) as one, contextlib.ExitStack() as stack:
+        two = stack.enter_context(serving("b", server_files.directory, delay=0.01))
+        remote = Remote("f", "f", client_files.directory, where=at(one, two))
+        wait_for_both(remote)
+        with calling(remote) as calls:
+            calls.wait_for(40)
+            stack.close()  # it ends what it has begun, and takes no more
+            calls.wait_for(calls.made + 40)
+        remote.close()
+    assert calls.failed == []
+    assert {"a", "b"} == set(calls.heard)
+
+
+class Calls:
+    """What came of many calls."""
+
+    def __init__(self):
+        self.heard = []
+        self.failed = []
+        self.over = threading.Event()
+
+    @property
+    def made(self):
+        return len(self.heard) + len(self.failed)
+
+    def wait_for(self, number):
+        end = time.monotonic() + 30
+        while self.made < number:
+            assert time.monotonic() < end, (self.made, self.failed[:3])
+            time.sleep(0.01)
+
+
+@contextlib.contextmanager
+def calling(remote, at_once=4):
+    """Call all the time, from several threads."""
+    calls = Calls()
+
+    def call():
+        while not calls.over.is_set():
+            try:
+                calls.heard.append(said(remote, 10.0))
+            except FunctionError as problem:
+                calls.failed.append(problem)
+
+    threads = [threading.Thread(target=call) for _ in range(at_once)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield calls
+    finally:
+        calls.over.set()
+        for thread in threads:
+            thread.join(30)
+
+
+def test_a_new_authority_takes_over_under_load_without_a_failed_call(monkeypatch):
+    """Every phase, in the worst order: servers and callers hear of each at different times."""
+    monkeypatch.setattr(lines, "_LOOK_SECONDS", 0.0)
+    first = Authority(ago=0.9)
+    announced = Authority(first, ago=0.2)
+    promoted = Authority(announced)
+    assert promoted.files["tls.crt"] == announced.files["next.crt"] != first.files["tls.crt"]
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(files(first.issue(FOR_SERVERS, NAME)))
+        client = stack.enter_context(files(first.issue(FOR_CLIENTS, "crossplane")))
+        port = stack.enter_context(serving("hello", server.directory, delay=0.002))
+        remote = Remote("f", "f", client.directory, where=at(port))
+        stack.callback(remote.close)
+        calls = stack.enter_context(calling(remote))
+        calls.wait_for(20)
+        for phase in (announced, promoted):
+            for holder, usage, name in ((client, FOR_CLIENTS, "crossplane"), (server, FOR_SERVERS, NAME)):
+                holder.replace(phase.issue(usage, name))
+                calls.wait_for(calls.made + 20)
+            # A server that is started anew, as Pods are.
+            other = stack.enter_context(serving("hello", server.directory))
+            fresh = Remote("f", "f", client.directory, where=at(other))
+            assert said(fresh) == "hello"
+            fresh.close()
+        calls.over.set()
+    assert calls.failed == []
+
+
+def test_a_server_shows_a_new_certificate_without_being_started_anew(authority):
+    with files(authority.issue(FOR_SERVERS, "old.name")) as server, serving("x", server.directory) as port:
+        assert b"old.name" in shown_at(port, authority)
+        server.replace(authority.issue(FOR_SERVERS, "new.name"))
+        assert b"new.name" in shown_at(port, authority)
+
+
+def shown_at(port, authority):
+    """The certificate that a server shows."""
+    import ssl
+
+    context = ssl.create_default_context(cadata=authority.issue(FOR_CLIENTS)["ca.crt"].decode())
+    context.check_hostname = False
+    context.set_alpn_protocols(["h2"])
+    with socket.create_connection(("127.0.0.1", port)) as plain, context.wrap_socket(plain) as line:
+        return line.getpeercert(True)
+
+
+def test_a_certificate_that_is_lost_for_a_moment_does_no_harm(authority, client_files):
+    with files(authority.issue(FOR_SERVERS, NAME)) as server, serving("hello", server.directory) as port:
+        os.unlink(os.path.join(server.directory, "tls.crt"))
+        remote = Remote("f", "f", client_files.directory, where=at(port))
+        assert said(remote) == "hello"
+        remote.close()
+
+
+def test_a_call_waits_for_a_function_that_is_not_there_yet(server_files, client_files):
+    port = free_port()
+    remote = Remote("f", "f", client_files.directory, where=at(port))
+    heard = []
+    waiting = threading.Thread(target=lambda: heard.append(said(remote, 20.0)))
+    waiting.start()
+    time.sleep(0.2)
+    with serving("at last", server_files.directory, port):
+        waiting.join(20)
+    remote.close()
+    assert heard == ["at last"]
+
+
+def test_closing_waits_for_nobody_and_cuts_nobody_off(server_files, client_files):
+    with serving("slow", server_files.directory, delay=0.4) as port:
+        remote = Remote("f", "f", client_files.directory, where=at(port))
+        heard = []
+        calling = threading.Thread(target=lambda: heard.append(said(remote)))
+        calling.start()
+        time.sleep(0.2)
+        remote.close()
+        calling.join(10)
+    assert heard == ["slow"]
+
+
+def test_files_that_are_not_there_are_told(tmp_path):
+    remote = Remote("f", "f", str(tmp_path), where=at(1))
+    with pytest.raises(FunctionUnavailable, match=r"cannot load certificates: open .*ca\.crt"):
+        said(remote)
