@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from crossply.compose.messages import Function
 from crossply.compose.wire import decode_request, encode_response
 from crossply.errors import CrossplyError
-from crossply.functions.failures import FunctionError, ServeError
-from crossply.functions.remote import BETA_METHOD, METHOD, read_certificate, silence_grpc
+from crossply.functions.failures import ServeError
+from crossply.functions.remote import BETA_METHOD, METHOD, silence_grpc
+from crossply.functions.server_certificates import server_credentials
 from crossply.functions.time_limit import TimeLimit, TimeLimitReached
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ def _listen(server: grpc.Server, settings: ServerSettings) -> int:
             return server.add_secure_port(target, settings.credentials)
         if settings.certificates is None:
             return server.add_insecure_port(target)
-        return server.add_secure_port(target, load_credentials(settings.certificates))
+        return server.add_secure_port(target, server_credentials(settings.certificates))
     except RuntimeError:
         raise ServeError(
             f'cannot listen for {settings.network} connections at address "{settings.address}"',
@@ -216,15 +217,3 @@ def _target(settings: ServerSettings) -> str:
     if settings.network == "unix":
         return f"unix:{settings.address}"
     return f"[::]{settings.address}" if settings.address.startswith(":") else settings.address
-
-
-def load_credentials(directory: str) -> grpc.ServerCredentials:
-    """Credentials of a directory of certificates, which ask for certificates of clients, too."""
-    import grpc
-
-    try:
-        pair = (read_certificate(directory, "tls.key"), read_certificate(directory, "tls.crt"))
-        authority = read_certificate(directory, "ca.crt")
-    except FunctionError as problem:
-        raise ServeError(str(problem), hint=problem.hint) from None
-    return grpc.ssl_server_credentials([pair], authority, require_client_auth=True)
