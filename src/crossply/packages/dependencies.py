@@ -7,7 +7,7 @@ a chain are no harm.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from crossply.compose.verdict import some_of
@@ -18,6 +18,7 @@ from crossply.values.semver_constraints import InvalidConstraint, check, satisfi
 
 KINDS = ("Provider", "Configuration", "Function")
 _PARTS = 3
+_MOST_TOLD = 10
 
 
 class DependencyError(PackagesError):
@@ -172,17 +173,23 @@ def check_met(packages: Iterable[Locked], package: Locked) -> None:
         raise missing_error(absent)
     wrong = unmet(packages, package)
     if wrong:
-        told = (
-            f"existing package {found.shown} is incompatible with constraint {wish.constraint}"
-            for wish, found in wrong
-        )
-        raise DependencyError(f"incompatible dependencies: {'; '.join(told)}")
+        raise unmet_error(wrong)
 
 
 def missing_error(absent: Iterable[Dependency]) -> DependencyError:
     """The error that what is wanted is not installed."""
     listed = some_of(f'"{each.source}" ({each.constraint})' for each in absent)
     return DependencyError(f"missing dependencies: {listed}")
+
+
+def unmet_error(wrong: Sequence[tuple[Dependency, Locked]]) -> DependencyError:
+    """The error that what is wanted is installed in other versions only."""
+    told = [
+        f"existing package {found.shown} is incompatible with constraint {wish.constraint}"
+        for wish, found in wrong[:_MOST_TOLD]
+    ]
+    told += [f"and {len(wrong) - _MOST_TOLD} more"] if len(wrong) > _MOST_TOLD else []
+    return DependencyError(f"incompatible dependencies: {'; '.join(told)}")
 
 
 def unmet(packages: Iterable[Locked], package: Locked) -> list[tuple[Dependency, Locked]]:

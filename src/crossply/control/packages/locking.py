@@ -19,12 +19,12 @@ from crossply.packages.dependencies import (
     DependencyError,
     Locked,
     below,
-    check_met,
     dependencies_of,
     missing,
     missing_error,
     read_lock,
     unmet,
+    unmet_error,
 )
 from crossply.packages.dependency_tree import why
 from crossply.values import Object
@@ -113,25 +113,26 @@ def standing(packages: list[Locked], name: str, is_new: bool) -> Standing:
         if absent:
             installed = sum(each in present for each in direct)
             return Standing(len(direct), installed, 0, missing_error(absent))
-    tree = below(packages, own.source)
-    implied = [each for each in missing(packages) if each.source in set(tree)]
+    tree = frozenset(below(packages, own.source))
+    implied = [each for each in missing(packages) if each.source in tree]
     found = Standing(len(tree), len(tree) - len(implied))
     if implied:
         return found._replace(problem=missing_error(implied))
     wrong = unmet(packages, own)
-    try:
-        check_met(packages, own)
-    except DependencyError as problem:
-        return found._replace(invalid=len(wrong), problem=_explained(problem, packages, wrong))
-    return found
+    if not wrong:
+        return found
+    return found._replace(invalid=len(wrong), problem=_explained(unmet_error(wrong), packages, wrong))
 
 
 def _explained(
     problem: DependencyError, packages: list[Locked], wrong: list[tuple[Dependency, Locked]]
 ) -> DependencyError:
     """The problem, with who wants what and why."""
-    lines = [line for wish, _ in wrong for line in why(packages, wish.source)]
-    if len(lines) > _MOST_LINES:
-        lines = [*lines[:_MOST_LINES], "…"]
+    lines: list[str] = []
+    for wish, _ in wrong:
+        if len(lines) >= _MOST_LINES:
+            lines = [*lines[:_MOST_LINES], "…"]
+            break
+        lines += why(packages, wish.source)
     problem.args = ("\n".join([str(problem), *lines]),)
     return problem

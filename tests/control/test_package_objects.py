@@ -1,0 +1,116 @@
+"""Who owns what a package brings, and where the webhooks of a Provider lead."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.control.packages.checking import capabilities, check_digest, check_version, copied
+from crossply.control.packages.ownership import AlreadyControlled, owners, released
+from crossply.control.packages.webhook_parts import call_back, pointed_home
+from crossply.packages.failures import WrongDigest
+
+PACKAGE = {"apiVersion": "pkg.crossplane.io/v1", "kind": "Provider", "name": "p", "uid": "uid-p"}
+REVISION = {
+    "apiVersion": "pkg.crossplane.io/v1",
+    "kind": "ProviderRevision",
+    "metadata": {
+        "name": "p-1",
+        "uid": "uid-1",
+        "labels": {"pkg.crossplane.io/package": "p"},
+        "ownerReferences": [{**PACKAGE, "controller": True, "blockOwnerDeletion": True}],
+    },
+}
+SELF = {"apiVersion": "pkg.crossplane.io/v1", "kind": "ProviderRevision", "name": "p-1", "uid": "uid-1"}
+KEEPER = {**PACKAGE, "controller": False, "blockOwnerDeletion": True}
+CONTROLLER = {**SELF, "controller": True, "blockOwnerDeletion": True}
+OTHER = {"apiVersion": "v1", "kind": "ConfigMap", "name": "c", "uid": "uid-c"}
+
+
+def live(*references: dict) -> dict:
+    return {"metadata": {"name": "x", "ownerReferences": list(references)}}
+
+
+def test_the_active_revision_controls_and_the_package_keeps():
+    assert owners(None, "x", REVISION, active=True) == [KEEPER, CONTROLLER]
+    assert owners(live(OTHER, SELF), "x", REVISION, active=True) == [OTHER, CONTROLLER, KEEPER]
+
+
+def test_another_revision_only_owns():
+    assert owners(None, "x", REVISION, active=False) == [KEEPER, SELF]
+    assert owners(live(CONTROLLER), "x", REVISION, active=False) == [CONTROLLER, KEEPER]
+
+
+def test_what_somebody_else_controls_is_not_taken():
+    with pytest.raises(
+        AlreadyControlled, match=r"^x is already controlled by ConfigMap c \(UID uid-c\)$"
+    ) as refused:
+        owners(live({**OTHER, "controller": True}), "x", REVISION, active=True)
+    assert refused.value.owner["uid"] == "uid-c"
+
+
+def test_who_lets_go_stays_an_owner():
+    assert released(live(KEEPER, CONTROLLER), REVISION) == [KEEPER, {**CONTROLLER, "controller": False}]
+    assert released(live(KEEPER), REVISION) == [KEEPER, SELF]
+    assert released(live({**CONTROLLER, "controller": False}), REVISION) is None
+
+
+def test_webhooks_lead_to_the_service_of_the_package():
+    configuration = {
+        "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": "everybody-calls-it-so"},
+        "webhooks": [
+            {"name": "a", "clientConfig": {"url": "https://evil.example", "service": {"path": "/a"}}}
+        ],
+    }
+    assert call_back([configuration])
+    made = pointed_home(configuration, REVISION, "home", "Y2VydA==")
+    assert made["metadata"]["name"] == "crossplane-provider-p"
+    service = {"name": "p", "namespace": "home", "port": 9443, "path": "/a"}
+    assert made["webhooks"][0]["clientConfig"] == {"caBundle": "Y2VydA==", "service": service}
+
+
+def test_a_conversion_leads_there_too():
+    crd = {"kind": "CustomResourceDefinition", "spec": {"group": "x", "conversion": {"strategy": "Webhook"}}}
+    assert call_back([crd])
+    webhook = pointed_home(crd, REVISION, "home", "Y2VydA==")["spec"]["conversion"]["webhook"]
+    assert webhook["clientConfig"]["service"] == {"name": "p", "namespace": "home", "port": 9443}
+    assert webhook["conversionReviewVersions"] == ["v1"]
+    plain = {"kind": "CustomResourceDefinition", "spec": {"group": "x"}}
+    assert not call_back([plain])
+    assert pointed_home(plain, REVISION, "home", "Y2VydA==") is plain
+
+
+def test_a_package_says_nothing_about_how_it_is_run_or_whose_it_is():
+    said = {
+        "crossply.dev/runtime": "process",
+        "render.crossplane.io/runtime": "Development",
+        "pkg.crossplane.io/package": "another",
+        "crossplane.io/paused": "true",
+        "pkg.crossplane.io/provider-family": "family",
+        "team": "a",
+    }
+    assert copied(said) == {"pkg.crossplane.io/provider-family": "family", "team": "a"}
+
+
+@pytest.mark.parametrize(
+    ("meta", "found"),
+    [
+        ({"kind": "Function", "spec": {}}, ["composition"]),
+        ({"kind": "Function", "spec": {"capabilities": ["operation"]}}, ["operation"]),
+        ({"kind": "Provider", "spec": {}}, []),
+    ],
+)
+def test_a_function_that_says_nothing_can_compose(meta, found):
+    assert capabilities(meta) == found
+
+
+@pytest.mark.parametrize("constraint", [">=v1.14.1", ">=v2.0.0-0", "^v2.1.0", ""])
+def test_packages_for_crossplane_work_here(constraint):
+    check_version({"spec": {"crossplane": {"version": constraint}} if constraint else {}})
+
+
+def test_an_image_must_be_the_one_that_its_revision_is_named_after():
+    check_digest("function-x-0123456789ab", f"sha256:0123456789ab{'0' * 52}")
+    check_digest("of-another-name", f"sha256:{'0' * 64}")
+    with pytest.raises(WrongDigest, match=r"by now, which is not that of function-x-0123456789ab$"):
+        check_digest("function-x-0123456789ab", f"sha256:{'0' * 64}")
