@@ -1,13 +1,19 @@
 """Reading a page that is a session at the terminal: files to write, commands to run, output to expect.
 
 A fenced block after `<!-- file: NAME -->` is the content of a file. In a `console` block every line that
-starts with `$ ` is a command; what follows is its output, and an ellipsis (…) alone on a line stands for
-anything.
+starts with `$ ` is a command; what follows is its output, in which an ellipsis (…) stands for anything:
+within its line, or, alone on a line, for any lines.
 """
 
 from __future__ import annotations
 
+import os
+import pathlib
 import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
 from typing import NamedTuple
 
 _FILE = re.compile(r"<!-- file: (\S+) -->\n+```\w*\n(.*?)```", re.S)
@@ -40,5 +46,56 @@ def session(text: str) -> list[Write | Run]:
 
 def matches(expected: str, output: str) -> bool:
     """Whether the output is as printed on the page."""
-    pattern = ".*?".join(re.escape(part) for part in re.split(r"^…$", expected.strip(), flags=re.M))
+    parts = re.split(r"^…$", expected.strip(), flags=re.M)
+    pattern = ".*?".join(r"[^\n]*".join(map(re.escape, part.split("…"))) for part in parts)
     return re.fullmatch(pattern, output.strip(), re.S) is not None
+
+
+class Reader:
+    """Somebody who does what a page says, in one shell: directories and variables stay as they were set."""
+
+    def __init__(self, folder: pathlib.Path, environ: Mapping[str, str] | None = None) -> None:
+        self.folder = folder
+        self.environ = {**os.environ, **(environ or {})}
+        own = str(pathlib.Path(sys.executable).parent)
+        self.environ["PATH"] = f"{own}{os.pathsep}{self.environ['PATH']}"
+
+    def follow(self, page: pathlib.Path, at_least: int) -> None:
+        """Do everything on the page; each command says what is printed there."""
+        steps = session(page.read_text())
+        assert sum(isinstance(step, Run) for step in steps) >= at_least, "the page was read"
+        for step in steps:
+            if isinstance(step, Write):
+                (self.folder / step.name).parent.mkdir(parents=True, exist_ok=True)
+                (self.folder / step.name).write_text(step.content)
+            else:
+                said = self.run(step.command)
+                assert matches(step.output, said), f"$ {step.command}\n{said}"
+
+    def run(self, command: str, within: float = 180) -> str:
+        """Run a command; gives all that it says."""
+        with tempfile.TemporaryDirectory() as scratch:
+            after = f"{command}\npwd > {scratch}/pwd; env -0 > {scratch}/env"
+            with open(f"{scratch}/said", "w+b") as said:
+                # A file and not a pipe: what a command leaves running in the background keeps a pipe open.
+                subprocess.run(
+                    ["bash", "-c", after],
+                    cwd=self.folder,
+                    env=self.environ,
+                    stdin=subprocess.DEVNULL,
+                    stdout=said,
+                    stderr=said,
+                    timeout=within,
+                    check=False,
+                )
+                said.seek(0)
+                text = said.read().decode()
+            self._keep(pathlib.Path(scratch))
+        return text
+
+    def _keep(self, scratch: pathlib.Path) -> None:
+        """The directory and the variables that the command left."""
+        if (scratch / "env").exists():
+            self.folder = pathlib.Path((scratch / "pwd").read_text().strip())
+            pairs = (scratch / "env").read_text().rstrip("\0").split("\0")
+            self.environ = dict(pair.partition("=")[::2] for pair in pairs)

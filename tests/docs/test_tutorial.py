@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
-import subprocess
-import sys
 
-from markdown_session import Run, Write, matches, session
+from markdown_session import Reader
 
-PAGE = pathlib.Path(__file__).parents[2] / "docs" / "tutorial" / "first-composition.md"
+DOCS = pathlib.Path(__file__).parents[2] / "docs"
 
 
-def test_the_tutorial_works_as_printed(tmp_path: pathlib.Path) -> None:
-    steps = session(PAGE.read_text())
-    assert sum(isinstance(step, Run) for step in steps) >= 5, "the page was read"
-    path = f"{pathlib.Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    for step in steps:
-        if isinstance(step, Write):
-            (tmp_path / step.name).write_text(step.content)
-            continue
-        done = subprocess.run(
-            step.command,
-            shell=True,
-            cwd=tmp_path,
-            env={**os.environ, "PATH": path},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-        assert matches(step.output, done.stdout), f"$ {step.command}\n{done.stdout}"
+def test_the_first_composition_works_as_printed(tmp_path: pathlib.Path) -> None:
+    Reader(tmp_path).follow(DOCS / "tutorial" / "first-composition.md", at_least=5)
+
+
+def test_the_suite_of_the_page_on_tests_says_what_is_printed(tmp_path: pathlib.Path) -> None:
+    Reader(tmp_path).follow(DOCS / "how-to" / "test-compositions.md", at_least=1)
