@@ -130,6 +130,7 @@ async def _serve(invocation: Invocation) -> None:
                 function_seconds=invocation["function-timeout"],
                 rollout=invocation["enable-controlled-rollout"],
                 packages=local_package_settings(invocation, os.path.join(data, "packages")),
+                images=os.path.join(data, "images"),
                 runtimes=RuntimeSettings(ON_ONE_MACHINE),
             )
             await run_plane(ControlPlane(client, options=options), stopped, tell, server.wait())

@@ -26,5 +26,7 @@ class Options(NamedTuple):
     """The user that writes CRDs, roles and revisions; empty for who composes, too."""
     packages: PackageSettings = PackageSettings()
     """Where packages come from, and where they are kept."""
+    images: str = ""
+    """The directory for images of functions that run in containers here; empty for where the user's are."""
     runtimes: RuntimeSettings = RuntimeSettings()
     """Where packages run."""

@@ -36,6 +36,7 @@ from crossply.control.packages.installing_work import follow_revisions
 from crossply.control.packages.package_identity import Identities
 from crossply.control.packages.package_work import follow_packages
 from crossply.control.plane import plane_for
+from crossply.control.runtimes.container_start import ImagePlace
 from crossply.control.runtimes.runtimes import Runtimes
 from crossply.control.trying import tried
 from crossply.control.usages.protection import Protection
@@ -95,7 +96,9 @@ class ControlPlane:
         self._sharing: asyncio.Task[None] | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._protection = Protection(self._plane, webhooks)
-        self._runtimes = Runtimes(self._plane, options.runtimes, options.rollout)
+        images = ImagePlace(options.packages, options.images)
+        self._runtimes = Runtimes(self._plane, options.runtimes, options.rollout, images)
+        self._plane.functions.containers.run = images.steps()
 
     async def start(self) -> None:
         """Install our kinds and begin to follow them."""

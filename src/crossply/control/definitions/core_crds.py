@@ -21,6 +21,7 @@ from crossply.control.kinds import (
     PUBLICATION,
     REVISION,
 )
+from crossply.control.runtimes.config_kind import container_config_crd
 from crossply.kube.kind import Kind
 from crossply.schema.crd_machinery import age_column, choice, column, conditions, name_ref, text, texts
 from crossply.values import Object
@@ -49,6 +50,7 @@ def core_crds() -> list[Object]:
         _definition(INFRASTRUCTURE_DEFINITION),
         _definition(APPLICATION_DEFINITION),
         _publication(),
+        container_config_crd(),
     ]
 
 

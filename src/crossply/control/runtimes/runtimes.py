@@ -18,7 +18,9 @@ from crossply.control.kinds import (
     SERVICE_ACCOUNT,
 )
 from crossply.control.plane import Plane
-from crossply.control.runtimes.choice import DEPLOYMENT, FUNCTION, PROVIDER, PackageRuntimes
+from crossply.control.runtimes.choice import CONTAINER, DEPLOYMENT, FUNCTION, PROVIDER, PackageRuntimes
+from crossply.control.runtimes.container import ContainerRuntime
+from crossply.control.runtimes.container_start import ImagePlace, begin_containers
 from crossply.control.runtimes.controller import RuntimeController
 from crossply.control.runtimes.credentials import Credentials, CredentialSettings
 from crossply.control.runtimes.deployment import DeploymentRuntime, Surroundings
@@ -56,17 +58,15 @@ class Runtimes:
         plane: Plane,
         settings: RuntimeSettings,
         rollout: bool = True,
-        others: dict[str, Runtime] | None = None,
+        images: ImagePlace = ImagePlace(),  # noqa: B008 - it is immutable
     ) -> None:
-        """With `rollout`, several revisions of a Function may be active.
-
-        `others` are runtimes by their names, besides Deployment and External.
-        """
+        """With `rollout`, several revisions of a Function may be active."""
         self._plane = plane
         self._packages = settings.packages
         own = settings.credentials
         self._around = Surroundings(own.namespace, own.account, rollout)
-        self._others = others or {}
+        self._images = images
+        self._containers: ContainerRuntime | None = None
         self.credentials = Credentials(plane.keeping, own)
         self._caches = Caches(plane.keeping)
         self._objects: RuntimeObjects | None = None
@@ -85,6 +85,8 @@ class Runtimes:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._containers is not None:
+            await self._containers.close()
         await self._caches.close()
         await self.credentials.stop()
 
@@ -107,8 +109,13 @@ class Runtimes:
 
     async def _runtime(self, kind: str, revisions: Cache) -> Runtime | None:
         chosen = self._packages.of(kind)
+        if chosen == CONTAINER:
+            self._containers = await begin_containers(
+                self._plane, revisions, self.credentials, self._images, self._wake_all
+            )
+            return self._containers
         if chosen != DEPLOYMENT:
-            return self._others.get(chosen)
+            return None
         if self._objects is None:
             await self._begin_deployments()
         assert self._objects is not None

@@ -1,0 +1,96 @@
+"""RuntimeConfig of crossply.dev: how the container of a function is run where there is no Deployment.
+
+It has what a DeploymentRuntimeConfig has no field for. A Function names one in `spec.runtimeConfigRef`, or in
+an annotation where the same Function is also run by somebody else.
+"""
+
+from __future__ import annotations
+
+from crossply.kube.kind import Kind
+from crossply.schema.crd_machinery import age_column, choice, column, text
+from crossply.values import Object
+
+CONTAINER_CONFIG = Kind("crossply.dev", "v1alpha1", "RuntimeConfig", "runtimeconfigs", False)
+ANNOTATION = "crossply.dev/runtime-config"
+"""The annotation of a Function that names its RuntimeConfig; it counts more than `spec.runtimeConfigRef`."""
+
+_AMOUNT: Object = {
+    "anyOf": [{"type": "integer"}, {"type": "string"}],
+    "x-kubernetes-int-or-string": True,
+    "pattern": r"^\+?([0-9]+(\.[0-9]*)?|\.[0-9]+)(([KMGTPE]i)|[munkMGTPE]|([eE][+-]?[0-9]+))?$",
+}
+
+
+def container_config_crd() -> Object:
+    """Its CRD."""
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": CONTAINER_CONFIG.resource},
+        "spec": {
+            "group": CONTAINER_CONFIG.group,
+            "scope": "Cluster",
+            "names": {
+                "kind": CONTAINER_CONFIG.kind,
+                "listKind": f"{CONTAINER_CONFIG.kind}List",
+                "plural": CONTAINER_CONFIG.plural,
+                "singular": CONTAINER_CONFIG.kind.lower(),
+                "categories": ["crossplane"],
+            },
+            "versions": [_version()],
+        },
+    }
+
+
+def _version() -> Object:
+    return {
+        "name": CONTAINER_CONFIG.version,
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": _spec()}}},
+        "additionalPrinterColumns": [
+            column("MEMORY", ".spec.limits.memory"),
+            column("CPU", ".spec.limits.cpu"),
+            column("NETWORK", ".spec.network"),
+            age_column(),
+        ],
+    }
+
+
+def _spec() -> Object:
+    limits: Object = {
+        "memory": {**_AMOUNT, "description": "All its processes and temporary files together."},
+        "cpu": {**_AMOUNT, "description": "Cores."},
+        "pids": _number(1, "Processes and threads."),
+        "scratch": {**_AMOUNT, "description": "Temporary files, which are in memory."},
+    }
+    return {
+        "type": "object",
+        "properties": {
+            "limits": {"type": "object", "properties": limits},
+            "network": {
+                **choice("Isolated", "Runner", default="Isolated"),
+                "description": "Isolated: its own loopback only. Runner: the network of the control plane.",
+            },
+            "args": {
+                "type": "array",
+                "items": text(),
+                "description": "Arguments after the image's entry point, instead of its command.",
+            },
+            "env": {"type": "array", "items": _variable(), "description": "Over the image's own."},
+            "idleSeconds": _number(1, "When nobody called for so long, the container is stopped."),
+            "startSeconds": _number(1, "How long it may take until it accepts calls."),
+            "warm": {
+                "type": "boolean",
+                "description": "Start the container with its revision, not at the first call.",
+            },
+        },
+    }
+
+
+def _variable() -> Object:
+    return {"type": "object", "required": ["name"], "properties": {"name": text(), "value": text()}}
+
+
+def _number(least: int, what: str) -> Object:
+    return {"type": "integer", "minimum": least, "description": what}

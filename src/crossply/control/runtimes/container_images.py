@@ -1,0 +1,64 @@
+"""The images of revisions in the store of this machine: pulled once each, beside everything else."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+
+from crossply.compose.metadata import annotations_of
+from crossply.containers.store import Store, StoredImage
+from crossply.control.packages.fetching import DIGEST, NEVER, Fetching
+from crossply.control.runtimes.runtime import NotRunning
+from crossply.packages.pulling import pull_image
+from crossply.values import Object
+
+
+class RevisionImages:
+    """Pulls images as ImageConfigs and pull secrets say."""
+
+    def __init__(self, fetching: Fetching, store: Store) -> None:
+        self._fetching = fetching
+        self._store = store
+        self._pulls: dict[str, asyncio.Task[StoredImage]] = {}
+
+    def here(self, revision: Object) -> StoredImage | None:
+        """The image of a revision, if it is in the store."""
+        digest = annotations_of(revision).get(DIGEST, "")
+        return self._store.get(digest) if digest else None
+
+    async def fetch(self, revision: Object, patience: float) -> StoredImage:
+        """The image of a revision. One that takes longer goes on being pulled, and this says so."""
+        found = await asyncio.to_thread(self.here, revision)
+        if found is not None:
+            return found
+        image = str(revision["spec"].get("image", ""))
+        if revision["spec"].get("packagePullPolicy") == NEVER:
+            raise NotRunning(
+                f"the image {image} is not here, and its pull policy is {NEVER}",
+                hint="use the pull policy IfNotPresent or Always",
+            )
+        key = f"{image} {annotations_of(revision).get(DIGEST, '')}"
+        pull = self._pulls.get(key)
+        if pull is None:
+            pull = self._pulls[key] = asyncio.create_task(self._pull(revision, image))
+            pull.add_done_callback(lambda _: self._pulls.pop(key, None))
+        done, _ = await asyncio.wait({pull}, timeout=patience)
+        if not done:
+            raise NotRunning(f"the image {image} is being pulled", hint="wait until it is here")
+        return pull.result()
+
+    async def close(self) -> None:
+        """Pull nothing any more."""
+        pulls = list(self._pulls.values())
+        for pull in pulls:
+            pull.cancel()
+        await asyncio.gather(*pulls, return_exceptions=True)
+
+    async def _pull(self, revision: Object, image: str) -> StoredImage:
+        secrets = [str(each.get("name") or "") for each in revision["spec"].get("packagePullSecrets") or ()]
+        digest = annotations_of(revision).get(DIGEST, "")
+        async with self._fetching.opened(image, secrets, digest) as opened:
+            await asyncio.to_thread(self._store.prepare)
+            with tempfile.TemporaryDirectory(prefix="pull-", dir=self._store.directory) as directory:
+                pulled = await pull_image(opened.registries, opened.resolved.reference, directory)
+                return await asyncio.to_thread(self._store.add, pulled.image, pulled.digest)

@@ -1,0 +1,75 @@
+"""The container of one revision as it is to run now; when it is to run otherwise, another takes its place."""
+
+from __future__ import annotations
+
+import threading
+from datetime import datetime
+from typing import NamedTuple
+
+from crossply.compose.messages import Request, Response
+from crossply.containers.settings import Settings
+from crossply.control.runtimes.private_files import PrivateFiles
+from crossply.functions.in_container import InContainer
+
+
+class MadeOf(NamedTuple):
+    """What a container was made of: when one of these changes, another one is made."""
+
+    digest: str
+    settings: Settings
+    to_completion: bool
+    trusted: bytes
+    """Whom the function is to trust, who calls it."""
+
+
+class RunningContainer:
+    """One container, which ends with its last call once it was replaced."""
+
+    def __init__(
+        self, made_of: MadeOf, runner: InContainer, certificates: PrivateFiles, renewal: datetime
+    ) -> None:
+        self.made_of = made_of
+        self.renewal = renewal
+        """When its certificate is to be replaced, and the container with it."""
+        self._runner = runner
+        self._certificates = certificates
+        self._lock = threading.Lock()
+        self._calls = 0
+        self._retired = False
+
+    def begin_call(self) -> bool:
+        """Count a call; not where the container was replaced already."""
+        with self._lock:
+            self._calls += not self._retired
+            return not self._retired
+
+    def call(self, request: Request, timeout: float) -> Response:
+        """Call the function; `begin_call` counted it."""
+        try:
+            return self._runner(request, timeout)
+        finally:
+            with self._lock:
+                self._calls -= 1
+                last = self._retired and not self._calls
+            if last:
+                self._close()
+
+    def warm(self) -> None:
+        """Start the container before somebody calls."""
+        self._runner.warm()
+
+    def rest(self) -> None:
+        """Stop the container; the next call starts it again."""
+        self._runner.close()
+
+    def retire(self) -> None:
+        """Take no more calls, and end with the last one."""
+        with self._lock:
+            first, self._retired = not self._retired, True
+            idle = not self._calls
+        if first and idle:
+            self._close()
+
+    def _close(self) -> None:
+        self._runner.close()
+        self._certificates.remove()
