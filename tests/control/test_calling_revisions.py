@@ -20,7 +20,7 @@ from crossply.control.runtimes.authority import (
     read_authorities,
 )
 from crossply.control.runtimes.private_files import PrivateFiles
-from crossply.functions.failures import FunctionError, FunctionNotBound, FunctionTimedOut
+from crossply.functions.failures import FunctionError, FunctionNotBound
 from crossply.functions.server import FunctionServer, ServerSettings
 from crossply.kinds.composition import Step, parse_composition
 from tests.control.test_choosing_revisions import revision
@@ -103,21 +103,6 @@ def test_who_is_not_vouched_for_gets_nothing():
         functions.put_revision(revision(1, endpoint=endpoint))
         with pytest.raises(FunctionError):
             called(functions)
-    functions.close()
-
-
-def test_new_certificates_are_shown_from_the_next_call_on():
-    functions = PipelineFunctions(seconds=1.0)
-    ours, strange = authority(), authority()
-    with serving(ours) as endpoint, shown(ours) as files:
-        functions.opening.certificates = files.directory
-        functions.put_revision(revision(1, endpoint=endpoint))
-        assert called(functions) == "it"
-        files.replace(signed(strange))
-        with pytest.raises(FunctionTimedOut):
-            called(functions)
-        files.replace(signed(ours))
-        assert called(functions) == "it"
     functions.close()
 
 

@@ -138,6 +138,53 @@ def test_a_function_that_needs_a_package_is_not_called_before_it_has_a_revision(
         called(made)
 
 
+def running(number, said="True", **fields):
+    """A revision of which somebody says whether it runs."""
+    made = revision(number, **fields)
+    made["status"]["conditions"] = [{"type": "RuntimeHealthy", "status": said, "reason": "Any"}]
+    return made
+
+
+def test_a_new_revision_is_not_called_before_it_runs_while_another_does():
+    made = choices(running(1))
+    made.put_revision(revision(2, endpoint=""), is_new=True)
+    assert called(made) == "f-1"
+    made.put_revision(running(2, "False"))
+    assert called(made) == "f-1"
+    made.put_revision(running(2))
+    assert called(made) == "f-2"
+    made.put_revision(running(2, "False"))
+    assert called(made) == "f-2", "what did run and does not at the moment is waited for"
+
+
+def test_a_new_revision_is_called_at_once_where_there_is_no_other():
+    made = choices()
+    made.put_revision(running(1, "False"), is_new=True)
+    assert called(made) == "f-1"
+
+
+def test_a_new_revision_that_somebody_else_runs_is_called_as_soon_as_it_has_an_endpoint():
+    made = choices(revision(1))
+    made.put_revision(revision(2), is_new=True)
+    assert called(made) == "f-2"
+
+
+def test_a_revision_that_is_active_again_is_not_called_before_it_runs_again():
+    made = choices(running(1, active=False), running(2))
+    again = running(1)
+    again["spec"]["revision"], again["metadata"]["generation"] = 3, 2
+    again["status"]["conditions"][0]["observedGeneration"] = 1
+    made.put_revision(again)
+    assert called(made) == "f-2", "that it runs was said before it rested"
+    again["status"]["conditions"][0]["observedGeneration"] = 2
+    made.put_revision(again)
+    assert called(made) == "f-1"
+
+
+def test_what_is_there_when_we_begin_is_not_doubted():
+    assert called(choices(running(1), running(2, "False"))) == "f-2"
+
+
 CAPABLE = {
     "one that does not say": (None, ""),
     "one that says so": (["composition"], ""),

@@ -80,6 +80,12 @@ CASES = {
         ROLLS_OUT,
         Decision(3, True),
     ),
+    "one that was at rest has to show first that it runs": (
+        [a(1, active=False), a(2)],
+        "r1",
+        ROLLS_OUT._replace(active_limit=1),
+        Decision(3, True),
+    ),
     "and only that one": (
         [a(1), a(2), a(3, healthy=False), a(4, healthy=False)],
         "r4",
@@ -156,8 +162,10 @@ def test_the_current_one_has_the_highest_number_and_what_is_active_is_never_dele
 @given(histories())
 def test_automatically_at_most_the_limit_and_one_that_is_ready_are_active(history):
     standing, current, rules = history
-    rules = rules._replace(automatic=True)
-    left = after(standing, current, decide(standing, current, rules))
+    rules, left = rules._replace(automatic=True), standing
+    for _ in range(2):
+        # One that was made active a moment ago has not shown yet that it runs.
+        left = after(left, current, decide(left, current, rules))
     active = [each for each in left if each.active]
     limit = rules.active_limit if rules.rolls_out else 1
     assert len(active) <= limit + 1

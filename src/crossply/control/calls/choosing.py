@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from crossply.compose.conditions import read_conditions
 from crossply.compose.metadata import labels_of, name_of
 from crossply.control.calls.ways import Way, way_of_function, way_of_revision
 from crossply.control.packages.activation import ACTIVE
-from crossply.control.packages.revisions_local import PACKAGE
+from crossply.control.packages.health import RUNTIME_HEALTHY, runs_as_it_is
+from crossply.control.packages.revisions_local import PACKAGE, is_local
 from crossply.functions.failures import FunctionNotBound
 from crossply.kinds.composition import Step
 from crossply.values import Object
@@ -33,6 +35,7 @@ class _Revision(NamedTuple):
     way: Way | None
     capabilities: frozenset[str] | None
     """What it says it can do; None where it does not say."""
+    runs: bool
 
 
 class Choices:
@@ -44,6 +47,8 @@ class Choices:
         self._functions: dict[str, Way | None] = {}
         self._revisions: dict[str, _Revision] = {}
         self._of: dict[str, dict[str, _Revision]] = {}
+        self._unproven: set[str] = set()
+        """Revisions that became active while we looked, and did not run since."""
 
     def wanted(self, step: Step) -> Wanted:
         """What a step says about its function."""
@@ -62,16 +67,21 @@ class Choices:
         """Forget a Function."""
         self._functions.pop(name, None)
 
-    def put_revision(self, revision: Object) -> set[str]:
+    def put_revision(self, revision: Object, is_new: bool = False) -> set[str]:
         """Know a FunctionRevision as it is now; the Functions that this concerns."""
-        concerned = self.remove_revision(name_of(revision))
-        read = _read(revision)
+        read, before = _read(revision), self._revisions.get(name_of(revision))
+        is_new = is_new or (before is not None and not before.active)
+        is_unproven = not read.runs and (is_new or read.name in self._unproven)
+        concerned = self.remove_revision(read.name)
+        if is_unproven:
+            self._unproven.add(read.name)
         self._revisions[read.name] = read
         self._of.setdefault(read.package, {})[read.name] = read
         return concerned | {read.package}
 
     def remove_revision(self, name: str) -> set[str]:
         """Forget a FunctionRevision; the Functions that this concerns."""
+        self._unproven.discard(name)
         before = self._revisions.pop(name, None)
         if before is None:
             return set()
@@ -91,7 +101,7 @@ class Choices:
             direct = self._functions.get(wanted.function)
             if direct is not None:
                 return direct
-        return _newest(wanted, self._among(wanted, candidates))
+        return _newest(wanted, self._among(wanted, candidates), self._unproven)
 
     def lacking(self, wanted: Wanted, capability: str) -> str:
         """The revision that would be called, if it says what it can do and this is not part of it."""
@@ -118,10 +128,11 @@ class Choices:
         return [each for each in candidates if set(wanted.labels) <= each.labels.items()]
 
 
-def _newest(wanted: Wanted, candidates: Iterable[_Revision]) -> Way:
+def _newest(wanted: Wanted, candidates: Iterable[_Revision], unproven: set[str]) -> Way:
     active = sorted((each for each in candidates if each.active), key=lambda each: -each.number)
-    for each in active:
-        # One that just became active has no endpoint yet; the one before it goes on serving until then.
+    # A new one that does not run yet is not called while the one before it does; one that did run and does
+    # not at the moment is waited for: what it has composed is not to be composed by an older one.
+    for each in (*(each for each in active if each.name not in unproven), *active):
         if each.way is not None:
             return each.way
     if active:
@@ -156,7 +167,16 @@ def _read(revision: Object) -> _Revision:
         labels,
         way_of_revision(revision),
         None if said is None else frozenset(map(_plain, said)),
+        _runs(revision),
     )
+
+
+def _runs(revision: Object) -> bool:
+    """Whether a revision is known to run; where nobody says anything about that, an endpoint is enough."""
+    conditions = read_conditions(revision.get("status"))
+    if any(each["type"] == RUNTIME_HEALTHY for each in conditions):
+        return is_local(revision) or runs_as_it_is(revision)
+    return way_of_revision(revision) is not None
 
 
 def _plain(capability: str) -> str:

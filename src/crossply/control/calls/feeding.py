@@ -15,22 +15,21 @@ from crossply.values import Object
 
 async def feed(functions: PipelineFunctions, caches: Caches) -> None:
     """Have all of them known, and from now on every change of them."""
-    revisions = (FUNCTION_REVISION, functions.put_revision, functions.remove_revision)
-    for kind, put, remove in (revisions, (FUNCTION, functions.put, functions.remove)):
-        await _feed(caches, kind, put, remove)
+    await _feed(caches, FUNCTION_REVISION, functions.put_revision, functions.remove_revision)
+    await _feed(caches, FUNCTION, lambda function, is_new: functions.put(function), functions.remove)
 
 
 async def _feed(
-    caches: Caches, kind: Kind, put: Callable[[Object], None], remove: Callable[[str], None]
+    caches: Caches, kind: Kind, put: Callable[[Object, bool], None], remove: Callable[[str], None]
 ) -> None:
     def notice(change: str, key: tuple[str, str], old: bytes | None, new: bytes | None) -> None:
         if new is None:
             remove(key[1])
         else:
-            put(orjson.loads(new))
+            put(orjson.loads(new), old is None)
 
     cache = caches.acquire(kind)
     await cache.synced.wait()
     for data in cache.objects():
-        put(orjson.loads(data))
+        put(orjson.loads(data), False)
     cache.subscribe(notice)

@@ -49,9 +49,9 @@ class PipelineFunctions:
         self._choices.remove(name)
         self._changed([name])
 
-    def put_revision(self, revision: Object) -> None:
-        """Know a FunctionRevision, or know it as it is now."""
-        self._changed(self._choices.put_revision(revision))
+    def put_revision(self, revision: Object, is_new: bool = False) -> None:
+        """Know a FunctionRevision, or know it as it is now; a new one is not called before it runs."""
+        self._changed(self._choices.put_revision(revision, is_new))
 
     def remove_revision(self, name: str) -> None:
         """Forget a FunctionRevision."""

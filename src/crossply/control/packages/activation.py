@@ -75,7 +75,7 @@ def _wanted(before: Standing | None, others: Sequence[Standing], rules: Rules) -
         return None
     newest_first = sorted(others, key=lambda each: each.number, reverse=True)
     wanted = newest_first[: rules.active_limit - 1]
-    if not any(each is not None and each.healthy for each in (before, *wanted)):
+    if not any(each is not None and each.active and each.healthy for each in (before, *wanted)):
         # Until one of the new ones is ready, the last one that was goes on serving.
         wanted += [each for each in newest_first if each.active and each.healthy][:1]
     return {each.name for each in wanted}

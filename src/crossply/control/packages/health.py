@@ -30,3 +30,12 @@ def health_of(revision: Object, has_runtime: bool, local: bool) -> StatusConditi
             return UNHEALTHY._replace(message=f"{told} with message: {message}" if message else told)
     waits = said.get(RUNTIME_ACTIVE, {}).get("reason") == AWAITING.reason
     return AWAITING if waits else HEALTHY
+
+
+def runs_as_it_is(revision: Object) -> bool:
+    """Whether a revision is said to run since it was last changed, and not only before it last rested."""
+    generation = revision["metadata"].get("generation", 0)
+    for each in read_conditions(revision.get("status")):
+        if each["type"] == RUNTIME_HEALTHY:
+            return bool(each["status"] == "True" and each.get("observedGeneration", generation) >= generation)
+    return False

@@ -133,8 +133,14 @@ class PackageController:
             name_of(revision),
             spec.get("revision") or 0,
             spec.get("desiredState") == ACTIVE,
-            self._health(revision).status == "True",
+            self._serves(revision),
         )
+
+    def _serves(self, revision: Object) -> bool:
+        """Whether others may rest, as far as this revision is concerned."""
+        if self._health(revision).status != "True":
+            return False
+        return is_local(revision) or health.runs_as_it_is(revision)
 
     def _health(self, revision: Object) -> StatusCondition:
         return health.health_of(revision, self._kind.has_runtime, is_local(revision))
