@@ -1,4 +1,4 @@
-"""Containers of an ordinary user, who may make no control groups: what the kernel does not hold is watched."""
+"""Containers of an ordinary user, who may make no control groups: what the kernel cannot hold is watched."""
 
 from __future__ import annotations
 

@@ -206,3 +206,13 @@ def test_no_layer_writes_outside(tmp_path_factory: pytest.TempPathFactory, entri
     with contextlib.suppress(PackagesError):
         unpack(image(archive(members)), str(top / "root"))
     assert untouched(top / "root")
+
+
+def test_a_layer_may_end_with_its_last_content_but_not_before(tmp_path: Path) -> None:
+    whole = archive([member("a", b"first"), member("b", b"last")])
+    end = 512 + 512 + 512 + len(b"last")
+    unpack(image(whole[:end]), str(tmp_path))
+    assert (tmp_path / "b").read_bytes() == b"last"
+    for cut in (end - 1, end - 4):
+        with pytest.raises(BadArchive):
+            unpack(image(whole[:cut]), str(tmp_path))

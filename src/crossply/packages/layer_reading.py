@@ -47,6 +47,11 @@ class _Counted(io.RawIOBase):
     def __init__(self, file: BinaryIO, most: int) -> None:
         self._file, self._left, self._most = file, most, most
 
+    @property
+    def count(self) -> int:
+        """How many bytes were read."""
+        return self._most - self._left
+
     def readable(self) -> bool:
         return True
 
@@ -79,18 +84,30 @@ def _buffered(file: BinaryIO) -> io.BufferedReader:
 class LayerReader:
     """The entries of a layer, and the content of the one that was reached last."""
 
-    def __init__(self, tar: tarfile.TarFile, most_entries: int) -> None:
+    def __init__(self, tar: tarfile.TarFile, file: _Counted, most_entries: int) -> None:
         self._tar = tar
+        self._file = file
         self._most = most_entries
+        self._end = 0
+        """Where the content of the last entry ends."""
 
     def __iter__(self) -> Iterator[tarfile.TarInfo]:
         with told_plainly():
-            for count, info in enumerate(self._tar):
+            for count, info in enumerate(self._entries()):
                 if count >= self._most:
                     raise TooLarge(f"the layer has more than {self._most} entries")
                 # Entries are looked at once: tarfile would remember them all.
                 self._tar.members.clear()  # type: ignore[attr-defined]
+                self._end = info.offset_data + (info.size if info.isreg() else 0)
                 yield info
+
+    def _entries(self) -> Iterator[tarfile.TarInfo]:
+        try:
+            yield from self._tar
+        except tarfile.ReadError:
+            # Some tools, umoci among them, write nothing after the last content, not even to fill its block.
+            if self._end != self._file.count:
+                raise
 
     def content(self, info: tarfile.TarInfo) -> BinaryIO:
         """The content of a regular file."""
@@ -108,7 +125,7 @@ def read_layer(
     with told_plainly(), uncompressed(file) as plain:
         counted = _Counted(plain, most_bytes)
         with tarfile.open(fileobj=counted, mode="r|", tarinfo=_Info, bufsize=CHUNK) as tar:
-            yield LayerReader(tar, most_entries)
+            yield LayerReader(tar, counted, most_entries)
 
 
 @contextlib.contextmanager
