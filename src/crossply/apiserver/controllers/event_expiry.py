@@ -20,7 +20,7 @@ from crossply.apiserver.world import World
 
 EVENTS = "events"
 SECONDS = 3600.0
-MOST = 10_000
+MOST = 5_000
 _LOOK = 30.0
 _USER = controller_user("event-expiry-controller")
 
