@@ -47,17 +47,22 @@ def import_image(endpoint, name=IMAGE):
 def _file_system():
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
-        library = sysconfig.get_path("stdlib")
-        archive.add(library, filter=_wanted)
-        archive.add(os.path.realpath(sys.executable))
-        for path in _shared_libraries(Path(library)):
-            archive.add(os.path.realpath(path), arcname=path)
+        add_interpreter(archive)
         site = Path(sysconfig.get_path("purelib"))
         for package in _PACKAGES:
             if (site / package).exists():
                 archive.add(site / package, arcname=f"/site/{package}", filter=_wanted)
         archive.add(Path(docker_engine.__file__).parents[1], arcname="/site/crossply", filter=_wanted)
     return buffer.getvalue()
+
+
+def add_interpreter(archive):
+    """Put this very interpreter into an archive, with what it and gRPC are linked with."""
+    library = sysconfig.get_path("stdlib")
+    archive.add(library, filter=_wanted)
+    archive.add(os.path.realpath(sys.executable))
+    for path in _shared_libraries(Path(library)):
+        archive.add(os.path.realpath(path), arcname=path)
 
 
 def _wanted(member):
