@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crossply.cli.call_flags import CALL_FLAGS, call_settings
 from crossply.cli.observing import (
     IN_A_CLUSTER,
     LOG_FORMAT,
@@ -42,7 +43,9 @@ async def _run(invocation: Invocation) -> None:
     async with observed(invocation, reachable_host()), Client(config, timing.transit) as client:
         keeper = invocation["keeper"]
         shares = shares_of(invocation, client.acting_as(keeper) if keeper else client)
-        options = options_of(invocation)._replace(runtimes=runtime_settings(invocation))
+        options = options_of(invocation)._replace(
+            runtimes=runtime_settings(invocation), calls=call_settings(invocation)
+        )
         plane = ControlPlane(client, shares, webhook_settings(invocation), options)
         async with probes_served(invocation["health-probe-port"], lambda: plane.is_ready):
             await run_plane(plane, stopped, tell)
@@ -70,6 +73,7 @@ COMMAND = Command(
         *REPLICA_FLAGS,
         *WORK_FLAGS,
         *RUNTIME_FLAGS,
+        *CALL_FLAGS,
         *WEBHOOK_FLAGS,
         HEALTH_PROBE_PORT,
         metrics_port(8080, IN_A_CLUSTER),

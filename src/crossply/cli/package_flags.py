@@ -40,8 +40,8 @@ PACKAGE_FLAGS = (
     CACHE_DIR,
     *TRUST_FLAGS,
     Flag(
-        "package-service-account",
-        "The service account whose pull secrets are used for all packages.",
+        "service-account",
+        "The service account of the control plane, whose pull secrets packages are fetched and run with.",
         kind="string",
         default="crossplane",
         placeholder="NAME",
@@ -67,7 +67,7 @@ def words_of_trust(invocation: Invocation) -> list[str]:
 def package_settings(invocation: Invocation) -> PackageSettings:
     """What the flags of `crossply controller` say."""
     settings = _settings(invocation, invocation["xpkg-cache-dir"])
-    account = invocation["package-service-account"]
+    account = invocation["service-account"]
     return settings._replace(namespace=invocation["namespace"], service_account=account)
 
 

@@ -19,13 +19,6 @@ RUNTIME_FLAGS = (
         env="PACKAGE_RUNTIME",
     ),
     Flag(
-        "service-account",
-        "The service account of the control plane, whose pull secrets packages are run with, too.",
-        kind="string",
-        default="crossplane",
-        env="POD_SERVICE_ACCOUNT",
-    ),
-    Flag(
         "tls-client-secret-name",
         "The Secret with the certificate that functions are called with; made where it is not there.",
         kind="string",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crossply.control.calls.pipeline_functions import CALL_SECONDS
+from crossply.control.calls.settings import CallSettings
 from crossply.control.composites.circuit import Limits
 from crossply.control.packages.settings import PackageSettings
 from crossply.control.runtimes.runtimes import RuntimeSettings
@@ -20,6 +21,8 @@ class Options(NamedTuple):
     circuit: Limits = Limits()
     function_seconds: float = CALL_SECONDS
     """How long a call of a function may take."""
+    calls: CallSettings = CallSettings()
+    """How many calls of a function at once, and what is remembered of their answers."""
     rollout: bool = True
     """Whether several revisions of a function may be active, and steps may choose among them."""
     keeper: str = ""

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Protocol, runtime_checkable
 
 from crossply.control.calls.feeding import feed
+from crossply.control.calls.kept_answers import KeptAnswers
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.composites.selecting import Compositions
 from crossply.control.definitions import standing_roles
@@ -41,6 +42,7 @@ from crossply.control.runtimes.runtimes import Runtimes
 from crossply.control.trying import tried
 from crossply.control.usages.protection import Protection
 from crossply.control.webhooks.address import WebhookSettings
+from crossply.functions.remote import read_certificate
 from crossply.kube.cache import Cache
 from crossply.kube.client import Client
 from crossply.kube.shared_queue import SharedQueue
@@ -111,7 +113,7 @@ class ControlPlane:
         await feed(plane.functions, plane.caches)
         # Before anything is composed: functions are called with certificates only.
         await self._runtimes.start()
-        plane.functions.opening.certificates = self._runtimes.credentials.directory
+        self._begin_calls(self._runtimes.credentials.directory)
         self._follow(RevisionController(plane), compositions)
         self._follow_pipelines()
         crds = OwnedCrds(plane.caches, plane.discovery)
@@ -127,6 +129,16 @@ class ControlPlane:
         self._follow_packages()
         await self._protection.start()
         self._sharing = asyncio.create_task(self._shares.run())
+
+    def _begin_calls(self, certificates: str) -> None:
+        """Say how functions are called: with which certificates, and within which bounds."""
+        opening, settings = self._plane.functions.opening, self._options.calls
+        opening.certificates = certificates
+        opening.at_once, opening.max_reply = settings.at_once, settings.max_reply
+        if settings.kept is not None:
+            kept = KeptAnswers(settings.kept, lambda: read_certificate(certificates, "tls.key"))
+            self._plane.functions.answers.kept = kept
+            self._tasks.append(asyncio.create_task(kept.tend()))
 
     @property
     def is_ready(self) -> bool:

@@ -33,6 +33,27 @@ ANSWERS_NOT_KNOWN = Counter(
     "Calls of functions made because there was no answer to the same question, or an old one.",
     "function_name",
 )
+ANSWERS_DAMAGED = Counter(
+    "function_run_function_response_cache_errors_total",
+    "Answers on disk that could not be read or written.",
+    "function_name",
+)
+ANSWERS_WRITTEN = Counter(
+    "function_run_function_response_cache_writes_total", "Answers written to disk.", "function_name"
+)
+ANSWERS_DELETED = Counter(
+    "function_run_function_response_cache_deletes_total", "Answers deleted from disk.", "function_name"
+)
+ANSWER_BYTES_WRITTEN = Counter(
+    "function_run_function_response_cache_bytes_written_total",
+    "Bytes of answers written to disk.",
+    "function_name",
+)
+ANSWER_BYTES_DELETED = Counter(
+    "function_run_function_response_cache_bytes_deleted_total",
+    "Bytes of answers deleted from disk.",
+    "function_name",
+)
 CONTROLLERS_STARTED = Counter("engine_controllers_started_total", "Controllers started.", "controller")
 CONTROLLERS_STOPPED = Counter("engine_controllers_stopped_total", "Controllers stopped.", "controller")
 WATCHES_STARTED = Counter(
@@ -82,6 +103,11 @@ ALL: tuple[Shown, ...] = (
     FUNCTION_SECONDS,
     ANSWERS_REUSED,
     ANSWERS_NOT_KNOWN,
+    ANSWERS_DAMAGED,
+    ANSWERS_WRITTEN,
+    ANSWERS_DELETED,
+    ANSWER_BYTES_WRITTEN,
+    ANSWER_BYTES_DELETED,
     *WorkMeter.FAMILIES,
     Gauge("workqueue_depth", "Objects that wait to be worked on.", "controller", "name", read=waiting),
     Gauge(

@@ -16,21 +16,32 @@ from crossply.control.calls.function_calls import FunctionMeter
 from crossply.control.calls.reuse import Answer
 from crossply.functions.runner import Runner
 
-_AT_ONCE = 32
-"""How many calls one function gets at the same time."""
+AT_ONCE = 32
+"""How many calls one function gets at the same time, unless somebody says otherwise."""
 
 
 class Bound:
     """One function and how it is called."""
 
-    def __init__(self, key: str, runner: Runner, meter: FunctionMeter, pure: bool, quick: bool) -> None:
+    def __init__(
+        self,
+        key: str,
+        runner: Runner,
+        meter: FunctionMeter,
+        pure: bool,
+        quick: bool,
+        kept_as: str = "",
+        at_once: int = AT_ONCE,
+    ) -> None:
         self.key = key
         """Answers of functions that have the same key are interchangeable."""
+        self.kept_as = kept_as
+        """What its answers are kept under on disk; empty where they are not: it may change unnoticed."""
         self.meter = meter
         self.pure = pure
         """Whether the same question always gets the same answer."""
         self._runner = runner
-        self._threads = None if quick else ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="function")
+        self._threads = None if quick else ThreadPoolExecutor(at_once, thread_name_prefix="function")
 
     async def call(self, step: str, request: Request, seconds: float) -> Answer:
         """Ask, and wait for the answer."""

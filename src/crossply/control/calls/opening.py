@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crossply.control.calls.bound import Bound
+from crossply.control.calls.bound import AT_ONCE, Bound
 from crossply.control.calls.function_calls import FunctionMeter, meter_of
 from crossply.control.calls.ways import Way
 from crossply.functions import builtin
@@ -32,6 +32,8 @@ class Opening:
         """The directory of the certificates that we show to functions; empty where we have none."""
         self.max_reply = MAX_REPLY
         """The largest answer in bytes."""
+        self.at_once = AT_ONCE
+        """How many calls one function gets at the same time."""
 
     def native(self) -> Bound:
         """The function that runs Compositions without a pipeline."""
@@ -42,12 +44,14 @@ class Opening:
         """A function that can be called; it is reached when it is called first."""
         if way.endpoint:
             meter = FunctionMeter(way.function, way.image, way.endpoint)
-            return Bound(repr(way), Breaker(self._remote(way)), meter, pure=False, quick=False)
+            runner = Breaker(self._remote(way))
+            return Bound(repr(way), runner, meter, False, False, way.revision, self.at_once)
         function = way.as_function()
         pure = choose_runtime(function) == BUILTIN
         quick = pure and builtin.is_quick(way.image)
-        runner = bind(function)
-        return Bound(repr(way), runner if pure else Breaker(runner), meter_of(function), pure, quick)
+        bound = bind(function)
+        meter = meter_of(function)
+        return Bound(repr(way), bound if pure else Breaker(bound), meter, pure, quick, at_once=self.at_once)
 
     def _remote(self, way: Way) -> Runner:
         if way.scheme in self.schemes:

@@ -37,7 +37,8 @@ class PipelineFunctions:
         self._callers = Callers(self._choices)
         self._chosen: dict[Wanted, Bound] = {}
         self._bound: dict[Way, Bound] = {}
-        self._answers = Answers()
+        self.answers = Answers()
+        """What functions said, as long as it is good."""
         self._subscribers: list[Callable[[str], None]] = []
 
     def put(self, function: Object) -> None:
@@ -81,12 +82,12 @@ class PipelineFunctions:
         bound = self._chosen.get(wanted) or self._bind(wanted)
         if bound.pure:
             return await bound.call(step.name, request, self._seconds)
-        known = self._answers.find(bound.key, request)
+        known = self.answers.find(bound.key, request, bound.kept_as)
         bound.meter.looked_up(known is not None)
         if known is not None:
             return known
         answer = await bound.call(step.name, request, self._seconds)
-        return self._answers.keep(bound.key, request, answer.response)
+        return self.answers.keep(bound.key, request, answer.response, bound.kept_as)
 
     def close(self) -> None:
         """Stop everything that was started for functions."""
@@ -116,5 +117,5 @@ class PipelineFunctions:
                 notice(function)
 
     def _unbind(self, way: Way) -> None:
-        self._answers.forget()
+        self.answers.forget()
         self._bound.pop(way).close()

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from crossply.compose.messages import SECOND, Request, Response
 from crossply.compose.requirements import is_fatal
 from crossply.compose.wire import request_tag
+from crossply.control.calls.kept_answers import KeptAnswers
 
 _MOST = 4096
 
@@ -28,22 +29,34 @@ class Answers:
     """The last answers, by function and question."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.kept: KeptAnswers | None = None
+        """Those on disk, where they are to survive a restart."""
         self._clock = clock
         self._known: OrderedDict[tuple[str, str], tuple[float, Response]] = OrderedDict()
 
-    def find(self, function: str, request: Request) -> Answer | None:
-        """The answer to the same question, if it is still good."""
-        known = self._known.get((function, request_tag(request)))
-        if known is None or known[0] <= self._clock():
+    def find(self, function: str, request: Request, kept_as: str = "") -> Answer | None:
+        """The answer to the same question, if it is still good; `kept_as` is the function's name on disk."""
+        tag = request_tag(request)
+        known = self._known.get((function, tag))
+        if known is not None and known[0] > self._clock():
+            return Answer(known[1], known[0] - self._clock())
+        if self.kept is None or not kept_as:
             return None
-        return Answer(known[1], known[0] - self._clock())
+        kept = self.kept.find(kept_as, tag)
+        return None if kept is None else self._remember(function, tag, *kept)
 
-    def keep(self, function: str, request: Request, response: Response) -> Answer:
+    def keep(self, function: str, request: Request, response: Response, kept_as: str = "") -> Answer:
         """Remember an answer as long as its function says."""
         seconds = (response.ttl or 0) / SECOND
         if seconds <= 0 or is_fatal(response):
             return Answer(response)
-        key = (function, request_tag(request))
+        tag = request_tag(request)
+        if self.kept is not None and kept_as:
+            self.kept.keep(kept_as, tag, request, response, seconds)
+        return self._remember(function, tag, response, seconds)
+
+    def _remember(self, function: str, tag: str, response: Response, seconds: float) -> Answer:
+        key = (function, tag)
         self._known[key] = (self._clock() + seconds, response)
         self._known.move_to_end(key)
         if len(self._known) > _MOST:

@@ -1,0 +1,137 @@
+"""Answers of functions on disk: found again after a restart, sealed, bounded, and void once they are over."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+import pytest
+
+from crossply.compose.messages import SECOND, Request, Resource, Response, State
+from crossply.control.calls.kept_answers import KeptAnswers, KeptSettings
+from crossply.control.calls.reuse import Answers
+
+FUNCTION = "function-x-0123456789ab"
+TAG, OTHER = "a" * 64, "b" * 64
+CANARY = "correct-horse-battery-staple"
+REQUEST = Request(State(Resource({"kind": "XR"})))
+ANSWER = Response(State(Resource({"status": {"said": CANARY}})), context={"k": CANARY}, ttl=60 * SECOND)
+
+
+class Clock:
+    now = 1_000_000.0
+
+    def __call__(self):
+        return self.now
+
+
+def kept(tmp_path, clock=None, secret=b"a private key", **settings):
+    return KeptAnswers(KeptSettings(str(tmp_path), **settings), lambda: secret, clock or Clock())
+
+
+def files(tmp_path):
+    return sorted(path for path in tmp_path.rglob("*") if path.is_file())
+
+
+def test_an_answer_survives_a_restart(tmp_path):
+    kept(tmp_path).keep(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
+    found, seconds = kept(tmp_path).find(FUNCTION, TAG)
+    assert found == ANSWER._replace(tag=TAG)
+    assert seconds == 60.0
+
+
+def test_only_we_can_read_it(tmp_path):
+    """fn-cred-leak: what a function says may hold what it was told."""
+    kept(tmp_path).keep(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
+    [path] = files(tmp_path)
+    assert path == tmp_path / FUNCTION / TAG
+    assert CANARY.encode() not in path.read_bytes()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert kept(tmp_path, secret=b"another key").find(FUNCTION, TAG) is None
+
+
+def test_what_a_function_says_that_was_given_credentials_is_not_kept(tmp_path):
+    """fn-cred-leak: not even sealed."""
+    request = Request(State(Resource({"kind": "XR"})), credentials={"login": {"password": CANARY.encode()}})
+    kept(tmp_path).keep(FUNCTION, TAG, request, ANSWER, 60.0)
+    assert files(tmp_path) == []
+
+
+def test_an_answer_that_is_over_is_not_found_and_then_removed(tmp_path):
+    clock = Clock()
+    answers = kept(tmp_path, clock)
+    answers.keep(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
+    clock.now += 61
+    assert answers.find(FUNCTION, TAG) is None
+    answers.collect()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("longest", "seconds"), [(10.0, 10.0), (0.0, 60.0), (86_400.0, 60.0)])
+def test_an_answer_is_kept_no_longer_than_allowed(tmp_path, longest, seconds):
+    answers = kept(tmp_path, longest=longest)
+    answers.keep(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
+    assert answers.find(FUNCTION, TAG)[1] == seconds
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        (lambda data: b"", "nothing is left"),
+        (lambda data: data[:-1], "the end is missing"),
+        (lambda data: data[:30] + bytes([data[30] ^ 1]) + data[31:], "a bit has flipped"),
+        (lambda data: (2**62).to_bytes(8, "big") + data[8:], "somebody wants it to last"),
+    ],
+)
+def test_a_damaged_file_is_as_good_as_none(tmp_path, damage, why):
+    answers = kept(tmp_path)
+    answers.keep(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
+    [path] = files(tmp_path)
+    path.write_bytes(damage(path.read_bytes()))
+    assert answers.find(FUNCTION, TAG) is None, why
+
+
+def test_an_answer_cannot_be_put_in_the_place_of_another(tmp_path):
+    answers = kept(tmp_path)
+    answers.keep(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
+    os.rename(tmp_path / FUNCTION / TAG, tmp_path / FUNCTION / OTHER)
+    assert answers.find(FUNCTION, OTHER) is None
+
+
+def test_there_are_never_more_bytes_than_allowed_and_those_that_end_first_go(tmp_path):
+    answers = kept(tmp_path, most_bytes=1000)
+    for number in range(20):
+        answers.keep(FUNCTION, f"{number:064x}", REQUEST, ANSWER, 60.0 + number)
+    answers.collect()
+    left = files(tmp_path)
+    assert sum(path.stat().st_size for path in left) <= 1000
+    assert f"{19:064x}" in {path.name for path in left}
+    assert f"{0:064x}" not in {path.name for path in left}
+
+
+@pytest.mark.parametrize(("function", "tag"), [("../up", TAG), ("", TAG), (FUNCTION, ""), (FUNCTION, "../x")])
+def test_names_that_are_none_lead_nowhere(tmp_path, function, tag):
+    answers = kept(tmp_path / "in")
+    answers.keep(function, tag, REQUEST, ANSWER, 60.0)
+    assert answers.find(function, tag) is None
+    assert files(tmp_path) == []
+
+
+def test_a_directory_that_cannot_be_written_is_no_harm(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    answers = kept(tmp_path / "file")
+    answers.keep(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
+    assert answers.find(FUNCTION, TAG) is None
+    answers.collect()
+
+
+def test_answers_in_memory_are_found_on_disk_after_a_restart_if_the_function_has_a_revision(tmp_path):
+    before, after = Answers(), Answers()
+    before.kept = after.kept = kept(tmp_path)
+    before.keep("way", REQUEST, ANSWER, FUNCTION)
+    found = after.find("way", REQUEST, FUNCTION)
+    assert found.response.context == ANSWER.context
+    assert 0 < found.good_for <= 60
+    before.keep("by its annotations", REQUEST, ANSWER)
+    assert after.find("by its annotations", REQUEST) is None
