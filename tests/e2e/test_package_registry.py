@@ -90,14 +90,14 @@ def test_a_configuration_is_built_pushed_installed_used_upgraded_and_rolled_back
         await s.until(s.xrs, s.id, READY)
         await s.until(CONFIG_MAP, s.id, has_mark("v1.0.0"))
 
-        await crossply(s, "xpkg", "update", "configuration", f"{source}:v1.1.0", directory=tmp_path)
+        update = ("xpkg", "update", "configuration", "--wait=60s")
+        await crossply(s, *update, f"{source}:v1.1.0", directory=tmp_path)
         await s.until(CONFIG_MAP, s.id, has_mark("v1.1.0"))
-        await s.until(CONFIGURATION, name, HEALTHY)
         new, old = await shelf.revisions(CONFIGURATION, name)
         assert (new["spec"]["revision"], new["spec"]["desiredState"]) == (2, "Active")
         assert (old["spec"]["revision"], old["spec"]["desiredState"]) == (1, "Inactive")
 
-        await crossply(s, "xpkg", "update", "configuration", f"{source}:v1.0.0", directory=tmp_path)
+        await crossply(s, *update, f"{source}:v1.0.0", directory=tmp_path)
         await s.until(CONFIG_MAP, s.id, has_mark("v1.0.0"))
         again, other = await shelf.revisions(CONFIGURATION, name)
         assert again["metadata"]["name"] == first["metadata"]["name"]

@@ -82,11 +82,36 @@ def told(problem: KubeError, story: str) -> CrossplyError:
     return PackageCommandError(f"{story}: {problem}")
 
 
-async def wait_until_healthy(client: Client, kind: Kind, name: str) -> None:
-    """Look every second until the package is healthy."""
-    while True:
-        found: dict[str, Any] = await client.get(kind, name) or {}
-        conditions = (found.get("status") or {}).get("conditions") or []
-        if any(each.get("type") == "Healthy" and each.get("status") == "True" for each in conditions):
-            return
-        await asyncio.sleep(1)
+WAIT = Flag(
+    "wait",
+    "How long to wait for the package to be healthy before returning. The command doesn't wait by default.",
+    short="w",
+    kind="duration",
+    default="0s",
+)
+
+
+async def wait_until_healthy(client: Client, kind: Kind, name: str, image: str, seconds: float) -> None:
+    """Look every second until the package is healthy in the version that was asked for."""
+    told = ""
+    try:
+        async with asyncio.timeout(seconds):
+            while True:
+                found: dict[str, Any] = await client.get(kind, name) or {}
+                status = found.get("status") or {}
+                unhealthy = [each for each in status.get("conditions") or () if each.get("status") != "True"]
+                told = next((str(each["message"]) for each in unhealthy if each.get("message")), told)
+                if status.get("currentIdentifier", image) == image and _is_healthy(status):
+                    return
+                await asyncio.sleep(1)
+    except TimeoutError:
+        story = f"{told}; " if told else ""
+        raise PackageCommandError(
+            "Package did not become ready: context deadline exceeded",
+            hint=f"{story}see: crossply trace {kind.kind.lower()} {name}",
+        ) from None
+
+
+def _is_healthy(status: dict[str, Any]) -> bool:
+    conditions = status.get("conditions") or ()
+    return any(each.get("type") == "Healthy" and each.get("status") == "True" for each in conditions)

@@ -10,6 +10,7 @@ from crossply.cli.xpkg_cluster import (
     KINDS,
     MANAGER,
     PATIENCE,
+    WAIT,
     PackageCommandError,
     arguments,
     cluster,
@@ -57,19 +58,17 @@ async def _install(invocation: Invocation, package: Object) -> None:
     import asyncio
 
     kind = KINDS[invocation["kind"]]
-    wait = invocation["wait"]
-    try:
-        async with cluster(invocation) as client, asyncio.timeout(wait or PATIENCE):
-            try:
+    async with cluster(invocation) as client:
+        try:
+            async with asyncio.timeout(PATIENCE):
                 await client.create(kind, package, MANAGER)
-            except KubeError as problem:
-                raise told(problem, "cannot create package") from None
-            if wait:
-                await wait_until_healthy(client, kind, package["metadata"]["name"])
-    except TimeoutError:
-        story = "Package did not become ready" if wait else "cannot create package"
-        hint = f"see: crossply trace {invocation['kind']} {package['metadata']['name']}" if wait else ""
-        raise PackageCommandError(f"{story}: context deadline exceeded", hint=hint) from None
+        except KubeError as problem:
+            raise told(problem, "cannot create package") from None
+        except TimeoutError:
+            raise PackageCommandError("cannot create package: context deadline exceeded") from None
+        if invocation["wait"]:
+            name, image = package["metadata"]["name"], package["spec"]["package"]
+            await wait_until_healthy(client, kind, name, image, invocation["wait"])
 
 
 COMMAND = Command(
@@ -102,14 +101,7 @@ COMMAND = Command(
             kind="int",
             placeholder="LIMIT",
         ),
-        Flag(
-            "wait",
-            "How long to wait for the package to install before returning. The command doesn't wait by "
-            "default.",
-            short="w",
-            kind="duration",
-            default="0s",
-        ),
+        WAIT,
         *IMPERSONATION,
     ),
     description="The cluster is the one that KUBECONFIG or ~/.kube/config names.",

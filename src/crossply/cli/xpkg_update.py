@@ -8,11 +8,13 @@ from crossply.cli.xpkg_cluster import (
     KINDS,
     MANAGER,
     PATIENCE,
+    WAIT,
     PackageCommandError,
     arguments,
     cluster,
     name_of,
     told,
+    wait_until_healthy,
 )
 from crossply.kube.failures import KubeError
 
@@ -30,16 +32,18 @@ def run(invocation: Invocation) -> int:
 async def _update(invocation: Invocation, name: str) -> None:
     import asyncio
 
-    kind = KINDS[invocation["kind"]]
-    patch = {"spec": {"package": invocation["package"]}}
-    try:
-        async with cluster(invocation) as client, asyncio.timeout(PATIENCE):
-            await client.patch_merge(kind, name, patch, manager=MANAGER)
-    except KubeError as problem:
-        raise told(problem, f"cannot update {invocation['kind']}/{name}") from None
-    except TimeoutError:
-        story = f"cannot update {invocation['kind']}/{name}"
-        raise PackageCommandError(f"{story}: context deadline exceeded") from None
+    kind, image = KINDS[invocation["kind"]], invocation["package"]
+    story = f"cannot update {invocation['kind']}/{name}"
+    async with cluster(invocation) as client:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await client.patch_merge(kind, name, {"spec": {"package": image}}, manager=MANAGER)
+        except KubeError as problem:
+            raise told(problem, story) from None
+        except TimeoutError:
+            raise PackageCommandError(f"{story}: context deadline exceeded") from None
+        if invocation["wait"]:
+            await wait_until_healthy(client, kind, name, image, invocation["wait"])
 
 
 COMMAND = Command(
@@ -47,7 +51,7 @@ COMMAND = Command(
     "Update a package in a control plane.",
     run,
     arguments=arguments("update"),
-    flags=IMPERSONATION,
+    flags=(WAIT, *IMPERSONATION),
     description="The cluster is the one that KUBECONFIG or ~/.kube/config names.",
-    examples=("crossply xpkg update function registry.example.org/team/function-x:v1.1.0",),
+    examples=("crossply xpkg update function registry.example.org/team/function-x:v1.1.0 --wait=1m",),
 )
