@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/crossply/version.py)
 
-.PHONY: help bytecode run stop test lint format bench soak fuzz docs lock proto test-cluster test-e2e test-rest manifests image clean
+.PHONY: help bytecode run stop packages test lint format bench soak fuzz docs lock proto test-cluster test-e2e test-rest manifests image clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -17,7 +17,11 @@ run: bytecode ## Set up, start a control plane in the background and apply the q
 stop: ## Stop the control plane that `make run` started
 	@$(BIN)/crossply down --data .crossply
 
+packages: ## Install the programs that some tests use: container engines, a registry (Debian, as root)
+	@sh tools/system_packages.sh install
+
 test: bytecode lint ## Set up and run every check and test
+	@sh tools/system_packages.sh
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(STAMP) ## Check style, types and the direction of imports
