@@ -8,12 +8,16 @@ import io
 import aiohttp
 import pytest
 
+from crossply.cli.call_flags import call_settings
 from crossply.cli.parser import Parsed, parse
 from crossply.cli.replica_flags import shares_of, timing_of
+from crossply.cli.runtime_flags import runtime_settings
 from crossply.cli.spec import Invocation, UsageError
 from crossply.cli.work_flags import options_of
 from crossply.control.composites.circuit import Limits
 from crossply.control.options import Options
+from crossply.control.packages.settings import PackageSettings
+from crossply.control.runtimes.choice import PackageRuntimes
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
 from crossply.kube.leases import Timing
@@ -29,24 +33,46 @@ def called(*words: str, **environ: str) -> Invocation:
     )
 
 
+KEPT = Options(packages=PackageSettings("/cache/xpkg"))
+"""What there is without flags: as the library has it, and packages are kept where the chart has room."""
+
+
 def test_without_flags_everything_is_as_the_library_has_it() -> None:
-    assert options_of(called()) == Options()
+    assert options_of(called()) == KEPT
+    assert call_settings(called()) == Options().calls
+    assert runtime_settings(called()) == Options().runtimes
     assert timing_of(called()) == Timing()
 
 
 def test_flags_of_crossplane_say_how_much_and_how_often() -> None:
     words = ["--max-reconcile-rate=7", "--min-poll-interval=5s", "--circuit-breaker-burst=3.5"]
     words += ["--circuit-breaker-refill-rate=0.5", "--circuit-breaker-cooldown=1m"]
-    assert options_of(called(*words)) == Options(7, 5.0, Limits(burst=3.5, refill=0.5, cooldown=60.0))
+    assert options_of(called(*words)) == KEPT._replace(
+        concurrency=7, shortest_poll=5.0, circuit=Limits(burst=3.5, refill=0.5, cooldown=60.0)
+    )
 
 
 def test_another_user_can_write_what_no_composition_may_touch() -> None:
     assert options_of(called(KEEPER="somebody")).keeper == "somebody"
-    assert options_of(called("--keeper=crossply:keeper")) == Options(keeper="crossply:keeper")
+    assert options_of(called("--keeper=crossply:keeper")) == KEPT._replace(keeper="crossply:keeper")
+
+
+def test_flags_say_where_packages_run_and_how_functions_are_called() -> None:
+    settings = runtime_settings(
+        called("--package-runtime=Provider=External;Function=Container", "-n", "home")
+    )
+    assert settings.packages == PackageRuntimes("Container", "External")
+    assert settings.credentials.namespace == "home"
+    words = ["--max-concurrent-function-calls=3", "--max-function-reply-size=16", "--xfn-cache-dir=here"]
+    calls = call_settings(called(*words, "--enable-function-response-cache", "--xfn-cache-max-ttl=1m"))
+    assert (calls.at_once, calls.max_reply) == (3, 16 << 20)
+    assert calls.kept is not None
+    assert calls.kept.directory.endswith("here")
+    assert calls.kept.longest == 60.0
 
 
 def test_flags_that_have_no_meaning_here_are_accepted() -> None:
-    assert options_of(called("-l", "--sync-interval=2h", "--poll-interval=10s")) == Options()
+    assert options_of(called("-l", "--sync-interval=2h", "--poll-interval=10s")) == KEPT
 
 
 def test_the_environment_says_where_we_are() -> None:
