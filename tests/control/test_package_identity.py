@@ -1,0 +1,153 @@
+"""Which image a package stands for: asked of its registry when there is a reason, and remembered."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from crossply.control.packages.fetching import Fetching
+from crossply.control.packages.package import PackageController
+from crossply.control.packages.package_identity import FRESH_SECONDS, Identities
+from crossply.control.packages.package_kinds import FUNCTIONS
+from crossply.control.packages.settings import PackageSettings
+from crossply.control.plane import plane_for
+from crossply.packages.failures import PackagesError
+from crossply.packages.image import encode
+from tests.packages.making import STREAM, package
+from tests.packages.peers import Lying
+
+pytestmark = pytest.mark.usefixtures("installed")
+
+FIRST, SECOND = package(), package(STREAM.replace(b"function-x", b"function-y"))
+
+
+def hash_of(picture):
+    return encode(picture).manifest.digest.removeprefix("sha256:")
+
+
+class Case:
+    """A registry, a Function in it, and a clock."""
+
+    def __init__(self, client, registry, ns):
+        self.client, self.registry, self.now = client, registry, 0.0
+        self.image = f"{registry.address}/acme/x:v1"
+        settings = PackageSettings(namespace=ns, service_account="")
+        self.identities = Identities(Fetching(client, settings), lambda: self.now)
+
+    async def hash(self, current=None, status=None, **spec):
+        function = {
+            "kind": "Function",
+            "metadata": {"name": "x"},
+            "spec": {"package": self.image, **spec},
+            "status": status or {},
+        }
+        return (await self.identities.of(function, FUNCTIONS, current)).hash
+
+    @property
+    def asked(self):
+        """Whether the registry was asked since it was last looked at."""
+        asked = bool(self.registry.seen)
+        self.registry.seen.clear()
+        return asked
+
+
+@pytest.fixture
+def play(connect, ns):
+    def run(case):
+        async def connected(client):
+            async with Lying().running() as registry:
+                registry.serve_image(FIRST)
+                await case(Case(client, registry, ns))
+
+        connect(connected)
+
+    return run
+
+
+def test_a_registry_is_asked_once_for_an_image(play):
+    async def case(c):
+        assert (await c.hash(), c.asked) == (hash_of(FIRST), True)
+        assert (await c.hash(), c.asked) == (hash_of(FIRST), False)
+        await c.hash(packagePullSecrets=[{"name": "another"}])
+        assert c.asked, "it may have another answer for somebody else"
+        c.identities.forget(FUNCTIONS, "x")
+        await c.hash(packagePullSecrets=[{"name": "another"}])
+        assert c.asked, "an ImageConfig may have changed where it is"
+
+    play(case)
+
+
+def test_one_that_is_always_asked_for_is_asked_for_after_a_while(play):
+    async def case(c):
+        await c.hash(packagePullPolicy="Always")
+        c.registry.serve_image(SECOND)
+        assert await c.hash(packagePullPolicy="Always") == hash_of(FIRST)
+        c.now += FRESH_SECONDS + 1
+        assert await c.hash() == hash_of(FIRST), "once there, it stays"
+        assert await c.hash(packagePullPolicy="Always") == hash_of(SECOND)
+
+    play(case)
+
+
+def test_what_is_installed_stays_so_while_its_registry_cannot_be_asked(play):
+    async def case(c):
+        c.registry.handlers.clear()
+        digest = f"sha256:{hash_of(FIRST)}"
+        current = {"metadata": {"annotations": {"crossply.dev/digest": digest}}}
+        status = {"currentIdentifier": c.image, "resolvedPackage": c.image}
+        assert await c.hash(current, status) == hash_of(FIRST)
+        for change, why in (
+            ({"current": None, "status": status}, "it was never installed"),
+            ({"current": current, "status": {}}, "another image was"),
+            ({"current": current, "status": status, "packagePullPolicy": "Always"}, "it is to be asked"),
+        ):
+            with pytest.raises(PackagesError):
+                print(why, await c.hash(**change))
+
+    play(case)
+
+
+def test_a_version_that_does_not_run_leaves_the_one_before_active(play):
+    """The old revision rests when the new one is said to run, and not before."""
+
+    async def case(c):
+        plane = plane_for(c.client)
+        controller = PackageController(plane, FUNCTIONS, c.identities)
+        kind, name = FUNCTIONS.package, f"f{id(c):x}"
+        body = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}}
+        for cache in (controller.packages, controller.revisions):
+            await cache.synced.wait()
+
+        async def looked_at(image=None):
+            if image is not None:
+                c.registry.serve_image(image)
+                c.identities.forget(FUNCTIONS, name)
+            controller.packages.learn(
+                await c.client.apply(kind, {**body, "spec": {"package": c.image}}, "test")
+            )
+            for _ in range(3):
+                await controller.reconcile(name)
+            found = await revisions()
+            return sorted((each["spec"]["revision"], each["spec"]["desiredState"]) for each in found)
+
+        async def revisions():
+            label = f"pkg.crossplane.io/package={name}"
+            listed = await c.client.list(FUNCTIONS.revision, label_selector=label)
+            return list(map(orjson.loads, listed.items))
+
+        async def runs(number):
+            [revision] = [each for each in await revisions() if each["spec"]["revision"] == number]
+            well = {"status": "True", "reason": "Well", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+            said = [{**well, "type": type_} for type_ in ("RevisionHealthy", "RuntimeHealthy")]
+            body = {**revision, "status": {"conditions": said}}
+            controller.revisions.learn(await c.client.update_status(FUNCTIONS.revision, body))
+
+        assert await looked_at() == [(1, "Active")]
+        await runs(1)
+        assert await looked_at(SECOND) == [(1, "Active"), (2, "Active")]
+        await runs(2)
+        assert await looked_at() == [(1, "Inactive"), (2, "Active")]
+        await c.client.delete(kind, name)
+        await plane.caches.close()
+
+    play(case)
