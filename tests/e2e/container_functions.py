@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.functions.in_container import LABEL, RUNS_TO_COMPLETION
 from crossply.packages import media
 from crossply.packages.image import Image, Layer, append
 from crossply.packages.layer_writing import Entry, write_layer
 from crossply.packages.pushing import push_image
 from crossply.packages.references import parse
 from crossply.packages.registry import Registries
+from crossply.packages.run_to_completion import LABEL, RUNS_TO_COMPLETION
 from crossply.values import Object, yaml
 from tests.e2e.packaging import FUNCTION, HEALTHY, Shelf
 from tests.e2e.scenario import Scenario

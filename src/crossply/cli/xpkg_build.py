@@ -39,6 +39,11 @@ def _build(invocation: Invocation, base: Image) -> int:
     plan = Plan(invocation["package-root"], invocation["examples-root"], invocation["ignore"], base)
     with _story("failed to build package"):
         built = build(plan)
+        if invocation["from-oci-tarball"] and built.package.kind != "Function":
+            raise BuildError(
+                f"a {built.package.kind} cannot be made of an image that runs to completion",
+                hint="--from-oci-tarball is for Functions",
+            )
     path = invocation["package-file"] or default_file(plan.root, built, digest(built.image))
     try:
         write_archive(built.image, path)
@@ -71,6 +76,11 @@ def _runtime(invocation: Invocation, directory: str) -> Image:
     from crossply.packages.references import parse
 
     tarball, name = invocation["embed-runtime-image-tarball"], invocation["embed-runtime-image"]
+    if invocation["from-oci-tarball"]:
+        from crossply.packages.run_to_completion import from_tarball
+
+        with _story(f"{_RUNTIME}: failed to load runtime tarball"):
+            return from_tarball(invocation["from-oci-tarball"], directory)
     if tarball:
         with _story(f"{_RUNTIME}: failed to load runtime tarball"):
             return read_image(tarball)
@@ -118,6 +128,14 @@ COMMAND = Command(
             default="./examples",
         ),
         Flag(
+            "from-oci-tarball",
+            "An OCI image tarball of a program that reads a RunFunctionRequest in JSON on standard input and "
+            "writes a RunFunctionResponse on standard output. It is run once for each call.",
+            kind="existing-file",
+            placeholder="PATH",
+            exclusive="runtime-image",
+        ),
+        Flag(
             "ignore",
             "Comma-separated file paths, relative to --package-root, to exclude from the package. "
             "Wildcards are supported; directories cannot be excluded.",
@@ -155,6 +173,7 @@ COMMAND = Command(
     examples=(
         "crossply xpkg build",
         "crossply xpkg build -f package --embed-runtime-image-tarball=runtime.tar -o function.xpkg",
+        "crossply xpkg build --from-oci-tarball=function.tgz",
         "crossply xpkg build -f package --python-project=. --embed-runtime-image=docker.io/library/python:3",
     ),
 )

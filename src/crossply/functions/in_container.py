@@ -20,10 +20,7 @@ from crossply.functions.image_runs import completed
 from crossply.functions.json_messages import read_response, write_request
 from crossply.functions.remote import Remote
 from crossply.functions.runner import Runner
-
-RUNS_TO_COMPLETION = "run-to-completion"
-LABEL = "dev.crossply.runtime"
-"""The label of an image that says how it is run."""
+from crossply.packages.run_to_completion import LABEL, RUNS_TO_COMPLETION
 
 Fetch = Callable[[float], StoredImage]
 """Gets the image within so many seconds."""

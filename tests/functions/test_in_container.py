@@ -1,0 +1,132 @@
+"""Functions in containers that a command starts here: served, or run to completion, from a registry."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+
+import pytest
+from function_peers import CROSSPLY, REQUEST
+from small_images import needs_containers, script_image
+from tests.containers.images import go_image
+from tests.packages import peers
+
+from crossply.compose.messages import Request, Resource, State
+from crossply.containers.launching import close_launcher
+from crossply.errors import CrossplyError
+from crossply.functions.binding import bind
+from crossply.packages.archive_writing import write_archive
+
+pytestmark = needs_containers
+
+META = "apiVersion: meta.pkg.crossplane.io/v1\nkind: {}\nmetadata: {{name: function-labelizer}}\nspec: {{}}\n"
+DESIRED = State(None, {"a": Resource({"kind": "A", "metadata": {"labels": {"who": "nobody"}}})})
+ASKED = Request(State(Resource({"kind": "XR"})), DESIRED)
+LABELIZER = """exec busybox sed 's/"who":"nobody"/"who":"labelizer"/'"""
+
+
+@pytest.fixture(scope="module")
+def registry(tmp_path_factory):
+    with peers.docker_registry(tmp_path_factory.mktemp("registry")) as address:
+        yield address
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("CROSSPLY_CONTAINER_STORE", str(tmp_path_factory.getbasetemp() / "images"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_left():
+    yield
+    close_launcher()
+
+
+def runner_of(package, runtime="container"):
+    annotations = {
+        "crossply.dev/runtime": runtime,
+        "render.crossplane.io/runtime-docker-pull-policy": "Always",
+    }
+    return bind({"metadata": {"name": "f", "annotations": annotations}, "spec": {"package": package}})
+
+
+def tarball(directory, image, compressed=True):
+    """What `docker save | gzip` writes."""
+    write_archive(image, str(directory / "image.tar"))
+    data = (directory / "image.tar").read_bytes()
+    path = directory / "function.tgz"
+    path.write_bytes(gzip.compress(data) if compressed else data)
+    return path
+
+
+def xpkg(directory, *words):
+    return subprocess.run(
+        [CROSSPLY, "xpkg", *words], cwd=directory, capture_output=True, text=True, timeout=120, env=os.environ
+    )
+
+
+def test_a_served_image_of_somebody_else_is_called_without_docker(registry):
+    peers.pushed(registry, go_image(), "function-go:v1")
+    runner = runner_of(f"{registry}/function-go:v1")
+    try:
+        for _ in range(2):
+            assert runner(ASKED, 60.0).desired == DESIRED
+    finally:
+        runner.close()
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+def test_a_package_is_made_of_a_tarball_whose_program_runs_to_completion(registry, tmp_path, compressed):
+    (tmp_path / "crossplane.yaml").write_text(META.format("Function"))
+    path = tarball(tmp_path, script_image(LABELIZER), compressed)
+    built = xpkg(tmp_path, "build", f"--from-oci-tarball={path}", "-o", "function.xpkg")
+    assert built.returncode == 0, built.stderr
+    pushed = xpkg(tmp_path, "push", "-f", "function.xpkg", f"{registry}/function-labelizer:{compressed}")
+    assert pushed.returncode == 0, pushed.stderr
+    answer = runner_of(f"{registry}/function-labelizer:{compressed}")(ASKED, 60.0)
+    assert answer.desired.resources["a"].object["metadata"]["labels"] == {"who": "labelizer"}
+    assert answer.tag == ASKED.tag
+
+
+def test_an_annotation_has_any_image_run_to_completion(registry):
+    peers.pushed(registry, script_image(LABELIZER), "plain:v1")
+    answer = runner_of(f"{registry}/plain:v1", "run-to-completion")(ASKED, 60.0)
+    assert answer.desired.resources["a"].object["metadata"]["labels"] == {"who": "labelizer"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "said"),
+    [
+        ("Configuration", None, "cannot be made of an image that runs to completion"),
+        ("Function", b"no tarball", "failed to load runtime tarball"),
+        ("Function", gzip.compress(b"x" * 2000)[:-9], "cannot uncompress it"),
+        ("Function", "no entry point", "the image does not say what to run"),
+    ],
+)
+def test_what_cannot_be_made_a_package_is_told(tmp_path, kind, data, said):
+    (tmp_path / "crossplane.yaml").write_text(META.format(kind))
+    entry = {} if data != "no entry point" else {"Entrypoint": None}
+    path = tarball(tmp_path, script_image("exit 0", **entry))
+    if isinstance(data, bytes):
+        path.write_bytes(data)
+    refused = xpkg(tmp_path, "build", f"--from-oci-tarball={path}", "-o", "x.xpkg")
+    assert refused.returncode == 1
+    assert said in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("echo no >&2; exit 4", "its container ended with exit status 4: no"),
+        ("echo hello", "cannot read the RunFunctionResponse that it wrote"),
+        ("exit 0", "it wrote nothing on stdout"),
+        ("busybox sleep 30", "it took longer than"),
+    ],
+)
+def test_a_program_that_does_not_answer_is_reported(registry, script, said):
+    reference = peers.pushed(registry, script_image(script), "bad:v1")
+    with pytest.raises(CrossplyError) as failed:
+        runner_of(str(reference), "run-to-completion")(REQUEST, 1.5)
+    assert str(failed.value).startswith('cannot run Function "f": ')
+    assert said in str(failed.value)
