@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import functools
+import io
 import os
 import shutil
 import subprocess
+import sys
+import sysconfig
+import tarfile
 from pathlib import Path
 
 import pytest
 
 from crossply.packages.image import Image
+from tests.functions.container_image import _shared_libraries, _wanted
 from tests.packages.making import archive, image, member
 
 SOURCE = Path(__file__).parent / "function"
@@ -45,3 +50,23 @@ def go_image(user: str = "65532", **config: object) -> Image:
     made = image(archive([member("function", program(), mode=0o755)]))
     inner = {"Entrypoint": ["/function"], "User": user, **config}
     return made._replace(config={**made.config, "config": inner})
+
+
+def python_image() -> Image:
+    """An image with this very Python, as the base of functions."""
+    buffer, library = io.BytesIO(), sysconfig.get_path("stdlib")
+    executable = os.path.realpath(sys.executable)
+    with tarfile.open(fileobj=buffer, mode="w") as files:
+        files.add(library, filter=_wanted)
+        files.add(executable)
+        for path in _shared_libraries(Path(library)):
+            files.add(os.path.realpath(path), arcname=path)
+        files.addfile(*link("usr/bin/python3", executable))
+    made = image(buffer.getvalue())
+    return made._replace(config={**made.config, "config": {"Env": ["PATH=/usr/bin"]}})
+
+
+def link(name: str, target: str) -> tuple[tarfile.TarInfo, None]:
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = tarfile.SYMTYPE, target
+    return info, None
