@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.api.client import APPLY_PATCH
+from tests.api.collection import Collection
 
 
 def owned_by(obj, manager, subresource=""):
@@ -246,3 +247,13 @@ def test_what_is_no_object_cannot_be_applied(widgets, body):
     answer = widgets.client.patch(widgets.at("one"), body, APPLY_PATCH, fieldManager="a")
     assert answer.status in (400, 500)
     assert "error decoding YAML" in answer.message
+
+
+def test_secret_data_that_is_no_base64_is_refused(admin, ns):
+    secrets = Collection(admin, "v1", "Secret", "secrets", ns)
+    answer = secrets.apply("bad", {"data": {"a": "not base64!"}}, "a")
+    assert answer.status == 500, answer.text
+    assert answer.json["message"] == (
+        f"failed to convert new object ({ns}/bad; /v1, Kind=Secret) to proper version: unable to convert "
+        "unstructured object to /v1, Kind=Secret: error decoding from json: illegal base64 data at input byte 3"
+    )

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 
+from crossply.apiserver.builtin import decode_problem
 from crossply.apiserver.calls import Call
 from crossply.apiserver.lifecycle import Change, create, scope_of
 from crossply.apiserver.lifecycle import update as update_object
@@ -253,8 +254,23 @@ def _applied(world: World, call: Call, live: Object | None, wanted: Object, forc
         made = apply(live, wanted, scope_of(world, call), call.field_manager, world.timestamp(), force)
     except ApplyError as problem:
         raise as_status(problem, call.resource, call.name) from None
+    _check_readable(call, made.object)
     _tell_repeated(call, wanted)
     return with_defaults(call.resource, call.version, made.object, keep_nulls=True)
+
+
+def _check_readable(call: Call, made: Object) -> None:
+    """Refuse what no schema forbids and yet nobody can read: a Secret whose data are no base64."""
+    problem = None if call.resource.custom else decode_problem(call.resource, call.version.name, made)
+    if problem is None:
+        return
+    kind = f"{call.resource.group}/{call.version.name}, Kind={call.resource.names.kind}"
+    raise StatusError(
+        500,
+        "",
+        f"failed to convert new object ({call.namespace}/{call.name}; {kind}) to proper version: unable to "
+        f"convert unstructured object to {kind}: error decoding from json: {problem}",
+    )
 
 
 def _tell_repeated(call: Call, wanted: Object) -> None:
