@@ -255,5 +255,6 @@ def test_secret_data_that_is_no_base64_is_refused(admin, ns):
     assert answer.status == 500, answer.text
     assert answer.json["message"] == (
         f"failed to convert new object ({ns}/bad; /v1, Kind=Secret) to proper version: unable to convert "
-        "unstructured object to /v1, Kind=Secret: error decoding from json: illegal base64 data at input byte 3"
+        "unstructured object to /v1, Kind=Secret: error decoding from json: "
+        "illegal base64 data at input byte 3"
     )
