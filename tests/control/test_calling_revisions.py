@@ -119,6 +119,20 @@ def test_a_new_endpoint_is_called_and_each_step_gets_the_revision_it_wants(funct
         assert [called(functions), called(functions, selects)] == ["two", "three"]
 
 
+def test_who_checks_pipelines_hears_only_of_what_matters_for_that(functions):
+    heard = []
+    functions.subscribe(heard.append)
+    for change, count in (
+        (revision(1, capabilities=["composition"]), 1),
+        (revision(1, capabilities=["composition"], endpoint="dns:///elsewhere:1"), 1),
+        (revision(1, capabilities=["operation"]), 2),
+        (revision(1, capabilities=["operation"], active=False), 3),
+        (revision(1, capabilities=["composition"], active=False), 3),
+    ):
+        functions.put_revision(change)
+        assert heard == ["f"] * count
+
+
 class Opened:
     """A runner of a test, which notes what becomes of it."""
 

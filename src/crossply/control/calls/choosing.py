@@ -38,6 +38,10 @@ class _Revision(NamedTuple):
     runs: bool
 
 
+Abilities = frozenset[tuple[object, ...]]
+"""What decides which revisions of a function steps get, and what those say they can do."""
+
+
 class Choices:
     """The Functions and FunctionRevisions that there are."""
 
@@ -92,6 +96,14 @@ class Choices:
         """All ways in which a function may be called now."""
         found = {each.way for each in self._of.get(function, {}).values() if each.active}
         return {way for way in (*found, self._functions.get(function)) if way is not None}
+
+    def abilities(self, function: str) -> Abilities:
+        """The active revisions of a function, and what they say they can do."""
+        return frozenset(
+            (each.name, each.number, tuple(sorted(each.labels.items())), each.capabilities)
+            for each in self._of.get(function, {}).values()
+            if each.active
+        )
 
     def choose(self, wanted: Wanted) -> Way:
         """How to call the function that a step wants; raises why there is none."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Iterable
 
 from crossply.compose.messages import Request
 from crossply.control.calls.bound import Bound
-from crossply.control.calls.choosing import Choices, Wanted
+from crossply.control.calls.choosing import Abilities, Choices, Wanted
 from crossply.control.calls.container_steps import ContainerSteps
 from crossply.control.calls.following import Callers, Wake
 from crossply.control.calls.opening import Opening
@@ -40,6 +40,7 @@ class PipelineFunctions:
         self.answers = Answers()
         """What functions said, as long as it is good."""
         self._subscribers: list[Callable[[str], None]] = []
+        self._abilities: dict[str, Abilities] = {}
 
     def put(self, function: Object) -> None:
         """Know a Function, or know it as it is now."""
@@ -67,7 +68,7 @@ class PipelineFunctions:
         self._callers.forget(who)
 
     def subscribe(self, notice: Callable[[str], None]) -> None:
-        """Hear of every function that is not what it was, from now on."""
+        """Hear of every function of which other revisions are active, or able to do other things."""
         self._subscribers.append(notice)
 
     def lacking(self, step: Step, capability: str) -> str:
@@ -113,6 +114,12 @@ class PipelineFunctions:
             for way in [each for each in self._bound if each.function == function and each not in live]:
                 self._unbind(way)
             self._callers.changed(function)
+            self._tell_abilities(function)
+
+    def _tell_abilities(self, function: str) -> None:
+        able = self._choices.abilities(function)
+        if able != self._abilities.get(function, frozenset()):
+            self._abilities[function] = able
             for notice in self._subscribers:
                 notice(function)
 
