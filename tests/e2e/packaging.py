@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from crossply.kube.kind import Kind
-from crossply.packages.image import encode
+from crossply.packages.image import Image, encode
 from crossply.packages.keychain import Keychain
 from crossply.packages.pushing import push_image
 from crossply.packages.references import parse
@@ -56,12 +56,15 @@ class Shelf:
 
     async def push(self, image: str, kind: str, *objects: Object, **spec: Any) -> str:
         """Push a package; its digest. `metadata` and all else describe it."""
-        name, _, tag = image.partition(":")
+        name = image.partition(":")[0]
         metadata = {"name": name, **spec.pop("metadata", {})}
         meta = {"apiVersion": "meta.pkg.crossplane.io/v1", "kind": kind, "metadata": metadata, "spec": spec}
-        picture = package(yaml.dump_all([meta, *objects]).encode())
+        return await self.push_picture(image, package(yaml.dump_all([meta, *objects]).encode()))
+
+    async def push_picture(self, image: str, picture: Image) -> str:
+        """Push any image; its digest."""
         async with Registries(self._logins, self._trust) as registries:
-            await push_image(registries, picture, parse(f"{self.source(name)}:{tag}"))
+            await push_image(registries, picture, parse(f"{self.address}/{self.s.id}/{image}"))
         return encode(picture).manifest.digest
 
     async def install(self, kind: Kind, image: str, **spec: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import pathlib
 import shutil
 import subprocess
@@ -12,12 +13,16 @@ from collections.abc import Iterator
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from crossply.containers.engine import engine_installed
 from crossply.packages.keychain import DockerConfig
 from crossply.packages.pushing import push_image
 from crossply.packages.references import parse
 from crossply.packages.registry import Registries, Trust
+from tests.e2e.container_functions import packaged, telling
 from tests.e2e.packaging import CONFIGURATION, FUNCTION, HEALTHY, HOME, IMAGE_CONFIG, REVISIONS, Shelf, said
+from tests.e2e.pipelines import entry, resources
 from tests.e2e.scenario import SECRET, Scenario, condition
+from tests.e2e.things import READY, Things
 from tests.packages.peers import PROGRAM, docker_registry, guarded
 from tests.packages.test_signatures import by, payload, signature, trusted
 
@@ -121,6 +126,53 @@ def test_an_image_config_brings_the_login_and_the_mirror(play, private, registry
             {"name": f"{s.id}-mirror", "reason": "RewriteImage"},
             {"name": f"{s.id}-login", "reason": "SetImagePullSecret"},
         ]
+        await shelf.remove(CONFIGURATION, name)
+
+    play(scenario)
+
+
+@pytest.mark.embedded_only("the controllers of a real cluster run functions as Deployments")
+@pytest.mark.skipif(not engine_installed(os.environ), reason="no container engine: install crun or runc")
+def test_a_private_function_is_pulled_and_called(play, private, registry_certificate):
+    """Its package and the image that it runs from, over TLS and with a password."""
+
+    async def scenario(s: Scenario) -> None:
+        shelf, things = private_shelf(s, private, registry_certificate), await Things.defined(s)
+        await shelf.push_picture("function-private:v1", packaged(telling("us"), "function-private"))
+        secret = await pull_secret(s, private)
+        name = await shelf.install(FUNCTION, "function-private:v1", packagePullSecrets=[{"name": secret}])
+        await s.until(FUNCTION, name, HEALTHY)
+        base = {"data": {"by": "nobody"}}
+        await things.compose(
+            resources(entry("made", base=base)), {"step": "t", "functionRef": {"name": name}}
+        )
+        await things.apply()
+        made = await things.composed(await things.until("mine", READY))
+        assert [each["data"]["by"] for each in made.values()] == ["us"]
+        await shelf.remove(FUNCTION, name)
+
+    play(scenario)
+
+
+def test_what_is_installed_stays_so_while_its_registry_is_gone(play, tmp_path):
+    """A package that was to be fetched again is told to be unreachable by an event, and stays healthy."""
+
+    async def scenario(s: Scenario) -> None:
+        with docker_registry(tmp_path) as address:
+            shelf = Shelf(s, address)
+            await shelf.push("platform:v1", "Configuration")
+            name = await shelf.install(CONFIGURATION, "platform:v1", packagePullPolicy="Always")
+            await s.until(CONFIGURATION, name, HEALTHY)
+            revision = await shelf.revision(CONFIGURATION, name)
+        # A new generation has it fetched again.
+        change = {"spec": {"commonLabels": {"a": "b"}}}
+        await s.client.patch_merge(REVISIONS["Configuration"], revision["metadata"]["name"], change)
+
+        async def unreachable() -> bool:
+            return any("connection refused" in message for _, _, message in await s.events(revision))
+
+        await s.eventually(unreachable)
+        assert HEALTHY(await s.client.get(CONFIGURATION, name))
         await shelf.remove(CONFIGURATION, name)
 
     play(scenario)
