@@ -21,7 +21,7 @@ from crossply.control.runtimes.authority import Lives, authority_due, issued, pu
 from crossply.control.runtimes.private_files import PrivateFiles
 from crossply.functions import lines
 from crossply.functions.failures import FunctionError, FunctionTimedOut, FunctionUnavailable
-from crossply.functions.lines import Address
+from crossply.functions.lines import NOWHERE, Address
 from crossply.functions.remote import Remote
 from crossply.functions.server_certificates import server_credentials
 
@@ -324,6 +324,48 @@ def test_a_call_waits_for_a_function_that_is_not_there_yet(server_files, client_
         waiting.join(20)
     remote.close()
     assert heard == ["at last"]
+
+
+def test_a_call_that_waits_is_made_where_the_function_is_by_then(server_files, client_files):
+    """Its Pod may be replaced by one with another address while it cannot be reached."""
+    places = [NOWHERE]
+    remote = Remote("f", "f", client_files.directory, where=lambda: places[-1])
+    heard = []
+    waiting = threading.Thread(target=lambda: heard.append(said(remote, 20.0)))
+    waiting.start()
+    time.sleep(0.15)
+    places.append(at(free_port())())
+    time.sleep(0.15)
+    with serving("here", server_files.directory) as port:
+        places.append(at(port)())
+        waiting.join(20)
+    remote.close()
+    assert heard == ["here"]
+
+
+def test_a_function_that_is_nowhere_is_told_in_time(client_files):
+    remote = Remote("f", "dns:///fn.home:9443", client_files.directory, where=lambda: NOWHERE)
+    with pytest.raises(FunctionUnavailable, match=r"no replica of dns:///fn.home:9443 is ready"):
+        said(remote, 0.3)
+
+
+def test_a_call_that_a_replica_may_have_seen_is_not_made_again(server_files, client_files):
+    """Only what nobody can have seen is sent again."""
+    calls = []
+
+    def die(data, context):
+        calls.append(data)
+        context.abort(grpc.StatusCode.UNAVAILABLE, "I saw it, and I will not tell what I did")
+
+    server = grpc.server(futures.ThreadPoolExecutor(2), handlers=[Methods({V1: die})])
+    port = server.add_secure_port("127.0.0.1:0", server_credentials(server_files.directory))
+    server.start()
+    remote = Remote("f", "f", client_files.directory, where=at(port))
+    with pytest.raises(FunctionUnavailable, match="I saw it"):
+        said(remote, 3.0)
+    assert len(calls) == 1
+    remote.close()
+    server.stop(None).wait()
 
 
 def test_closing_waits_for_nobody_and_cuts_nobody_off(server_files, client_files):

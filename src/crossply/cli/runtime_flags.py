@@ -19,6 +19,15 @@ RUNTIME_FLAGS = (
         env="PACKAGE_RUNTIME",
     ),
     Flag(
+        "function-addresses",
+        "How the replicas of functions on this cluster are found: by DNS, or by EndpointSlices, which tell "
+        "of new ones at once and need no DNS.",
+        kind="string",
+        choices=("DNS", "EndpointSlices"),
+        default="DNS",
+        env="FUNCTION_ADDRESSES",
+    ),
+    Flag(
         "tls-client-secret-name",
         "The Secret with the certificate that functions are called with; made where it is not there.",
         kind="string",
@@ -37,4 +46,5 @@ def runtime_settings(invocation: Invocation) -> RuntimeSettings:
     own = CredentialSettings(
         invocation["namespace"], invocation["service-account"], invocation["tls-client-secret-name"]
     )
-    return RuntimeSettings(parse_runtimes(invocation["package-runtime"]), own)
+    by_slices = invocation["function-addresses"] == "EndpointSlices"
+    return RuntimeSettings(parse_runtimes(invocation["package-runtime"]), own, by_slices)

@@ -113,7 +113,7 @@ class ControlPlane:
         await feed(plane.functions, plane.caches)
         # Before anything is composed: functions are called with certificates only.
         await self._runtimes.start()
-        self._begin_calls(self._runtimes.credentials.directory)
+        self._begin_calls(self._runtimes)
         self._follow(RevisionController(plane), compositions)
         self._follow_pipelines()
         crds = OwnedCrds(plane.caches, plane.discovery)
@@ -130,10 +130,11 @@ class ControlPlane:
         await self._protection.start()
         self._sharing = asyncio.create_task(self._shares.run())
 
-    def _begin_calls(self, certificates: str) -> None:
-        """Say how functions are called: with which certificates, and within which bounds."""
+    def _begin_calls(self, runtimes: Runtimes) -> None:
+        """Say how functions are called: where, with which certificates, and within which bounds."""
         opening, settings = self._plane.functions.opening, self._options.calls
-        opening.certificates = certificates
+        opening.certificates = certificates = runtimes.credentials.directory
+        opening.where = runtimes.addresses.where if runtimes.addresses is not None else None
         opening.at_once, opening.max_reply = settings.at_once, settings.max_reply
         if settings.kept is not None:
             kept = KeptAnswers(settings.kept, lambda: read_certificate(certificates, "tls.key"))

@@ -47,6 +47,10 @@ class Address(NamedTuple):
     """Whose certificate it shows, where that is not what the target says."""
 
 
+NOWHERE = Address("")
+"""Nobody who could be called is known at the moment."""
+
+
 class Line:
     """An open channel, and how to send on it in each version of the protocol."""
 

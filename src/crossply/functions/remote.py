@@ -6,6 +6,8 @@ be sent again as v1beta1 to a function that does not know v1.
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +23,7 @@ from crossply.functions.failures import (
 from crossply.functions.lines import (
     BETA_METHOD,
     METHOD,
+    NOWHERE,
     Address,
     Line,
     Lines,
@@ -35,10 +38,25 @@ MAX_REPLY = 4 << 20
 """The largest answer in bytes: the default limit of every gRPC client."""
 
 
+_PAUSE = 0.05
+_NO_CONNECTION = re.compile(
+    "(?i)failed to connect|connections to all backends failing|dns resolution|empty address list"
+).match
+"""What gRPC says where it had nobody to send a call to."""
+
+
+class _NotSent(Exception):
+    """A call that nobody can have seen, so that it may be made again."""
+
+    def __init__(self, why: FunctionError) -> None:
+        super().__init__(str(why))
+        self.why = why
+
+
 class Remote:
     """A function behind gRPC: plaintext, or mutual TLS where a directory of certificates is given."""
 
-    __slots__ = ("_certificates", "_lines", "_name", "_target")
+    __slots__ = ("_certificates", "_lines", "_name", "_target", "_where")
 
     def __init__(
         self,
@@ -52,15 +70,13 @@ class Remote:
         self._name = name
         self._target = target
         self._certificates = certificates
+        self._where = where
         self._lines = Lines(where or (lambda: Address(target)), certificates, max_reply)
 
     def __call__(self, request: Request, timeout: float) -> Response:
         """Send the request, waiting for the function to come up if need be."""
-        line = self._lines.take()
-        try:
-            data = self._exchange(line, encode_request(request), timeout)
-        finally:
-            self._lines.give_back(line)
+        encoded = encode_request(request)
+        data = self._send(encoded, timeout) if self._where is None else self._seek(encoded, timeout)
         try:
             return decode_response(data)
         except WireError as damage:
@@ -85,19 +101,50 @@ class Remote:
         """Hang up, after the calls that are under way."""
         self._lines.close()
 
-    def _exchange(self, line: Line, data: bytes, timeout: float) -> bytes:
+    def _seek(self, data: bytes, timeout: float) -> bytes:
+        """Send to where the function is, which may be elsewhere by the time that it can be reached."""
+        deadline = time.monotonic() + timeout
+        while True:
+            left = deadline - time.monotonic()
+            try:
+                if self._where is not None and self._where() == NOWHERE:
+                    raise _NotSent(FunctionUnavailable(self._nobody(), hint=f"does {self._expected()}?"))
+                return self._send(data, max(left, 0.001), wait=False)
+            except _NotSent as problem:
+                if left < _PAUSE:
+                    raise problem.why from None
+            time.sleep(_PAUSE)
+
+    def _nobody(self) -> str:
+        said = f"no replica of {self._target} is ready"
+        return f'cannot run Function "{self._name}": rpc error: code = Unavailable desc = {said}'
+
+    def _send(self, data: bytes, timeout: float, wait: bool = True) -> bytes:
+        """Send on the line of now; with `wait`, until there is a connection."""
+        line = self._lines.take()
+        try:
+            return self._exchange(line, data, timeout, wait)
+        finally:
+            self._lines.give_back(line)
+
+    def _exchange(self, line: Line, data: bytes, timeout: float, wait: bool) -> bytes:
         import grpc
 
         headers = call_headers()
         try:
-            return line.send(data, timeout=timeout, wait_for_ready=True, metadata=headers)
+            return line.send(data, timeout=timeout, wait_for_ready=wait, metadata=headers)
         except grpc.RpcError as problem:
             if _code(problem) != "UNIMPLEMENTED":
-                raise self._failure(problem) from None
+                raise self._failure_of(problem, wait) from None
         try:
-            return line.send_beta(data, timeout=timeout, wait_for_ready=True, metadata=headers)
+            return line.send_beta(data, timeout=timeout, wait_for_ready=wait, metadata=headers)
         except grpc.RpcError as problem:
-            raise self._failure(problem) from None
+            raise self._failure_of(problem, wait) from None
+
+    def _failure_of(self, problem: Any, wait: bool) -> Exception:
+        failure = self._failure(problem)
+        never_sent = not wait and _code(problem) == "UNAVAILABLE" and _NO_CONNECTION(problem.details() or "")
+        return _NotSent(failure) if never_sent else failure
 
     def _failure(self, problem: Any) -> FunctionError:
         """The error in the words of gRPC for Go."""

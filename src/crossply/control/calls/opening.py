@@ -15,6 +15,7 @@ from crossply.functions import builtin
 from crossply.functions.binding import BUILTIN, bind, bind_builtin, choose_runtime
 from crossply.functions.breaker import Breaker
 from crossply.functions.failures import FunctionNotBound
+from crossply.functions.lines import Address
 from crossply.functions.remote import MAX_REPLY, Remote
 from crossply.functions.runner import Runner
 from crossply.kinds.composition import NATIVE_FUNCTION
@@ -30,6 +31,8 @@ class Opening:
         """Who opens endpoints of a scheme, such as `container`."""
         self.certificates = ""
         """The directory of the certificates that we show to functions; empty where we have none."""
+        self.where: Callable[[str], Callable[[], Address] | None] | None = None
+        """Who says where an endpoint is at the moment; None where gRPC finds that out itself."""
         self.max_reply = MAX_REPLY
         """The largest answer in bytes."""
         self.at_once = AT_ONCE
@@ -62,4 +65,5 @@ class Opening:
                 f"to show to {way.endpoint}",
                 hint="functions that are not on this machine are called with mutual TLS only",
             )
-        return Remote(way.function, way.endpoint, self.certificates, self.max_reply)
+        where = self.where(way.endpoint) if self.where is not None else None
+        return Remote(way.function, way.endpoint, self.certificates, self.max_reply, where)

@@ -18,6 +18,7 @@ from crossply.control.kinds import (
     SERVICE_ACCOUNT,
 )
 from crossply.control.plane import Plane
+from crossply.control.runtimes.addresses import FunctionAddresses
 from crossply.control.runtimes.choice import CONTAINER, DEPLOYMENT, FUNCTION, PROVIDER, PackageRuntimes
 from crossply.control.runtimes.container import ContainerRuntime
 from crossply.control.runtimes.container_start import ImagePlace, begin_containers
@@ -48,6 +49,8 @@ class RuntimeSettings(NamedTuple):
     packages: PackageRuntimes = PackageRuntimes()
     credentials: CredentialSettings = CredentialSettings()
     """Where runtimes and their Secrets are, and who the control plane is."""
+    by_slices: bool = False
+    """Whether functions are found by the EndpointSlices of their Services, and not by DNS."""
 
 
 class Runtimes:
@@ -65,6 +68,8 @@ class Runtimes:
         self._packages = settings.packages
         own = settings.credentials
         self._around = Surroundings(own.namespace, own.account, rollout)
+        self.addresses = FunctionAddresses(own.namespace) if settings.by_slices else None
+        """Who knows where functions are; None where that is left to DNS."""
         self._images = images
         self._containers: ContainerRuntime | None = None
         self.credentials = Credentials(plane.keeping, own)
@@ -77,6 +82,8 @@ class Runtimes:
         """Have certificates, and look after every revision from now on."""
         await self.credentials.start()
         self.credentials.subscribe(self._wake_all)
+        if self.addresses is not None:
+            await self.addresses.follow(self._caches)
         for kind, revision_kind in _KINDS.items():
             await self._follow(kind, self._plane.caches.acquire(revision_kind))
 
