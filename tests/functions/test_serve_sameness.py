@@ -95,9 +95,26 @@ INPUTS = {
             )
         }
     ),
+    "python": st.builds(
+        dict,
+        script=st.sampled_from(
+            [
+                "def compose(req, rsp):\n    rsp.context['n'] = len(req.observed.resources)\n",
+                "def compose(req, rsp):\n    rsp.desired.resources['x'].resource['a'] = 1\n",
+                "def compose(req, rsp):\n    req.nothing\n",
+            ]
+        ),
+    ),
     "sequencer": st.fixed_dictionaries(
         {"rules": st.lists(st.builds(dict, sequence=st.lists(patterns, max_size=3)), max_size=2)},
         optional={"resetCompositeReadiness": st.just(True), "enableDeletionSequencing": st.just(True)},
+    ),
+    "starlark": st.sampled_from(
+        [
+            {"spec": {"source": "Resource('r', {'a': oxr})\nset_xr_status('b', 1)\ncontext['c'] = 2\n"}},
+            {"spec": {"source": "x = oxr['a']['b']"}},
+            {"script": "def main(req):\n    return {'desired': req['desired'], 'context': req['context']}\n"},
+        ]
     ),
     "status-transformer": st.fixed_dictionaries(
         {"statusConditionHooks": st.lists(st.builds(hook, patterns, st.booleans()), max_size=2)}

@@ -21,7 +21,9 @@ _FUNCTIONS = {
     "go-templating": (f"{_HERE}.go_templating.function", "run"),
     "cel-filter": (f"{_HERE}.cel_filter.function", "run"),
     "dummy": (f"{_HERE}.dummy.function", "run"),
+    "python": (f"{_HERE}.python.function", "run"),
     "sequencer": (f"{_HERE}.sequencer.function", "run"),
+    "starlark": (f"{_HERE}.starlark.function", "run"),
     "status-transformer": (f"{_HERE}.status_transformer.function", "run"),
     "tag-manager": (f"{_HERE}.tag_manager.function", "run"),
     NATIVE: (f"{_HERE}.patch_and_transform.native", "run_native"),
@@ -31,7 +33,14 @@ PUBLISHED = tuple(sorted(name for name in _FUNCTIONS if name != NATIVE))
 """The names of the built-in functions that stand for a published package."""
 
 
-_RUN_WHAT_USERS_WRITE = ("go-templating", "cel-filter", "sequencer", "status-transformer")
+_RUN_WHAT_USERS_WRITE = (
+    "cel-filter",
+    "go-templating",
+    "python",
+    "sequencer",
+    "starlark",
+    "status-transformer",
+)
 """Bounded in time like the others, but that bound is seconds."""
 
 

@@ -89,7 +89,10 @@ class Pool:
 
     def _born(self, program: bytes) -> WorkerHandle:
         with self._change:
-            if self._nursery is None or not self._nursery.alive():
+            if self._nursery is not None and not self._nursery.alive():
+                self._nursery.close()
+                self._nursery = None
+            if self._nursery is None:
                 self._nursery = NurseryHandle(self._module)
             worker = self._nursery.start(program)
         try:

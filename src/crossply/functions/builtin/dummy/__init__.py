@@ -1,4 +1,4 @@
 """function-dummy: answers with what it is told, for tests and first steps.
 
-`function` is the door, `protojson` reads the message that the input holds.
+`function` is the door; `builtin.protojson` reads the message that the input holds.
 """

@@ -1,0 +1,117 @@
+"""One script: read once, run for every request.
+
+A script that defines `main` is evaluated once and then called. One that calls `Resource` is a list of
+statements about one request: it is evaluated for each, with the request in its variables.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import starlark
+
+from crossply.functions.builtin.environment_configs import CONTEXT_KEY
+from crossply.functions.builtin.starlark.natives import Run
+from crossply.values import Object
+
+_LIBRARY = ("get", "get_label", "get_annotation", "crypto", "encoding", "regex", "yaml")
+_COMPOSING = (
+    *("Resource", "skip_resource", "set_path", "set_condition", "emit_event", "fatal", "dict"),
+    *("set_connection_details", "get_observed", "is_observed", "observed_body", "get_condition"),
+    *("require_resource", "require_resources", "require_extra_resource", "require_extra_resources"),
+    *("get_extra_resource", "get_extra_resources", "set_response_ttl"),
+)
+_PRELUDE = "crossply"
+_SET_STATUS = """
+def set_xr_status(path, value):
+    set_path(dxr, "status." + path, value)
+"""
+
+
+class Script:
+    """A script and its modules, parsed."""
+
+    def __init__(self, source: str, modules: dict[str, str], defines_main: bool, prelude: Any) -> None:
+        self._defines_main = defines_main
+        self._prelude = prelude
+        names = _LIBRARY if defines_main else _LIBRARY + _COMPOSING
+        self._opening = self._parsed("prelude", f"load({', '.join(map(repr, (_PRELUDE, *names)))})")
+        self._set_status = self._parsed("prelude", _SET_STATUS)
+        self._source = self._parsed("script.star" if defines_main else "composition.star", source)
+        self._modules = {name: self._parsed(name, text) for name, text in modules.items()}
+        self._callable: Any = None
+
+    @staticmethod
+    @cache
+    def dialect() -> Any:
+        """The language: all that is not experimental, with statements at the top."""
+        dialect = starlark.Dialect.extended()
+        dialect.enable_top_level_stmt = True
+        dialect.enable_load = True
+        return dialect
+
+    @staticmethod
+    @cache
+    def globals() -> Any:
+        """What Starlark itself brings."""
+        extension = starlark.LibraryExtension
+        return starlark.Globals.extended_by([extension.StructType, extension.Json, extension.Print])
+
+    def said(self, options: Any, request: Object, run: Run) -> Any:
+        """What the script says about a request."""
+        if self._defines_main:
+            return self._returned(options, request)
+        return self._collected(options, request, run)
+
+    def _returned(self, options: Any, request: Object) -> Any:
+        if self._callable is None:
+            module = self._opened({}, options, ())
+            starlark.eval_with(options, module, self._source, self.globals(), self._loader({}, options, ()))
+            self._callable = module.freeze()
+        return self._callable.call_with(options, "main", request).value
+
+    def _collected(self, options: Any, request: Object, run: Run) -> Object:
+        context = request["context"]
+        desired = request["desired"]["composite"]
+        variables = {
+            "oxr": run.composite,
+            "dxr": desired["resource"],
+            "observed": run.observed,
+            "context": context,
+            "environment": context.get(CONTEXT_KEY) or {},
+            "extra_resources": run.required,
+        }
+        module = self._opened(variables, options, ())
+        loader = self._loader(variables, options, ())
+        starlark.eval_with(options, module, self._source, self.globals(), loader)
+        return run.said(module["dxr"], module["context"])
+
+    def _opened(self, variables: Object, options: Any, within: tuple[str, ...]) -> Any:
+        """A module with all that is predeclared."""
+        module = starlark.Module()
+        for name, value in variables.items():
+            module[name] = value
+        starlark.eval(module, self._opening, self.globals(), self._loader(variables, options, within))
+        if variables:
+            starlark.eval(module, self._set_status, self.globals())
+        return module
+
+    def _loader(self, variables: Object, options: Any, within: tuple[str, ...]) -> Any:
+        def load(name: str) -> Any:
+            if name == _PRELUDE:
+                return self._prelude
+            if name in within:
+                raise ImportError(f"modules load each other in a circle: {' → '.join((*within, name))}")
+            if name not in self._modules:
+                raise ImportError(f"there is no module {name!r} in the input's modules")
+            deeper = (*within, name)
+            module = self._opened(variables, options, deeper)
+            loader = self._loader(variables, options, deeper)
+            starlark.eval_with(options, module, self._modules[name], self.globals(), loader)
+            return module.freeze()
+
+        return starlark.FileLoader(load)
+
+    def _parsed(self, name: str, text: str) -> Any:
+        return starlark.parse(name, text, self.dialect())

@@ -1,0 +1,214 @@
+"""Confined workers: what the walls hold, and that one program never harms another."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from crossply.compose.messages import Request, Resource, State
+from crossply.functions.builtin import load
+from crossply.functions.builtin.confined.limits import LONGEST_REPLY, MEMORY
+from crossply.functions.builtin.confined.pool import Pool, ProgramError
+from crossply.functions.builtin.confined.system_calls import filter_program
+
+LINUX = pytest.mark.skipif(
+    sys.platform != "linux" or filter_program(os.uname().machine) is None,
+    reason="NOT TESTED: system calls are filtered on Linux only, on x86-64 and ARM64",
+)
+GENEROUS = 40.0
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    here = str(Path(__file__).parent)
+    sys.path.insert(0, here)
+    made = Pool("outlaw")
+    made.ask(b"said = 1", b"")
+    sys.path.remove(here)
+    yield made
+    made.close()
+
+
+def said(pool: Pool, statements: str, question: bytes = b"") -> str:
+    return pool.ask(statements.encode(), question).decode()
+
+
+@LINUX
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("open('/etc/passwd')", "reading a file"),
+        ("open('/tmp/outlaw', 'w')", "writing one"),
+        ("os.listdir('/')", "a directory"),
+        ("os.stat('/')", "asking for a file"),
+        ("os.unlink('/tmp/outlaw')", "removing one"),
+        ("os.open('/proc/self/environ', 0)", "the environment"),
+        ("socket.socket()", "a connection"),
+        ("socket.socket(socket.AF_UNIX)", "on the machine, too"),
+        ("socket.socketpair()", "even to itself"),
+        ("socket.getaddrinfo('localhost', 80)", "a name"),
+        ("os.pipe()", "a pipe"),
+        ("os.dup(0)", "another descriptor"),
+        ("os.fork()", "a process"),
+        ("subprocess.run(['true'])", "another program"),
+        ("os.execv('/bin/true', ['true'])", "instead of this one"),
+        ("os.posix_spawn('/bin/true', ['true'], {})", "in any way"),
+        ("threading.Thread(target=print).start()", "a thread"),
+        ("os.kill(os.getppid(), 9)", "killing the nursery"),
+        ("os.kill(1, 0)", "or anybody"),
+        ("os.setuid(0)", "being somebody else"),
+        ("os.chroot('/')", "being elsewhere"),
+        ("resource.setrlimit(resource.RLIMIT_AS, (-1, -1))", "raising its limits"),
+        ("os.memfd_create('x')", "a file in memory"),
+        ("os.sched_setaffinity(0, [0])", "choosing a processor"),
+    ],
+)
+def test_the_kernel_refuses_what_is_more_than_computing(pool: Pool, statement: str, reason: str) -> None:
+    assert "Error" in said(pool, statement), reason
+    assert said(pool, "said = os.getpid() > 0") == "True"
+
+
+@LINUX
+def test_machine_code_gets_no_further_than_python(pool: Pool) -> None:
+    calls = ("open(b'/etc/passwd', 0)", "socket(2, 1, 0)", "fork()", "ptrace(0, 0, 0, 0)", "unshare(0)")
+    for name in calls:
+        statement = f"said = ctypes.CDLL(None, use_errno=True).{name}, ctypes.get_errno()"
+        assert said(pool, statement) in ("(-1, 1)", "(-1, 24)"), name
+
+
+def test_a_worker_begins_with_nothing_of_its_parent(pool: Pool) -> None:
+    os.environ["OUTLAW_SECRET"] = "secret"
+    try:
+        fresh = Pool("outlaw")
+        sys.path.insert(0, str(Path(__file__).parent))
+        assert said(fresh, "said = dict(os.environ)") in ("{}", str({"LC_CTYPE": "C.UTF-8"}))
+        fresh.close()
+    finally:
+        sys.path.pop(0)
+        del os.environ["OUTLAW_SECRET"]
+    loaded = "said = [name for name in sys.modules if name.startswith('crossply.control')]"
+    assert said(pool, loaded) == "[]"
+
+
+def test_memory_is_bounded_and_the_worker_lives_on_where_it_can(pool: Pool) -> None:
+    assert said(pool, "x = bytes(1 << 40)") == "MemoryError: "
+    assert said(pool, f"x = bytes({MEMORY * 2})") == "MemoryError: "
+    assert said(pool, f"x = bytes({MEMORY // 2}); said = len(x)") == str(MEMORY // 2)
+
+
+def test_an_answer_that_is_too_long_is_refused(pool: Pool) -> None:
+    with pytest.raises(ProgramError, match="answer is longer than 16 MiB"):
+        said(pool, f"said = 'x' * ({LONGEST_REPLY} + 1)")
+
+
+@pytest.mark.parametrize("statement", ["os._exit(0)", "ctypes.string_at(0)", "os.abort()", "sys.exit(1)"])
+def test_a_program_that_ends_its_worker_ends_only_that(pool: Pool, statement: str) -> None:
+    with pytest.raises(ProgramError, match="ended its process"):
+        said(pool, statement)
+    with pytest.raises(ProgramError, match="ended its process"):
+        said(pool, statement)
+    assert said(pool, "said = 1") == "1"
+
+
+def test_programs_do_not_share_a_process_and_calls_of_one_do(pool: Pool) -> None:
+    first = {said(pool, "said = os.getpid()") for _ in range(3)}
+    assert len(first) == 1
+    assert said(pool, "said = os.getpid() # another") not in first
+
+
+def test_places_are_bounded_and_idle_workers_give_way() -> None:
+    sys.path.insert(0, str(Path(__file__).parent))
+    small = Pool("outlaw", most=2)
+    try:
+        numbers = [said(small, f"said = os.getpid() # {index}") for index in range(4)]
+        assert len(set(numbers)) == 4
+        assert said(small, "said = os.getpid() # 3") == numbers[3]
+        assert said(small, "said = os.getpid() # 0") != numbers[0]
+    finally:
+        small.close()
+        sys.path.pop(0)
+
+
+def test_many_threads_ask_at_once(pool: Pool) -> None:
+    def one(index: int) -> bool:
+        return said(pool, f"said = question.decode() * {index % 3 + 1}", b"ab") == "ab" * (index % 3 + 1)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert all(threads.map(one, range(60)))
+
+
+def test_a_nursery_that_dies_is_replaced() -> None:
+    sys.path.insert(0, str(Path(__file__).parent))
+    fragile = Pool("outlaw")
+    try:
+        before = said(fragile, "said = os.getpid()")
+        nursery = fragile._nursery
+        assert nursery is not None
+        os.kill(nursery._process.pid, signal.SIGKILL)
+        nursery._process.wait()
+        assert said(fragile, "said = 'new'") == "new"
+        assert said(fragile, "said = os.getpid()") == before
+    finally:
+        fragile.close()
+        sys.path.pop(0)
+
+
+ENDLESS = {
+    "starlark": (
+        "def main(req):\n    for i in range(1000000000):\n        pass\n",
+        "script.star:2:5: takes longer",
+    ),
+    "python": (
+        "def compose(req, rsp):\n    x = 1\n    while x:\n        x += 1\n",
+        "in compose: takes longer than 10 seconds",
+    ),
+    "python that does not give up": (
+        "def compose(req, rsp):\n    while True:\n        try:\n            for _ in iter(int, 1):\n"
+        "                len('a')\n        except BaseException:\n            continue\n",
+        "takes longer than 10 seconds",
+    ),
+    "python that sleeps": (
+        "import time\ndef compose(req, rsp):\n    time.sleep(1000)\n",
+        "script:3, in compose",
+    ),
+    "python that is not built that way": (
+        "import re\ndef compose(req, rsp):\n    re.match('(a+)+$', 'a' * 100 + '!')\n",
+        "takes longer than 10 seconds",
+    ),
+    "python that prints for ever": (
+        "class E(Exception):\n    def __str__(self):\n        while True: len('a')\n"
+        "def compose(req, rsp):\n    raise E\n",
+        "takes longer than 10 seconds",
+    ),
+}
+
+
+def test_starlark_loop_what_never_ends_is_stopped_and_others_go_on() -> None:
+    """All at once, to wait only once."""
+    told: dict[str, str] = {}
+
+    def run(name: str) -> None:
+        function = load(name.split()[0])
+        request = Request(State(Resource({})), input={"script": ENDLESS[name][0]}, tag="t")
+        told[name] = function(request).results[0].message
+
+    begin = time.monotonic()
+    threads = [threading.Thread(target=run, args=(name,)) for name in ENDLESS]
+    for thread in threads:
+        thread.start()
+    fine = "def compose(req, rsp):\n    rsp.output['fine'] = True\n"
+    answer = load("python")(Request(State(Resource({})), input={"script": fine}, tag="t"))
+    assert answer.output == {"fine": True}
+    for thread in threads:
+        thread.join(GENEROUS)
+    assert time.monotonic() - begin < GENEROUS
+    for name, (_, problem) in ENDLESS.items():
+        assert problem in told[name], name
