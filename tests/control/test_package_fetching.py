@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 import json
 import os
 import secrets
 import tarfile
+import threading
+import time
 
 import pytest
 
 from crossply.control.kinds import IMAGE_CONFIG, SECRET
 from crossply.control.packages.fetching import ALWAYS, NEVER, FetchError, Fetching, source_and_version
+from crossply.control.packages.packed import packed
 from crossply.control.packages.settings import PackageSettings
 from crossply.packages.addresses import Refused
 from crossply.packages.failures import PackagesError, TooLarge, WrongDigest
@@ -237,3 +241,38 @@ def test_a_package_does_not_escape_its_verification_by_a_mirror(fetch):
 )
 def test_a_package_is_known_by_its_source_as_it_is_written(image, source, version):
     assert source_and_version(image) == (source, version)
+
+
+def test_an_object_that_no_api_server_would_take_is_not_read(fetch):
+    async def case(registry, fetching, client):
+        long = STREAM + b"apiVersion: v1\nkind: ConfigMap\ndata:\n" + b"  - []\n" * (2 * MIB)
+        registry.serve_image(package(long), "acme/long")
+        with pytest.raises(TooLarge, match=r"^cannot parse package: an object of \d+ bytes is larger than "):
+            await fetching.package(f"{registry.address}/acme/long:v1")
+
+    fetch(case)
+
+
+def test_whoever_gives_up_has_a_package_not_read_on(monkeypatch):
+    """After the object that is being read; the others are not begun."""
+    begun = threading.Event()
+    read = []
+
+    def slowly(stream, source):
+        for number in range(1000):
+            read.append(number)
+            begun.set()
+            time.sleep(0.01)
+            yield False, {"apiVersion": "v1", "kind": "X", "metadata": {"name": str(number)}}
+
+    monkeypatch.setattr("crossply.control.packages.packed.documents", slowly)
+
+    async def main() -> None:
+        reading = asyncio.create_task(packed(b"", "x"))
+        await asyncio.to_thread(begun.wait)
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+
+    asyncio.run(main())  # ends when the thread has
+    assert len(read) < 900

@@ -26,6 +26,8 @@ EXAMPLES_FILE = ".up/examples.yaml"
 
 MAX_STREAM = 200 << 20
 """The size of the largest stream of a package."""
+MAX_OBJECT = 8 << 20
+"""The size of the largest object in it; no API server takes as much."""
 MAX_MANIFEST = 4 << 20
 MAX_CONFIG = 8 << 20
 MAX_LAYERS = 1000

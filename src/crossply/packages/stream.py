@@ -5,10 +5,12 @@ What comes out of `read` is typed: it is what a package is written of, and what 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from crossply.kinds.gostructs import DecodeError, GoType, json_kind, round_trip
-from crossply.packages.failures import BadStream
+from crossply.packages.failures import BadStream, TooLarge
+from crossply.packages.media import MAX_OBJECT
 from crossply.packages.package_types import meta_type, object_type
 from crossply.values import Object
 from crossply.values.yaml import YamlError, dump, load
@@ -47,11 +49,18 @@ def read(text: bytes, source: str = "") -> Package:
     """Read the stream of a package."""
     metas: list[Object] = []
     objects: list[Object] = []
-    for _, part in split(text.replace(b"\r\n", b"\n"), source):
-        if not is_empty(part):
-            described, obj = decode(part)
-            (metas if described else objects).append(obj)
+    for described, obj in documents(text, source):
+        (metas if described else objects).append(obj)
     return Package(tuple(metas), tuple(objects))
+
+
+def documents(text: bytes, source: str = "") -> Iterator[tuple[bool, Object]]:
+    """The objects of a stream one after the other, and whether each describes the package."""
+    for _, part in split(text.replace(b"\r\n", b"\n"), source):
+        if len(part) > MAX_OBJECT:
+            raise TooLarge(f"an object of {len(part)} bytes is larger than {MAX_OBJECT} bytes")
+        if not is_empty(part):
+            yield decode(part)
 
 
 def is_empty(part: bytes) -> bool:

@@ -10,6 +10,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
+import orjson
+
 from crossply.compose.metadata import annotations_of, labels_of, name_of
 from crossply.control.definitions.defined_kinds import Waiting
 from crossply.control.field_owners import is_applied
@@ -25,6 +27,7 @@ from crossply.values import Object
 
 MANAGER = "pkg.crossplane.io/revisions"
 AT_ONCE = 10
+_IMPORTANT = ("name", "uid", "generation", "resourceVersion", "ownerReferences")
 _DROPPED = ("creationTimestamp", "resourceVersion", "uid", "generation", "managedFields", "ownerReferences")
 
 Generations = dict[tuple[str, str], int]
@@ -35,16 +38,16 @@ R = TypeVar("R")
 
 
 class _Wish(NamedTuple):
-    """An object as it is to be, and as it is."""
+    """An object as it is to be, encoded, and what of it is there."""
 
     kind: Kind
-    wish: Object
+    data: bytes
     live: Object | None
-
-    @property
-    def is_there(self) -> bool:
-        """Whether there is nothing to write."""
-        return self.live is not None and is_applied(self.live, self.wish, MANAGER)
+    """Only its metadata that matters."""
+    is_there: bool
+    """Whether there is nothing to write."""
+    references: list[Object]
+    """Who is to own it."""
 
 
 class NoCertificate(CrossplyError):
@@ -70,33 +73,40 @@ class Establishing:
     def __init__(self, plane: Plane, namespace: str) -> None:
         self._plane, self._namespace = plane, namespace
 
-    async def establish(self, revision: Object, objects: Sequence[Object]) -> Established:
-        """Bring the objects of a revision into being."""
+    async def establish(self, revision: Object, objects: Sequence[bytes]) -> Established:
+        """Bring the objects of a revision into being; they are encoded, and decoded a few at a time."""
         active = revision["spec"].get("desiredState") == "Active"
         served, left_out = await self._served(objects)
-        if active and call_back(served):
+        certificate = ""
+        if active and call_back(map(_decoded, served)):
             certificate = await self._certificate(revision)
-            served = [pointed_home(obj, revision, self._namespace, certificate) for obj in served]
-        plain = [_desired(obj, revision) for obj in served]
-        wishes = await _each(plain, lambda obj: self._wish(obj, revision, active))
+
+        async def wish(data: bytes) -> _Wish:
+            obj = _decoded(data)
+            if certificate:
+                obj = pointed_home(obj, revision, self._namespace, certificate)
+            return await self._wish(_desired(obj, revision), revision, active)
+
+        wishes = await _each(served, wish)
         if active:
             await _each([each for each in wishes if not each.is_there], self._try)
         written = await _each(wishes, lambda wish: self._write(wish, active))
-        references = [_reference(wish.wish, live) for wish, live in zip(wishes, written, strict=True)]
+        references = [_reference(wish, live) for wish, live in zip(wishes, written, strict=True)]
         generations = {
-            (live["kind"], name_of(live)): int(live["metadata"].get("generation") or 0)
-            for live in written
+            (each.kind.kind, live["name"]): int(live.get("generation") or 0)
+            for each, live in zip(wishes, written, strict=True)
             if live is not None
         }
         return Established(sorted(references, key=_identifier, reverse=True), generations, left_out)
 
-    async def _served(self, objects: Sequence[Object]) -> tuple[list[Object], list[str]]:
+    async def _served(self, objects: Sequence[bytes]) -> tuple[list[bytes], list[str]]:
         """The objects whose kinds are served here, and what the others are called."""
         served, others = [], []
-        for obj in map(_as_crd, objects):
+        for data in objects:
+            obj = _decoded(data)
             try:
                 await self._plane.discovery.kind_for(obj["apiVersion"], obj["kind"])
-                served.append(obj)
+                served.append(data)
             except UnknownKind:
                 others.append(f"{obj['kind']} {name_of(obj)}")
         return served, others
@@ -125,10 +135,10 @@ class Establishing:
         except AlreadyControlled as problem:
             await self._expect_release(problem, revision)
             raise
-        if not active and live is not None:
-            # Whoever controls it says what it is like; we only say that it is ours, too.
-            obj = {key: obj[key] for key in ("apiVersion", "kind")} | {"metadata": {"name": name_of(obj)}}
-        return _Wish(kind, {**obj, "metadata": {**obj["metadata"], "ownerReferences": references}}, live)
+        wish = {**obj, "metadata": {**obj["metadata"], "ownerReferences": references}}
+        found = None if live is None else _important(live)
+        is_there = live is not None and is_applied(live, wish, MANAGER)
+        return _Wish(kind, orjson.dumps(wish), found, is_there, references)
 
     async def _expect_release(self, problem: AlreadyControlled, revision: Object) -> None:
         """Wait for another revision of the same package, which was active until now, to let go."""
@@ -141,14 +151,15 @@ class Establishing:
             raise Waiting(f"waiting for {name_of(other)} to release what it controls: {problem}") from None
 
     async def _try(self, wish: _Wish) -> None:
-        await self._plane.keeping.apply(wish.kind, wish.wish, MANAGER, dry_run=True)
+        await self._plane.keeping.apply(wish.kind, wish.data, MANAGER, dry_run=True)
 
     async def _write(self, wish: _Wish, active: bool) -> Object | None:
-        """The object as it is then; None where it is not there, and not ours to make."""
+        """The metadata of the object as it is then; None where it is not there, and not ours to make."""
         if active and not wish.is_there:
-            return await self._plane.keeping.apply(wish.kind, wish.wish, MANAGER)
-        if wish.live is not None and not _has_owners(wish.live, wish.wish):
-            return await self._own(wish.kind, wish.live, wish.wish["metadata"]["ownerReferences"])
+            return _important(await self._plane.keeping.apply(wish.kind, wish.data, MANAGER))
+        # Whoever controls it says what it is like; we only say that it is ours, too.
+        if wish.live is not None and not _has(wish.live, wish.references):
+            return _important(await self._own(wish.kind, wish.live, wish.references))
         return wish.live
 
     async def _release(self, ref: Object, revision: Object) -> None:
@@ -156,12 +167,11 @@ class Establishing:
         live = await self._plane.keeping.get(kind, ref["name"])
         references = None if live is None else released(live, revision)
         if live is not None and references is not None:
-            await self._own(kind, live, references)
+            await self._own(kind, live["metadata"], references)
 
-    async def _own(self, kind: Kind, live: Object, references: list[Object]) -> Object:
-        version = live["metadata"]["resourceVersion"]
-        body = {"metadata": {"ownerReferences": references, "resourceVersion": version}}
-        return await self._plane.keeping.patch_merge(kind, name_of(live), body, "", MANAGER)
+    async def _own(self, kind: Kind, metadata: Object, references: list[Object]) -> Object:
+        body = {"metadata": {"ownerReferences": references, "resourceVersion": metadata["resourceVersion"]}}
+        return await self._plane.keeping.patch_merge(kind, metadata["name"], body, "", MANAGER)
 
 
 def _desired(obj: Object, revision: Object) -> Object:
@@ -175,22 +185,29 @@ def _desired(obj: Object, revision: Object) -> Object:
     return {**kept, "metadata": metadata}
 
 
-def _as_crd(obj: Object) -> Object:
-    """A managed resource definition as the CRD that it stands for: here all are active."""
+def _decoded(data: bytes) -> Object:
+    """An object; a managed resource definition is the CRD that it stands for: here all are active."""
+    obj: Object = orjson.loads(data)
     if obj["kind"] != "ManagedResourceDefinition":
         return obj
     spec = {key: value for key, value in obj["spec"].items() if key not in ("connectionDetails", "state")}
     return {"apiVersion": CRD.api_version, "kind": CRD.kind, "metadata": obj["metadata"], "spec": spec}
 
 
-def _reference(wish: Object, live: Object | None) -> Object:
-    reference = {"apiVersion": wish["apiVersion"], "kind": wish["kind"], "name": name_of(wish)}
-    return {**reference, "uid": live["metadata"]["uid"]} if live is not None else reference
+def _important(live: Object) -> Object:
+    """The metadata of an object, without what is long."""
+    return {key: live["metadata"][key] for key in _IMPORTANT if key in live["metadata"]}
 
 
-def _has_owners(live: Object, wish: Object) -> bool:
-    present = live["metadata"].get("ownerReferences") or ()
-    return all(any(each == own for own in present) for each in wish["metadata"]["ownerReferences"])
+def _reference(wish: _Wish, live: Object | None) -> Object:
+    name = live["name"] if live is not None else name_of(orjson.loads(wish.data))
+    reference = {"apiVersion": wish.kind.api_version, "kind": wish.kind.kind, "name": name}
+    return {**reference, "uid": live["uid"]} if live is not None else reference
+
+
+def _has(metadata: Object, references: list[Object]) -> bool:
+    present = metadata.get("ownerReferences") or ()
+    return all(any(each == own for own in present) for each in references)
 
 
 def _identifier(reference: Object) -> str:

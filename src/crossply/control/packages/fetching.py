@@ -19,6 +19,7 @@ import orjson
 
 from crossply.control.kinds import IMAGE_CONFIG
 from crossply.control.packages.logins import Logins, logins_for
+from crossply.control.packages.packed import Packed, packed
 from crossply.control.packages.settings import PackageSettings
 from crossply.control.packages.verifying import Verifying
 from crossply.errors import CrossplyError
@@ -30,7 +31,7 @@ from crossply.packages.pulling import pull_package, resolve, tags
 from crossply.packages.references import DOCKER_HUB, Reference, parse
 from crossply.packages.registry import Registries
 from crossply.packages.registry_failures import NotAllowed, NotInRegistry
-from crossply.packages.stream import Package, read
+from crossply.packages.stream import Package
 from crossply.values import Object
 
 IF_NOT_PRESENT, ALWAYS, NEVER = "IfNotPresent", "Always", "Never"
@@ -90,7 +91,12 @@ class Fetched(NamedTuple):
     """A package, and what it was fetched as."""
 
     resolved: Resolved
-    package: Package
+    content: Packed
+
+    @property
+    def package(self) -> Package:
+        """Its description, and the names of what it brings."""
+        return self.content.package
 
 
 class Opened(NamedTuple):
@@ -148,7 +154,7 @@ class Fetching:
             resolved = await self._resolved(registries, plan, digest)
             stream = await self._stream(registries, plan, resolved, policy or IF_NOT_PRESENT)
             try:
-                return Fetched(resolved, await asyncio.to_thread(read, stream, str(resolved.reference)))
+                return Fetched(resolved, await packed(stream, str(resolved.reference)))
             except CrossplyError as problem:
                 raise problem.within("cannot parse package") from None
 

@@ -25,12 +25,12 @@ from crossply.control.packages.establishing import MANAGER, Establishing, Genera
 from crossply.control.packages.fetching import DIGEST, REASONS, Fetching, Resolved
 from crossply.control.packages.locking import Locking
 from crossply.control.packages.package_kinds import PackageKind
+from crossply.control.packages.packed import Packed
 from crossply.control.packages.revisions_local import is_local
 from crossply.control.packages.steps import StepFailed, step
 from crossply.control.plane import Plane
 from crossply.packages.lint import failures, may_hold
 from crossply.packages.registry_failures import RegistryUnreachable
-from crossply.packages.stream import Package
 from crossply.values import Object
 
 FINALIZER = "revision.pkg.crossplane.io"
@@ -177,24 +177,24 @@ class InstallingController:
             look.status["capabilities"] = capabilities(LOCAL_META)
             await self._depend(look, LOCAL_META)
             return
-        known, package = await self._package(look)
+        known, content = await self._package(look)
         await self._describe(look, known)
         async with step("incompatible Crossplane version", LINT, again=False):
             if not look.spec.get("ignoreCrossplaneConstraints"):
                 check_version(known.meta)
         await self._depend(look, known.meta)
         if known.established is None:
-            await self._establish(look, known, package or await self._fetch(look))
+            await self._establish(look, known, content or await self._fetch(look))
 
-    async def _package(self, look: _Look) -> tuple[_Known, Package | None]:
+    async def _package(self, look: _Look) -> tuple[_Known, Packed | None]:
         """What a package says of itself, and the package where it was fetched for that."""
         known = self._known.get(look.name)
         if known is not None and known.generation == look.generation:
             return known, None
-        package = await self._fetch(look)
-        return self._known[look.name], package
+        content = await self._fetch(look)
+        return self._known[look.name], content
 
-    async def _fetch(self, look: _Look) -> Package:
+    async def _fetch(self, look: _Look) -> Packed:
         spec = look.spec
         secrets = [str(each.get("name") or "") for each in spec.get("packagePullSecrets") or ()]
         digest = annotations_of(look.revision).get(DIGEST, "")
@@ -210,7 +210,7 @@ class InstallingController:
             told = f"linting package contents failed: {'; '.join(wrong[:10])}"
             self._plane.recorder.record(look.revision, Event(WARNING, LINT, told))
         self._known[look.name] = _Known(look.generation, package.meta, fetched.resolved)
-        return package
+        return fetched.content
 
     async def _describe(self, look: _Look, known: _Known) -> None:
         """Have a revision say what its package says of itself, and where that came from."""
@@ -252,10 +252,11 @@ class InstallingController:
             # A change of the Lock has us look again.
             raise StepFailed(standing.problem.within(story), DEPENDENCIES, again=False)
 
-    async def _establish(self, look: _Look, known: _Known, package: Package) -> None:
+    async def _establish(self, look: _Look, known: _Known, content: Packed) -> None:
         """Bring into being what a package holds; that of a Function only describes its input."""
         kind = self._kind.package.kind
-        held = () if kind == "Function" else [obj for obj in package.objects if may_hold(kind, obj)]
+        pairs = () if kind == "Function" else zip(content.package.objects, content.encoded, strict=True)
+        held = [data for head, data in pairs if may_hold(kind, head)]
         async with step("cannot establish control of object", SYNC):
             result = await self._establishing.establish(look.revision, held)
         if result.left_out:
