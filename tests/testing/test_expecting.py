@@ -160,3 +160,67 @@ def test_a_failure_that_was_not_expected_fails_the_case(folder: Folder) -> None:
     ended = folder.run()
     assert ended.code == 1
     assert "pipeline: failure\n        - expected: (nothing)\n        + actual:   cannot compose" in ended.out
+
+
+CRD = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "buckets.example.org"},
+    "spec": {
+        "group": "example.org",
+        "names": {"kind": "Bucket", "plural": "buckets"},
+        "scope": "Namespaced",
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {
+                        "type": "object",
+                        "properties": {
+                            "spec": {
+                                "type": "object",
+                                "properties": {
+                                    "region": {"type": "string", "enum": ["us", "ap"]},
+                                    "size": {"type": "integer"},
+                                },
+                            }
+                        },
+                    }
+                },
+            }
+        ],
+    },
+}
+
+
+def test_what_an_api_server_would_refuse_fails_where_it_is_known(folder: Folder) -> None:
+    folder.write("crds/bucket.yaml", CRD)
+    case = {"name": "it", "expect": {"resources": [{"name": "bucket"}]}}
+    folder.suite(case)
+    assert folder.run().code == 0, "nothing is validated unless asked for"
+    folder.suite(case, crds="crds")
+    ended = folder.run()
+    assert ended.code == 1
+    assert 'resource bucket is not valid: spec.region: Unsupported value: "eu"' in ended.out
+    assert 'resource bucket is not valid: spec.zones: Invalid value: "zones": unknown field' in ended.out
+    assert "resource cdn" not in ended.out, "of an unknown kind nothing can be said"
+
+
+def test_a_composite_resource_that_would_be_refused_cannot_be_tested(folder: Folder) -> None:
+    definition = {
+        "apiVersion": "apiextensions.crossplane.io/v2",
+        "kind": "CompositeResourceDefinition",
+        "metadata": {"name": "apps.example.org"},
+        "spec": {
+            "group": "example.org",
+            "names": {"kind": "App", "plural": "apps"},
+            "scope": "Namespaced",
+            "versions": [{**CRD["spec"]["versions"][0], "referenceable": True}],  # type: ignore[index]
+        },
+    }
+    folder.suite({"name": "it", "expect": {"resources": [{"name": "bucket"}]}}, xrd=definition, validate=True)
+    ended = folder.run()
+    assert ended.code == 2
+    assert 'an API server would refuse the composite resource: spec.cdn: Invalid value: "cdn"' in ended.out

@@ -23,6 +23,10 @@ from crossply.values import Object
 from crossply.values.differences import merge_patched
 from crossply.values.yaml import Document
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from crossply.cli.testing_schemas import Validity
+
 _COMPOSITION, _FUNCTIONS = "composition.yaml", "functions.yaml"
 
 
@@ -33,14 +37,24 @@ class Prepared(NamedTuple):
     recipe: Recipe
     functions: list[Object]
     definition: Object | None
+    validity: Validity | None = None
 
     def machinery(self, xr: Object) -> Machinery:
         """Where the engine's fields are."""
         return inputs.machinery_for(xr, self.definition)
 
     def defaulted(self, xr: Object) -> Object:
-        """The composite resource with the defaults of its definition."""
-        return xr if self.definition is None else apply_definition_defaults(xr, self.definition)
+        """The composite resource with the defaults of its definition, if an API server would accept it."""
+        xr = xr if self.definition is None else apply_definition_defaults(xr, self.definition)
+        # What is no field of its status, functions may say nevertheless: the API server drops it.
+        written = {key: value for key, value in xr.items() if key != "status"}
+        problems = self.validity.problems(written) if self.validity is not None else []
+        if problems:
+            raise SuiteError(
+                f"an API server would refuse the composite resource: {'; '.join(problems)}",
+                hint="correct it, or do without validate and crds",
+            )
+        return xr
 
 
 def prepare_suite(suite: Suite) -> Prepared:
@@ -50,7 +64,18 @@ def prepare_suite(suite: Suite) -> Prepared:
     if suite.xrd is not None:
         definition = _one(suite, suite.xrd, ("spec", "xrd"), inputs.load_definition)
         check_contract(parse_definition(definition), file.composition)
-    return Prepared(file, prepare(file.composition), _functions(suite, file.composition), definition)
+    functions = _functions(suite, file.composition)
+    return Prepared(file, prepare(file.composition), functions, definition, _validity(suite, definition))
+
+
+def _validity(suite: Suite, definition: Object | None) -> Validity | None:
+    if not suite.validate:
+        return None
+    from crossply.cli.testing_schemas import Validity
+
+    known = "definitions", "cannot parse YAML resource manifest"
+    crds = _many(suite, suite.crds, ("spec", "crds"), lambda path: inputs.load_objects(path, *known))
+    return Validity([*crds, *([] if definition is None else [definition])])
 
 
 def scene_of(suite: Suite, case: Case, prepared: Prepared) -> Scene:

@@ -115,11 +115,22 @@ class SuiteRun:
             self._tracker.note_composed(played.composed)
             for mismatch in check(each.expectation, played, before):
                 yield finding_of(mismatch, self._suite.place(mismatch.path), shown)
+            yield from self._invalid(played, case, shown)
             if each.snapshot and played.rendered is not None:
                 path = os.path.join(self._snapshots, file_name(case.name, number, len(case.rounds)))
                 rendered = documents(played.rendered, None, results=True, context=True)
                 yield from self._snapshot(path, rendered, shown, written)
             before = played
+
+    def _invalid(self, played: Played, case: Case, shown: int) -> Iterator[Finding]:
+        """What was composed that an API server would refuse."""
+        validity = self._prepared.validity
+        if validity is not None:
+            for name, obj in played.composed.items():
+                for problem in validity.problems(obj):
+                    yield Finding(
+                        f"resource {name} is not valid: {problem}", self._suite.place(case.path), round=shown
+                    )
 
     def _snapshot(
         self, path: str, rendered: list[Object], shown: int, written: list[str]

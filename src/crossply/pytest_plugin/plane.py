@@ -22,12 +22,16 @@ from crossply.apiserver.assembly import RunningServer, Settings
 from crossply.cli.sources import object_of, read_documents
 from crossply.compose.conditions import read_conditions
 from crossply.control.options import Options
+from crossply.control.packages.settings import PackageSettings
 from crossply.control.running import ControlPlane
+from crossply.control.runtimes.choice import ON_ONE_MACHINE
+from crossply.control.runtimes.runtimes import RuntimeSettings
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.kube.discovery import Discovery, UnknownKind
 from crossply.kube.failures import NotFound, NotServed
 from crossply.kube.kind import Kind
+from crossply.packages.keychain import default_keychain
 from crossply.values import Object
 from crossply.values.yaml import read_stream
 
@@ -81,7 +85,7 @@ class Plane:
                 stack.push_async_callback(server.stop)
                 self._client = await stack.enter_async_context(Client(load_config(server.kubeconfig)))
                 self._discovery = Discovery(self._client)
-                plane = ControlPlane(self._client, options=Options(function_seconds=20))
+                plane = ControlPlane(self._client, options=self._options())
                 stack.push_async_callback(plane.stop)
                 await plane.start()
                 self._ready.set_result(None)
@@ -90,6 +94,18 @@ class Plane:
             if self._ready.done():
                 raise
             self._ready.set_exception(problem)
+
+    def _options(self) -> Options:
+        """Those of `crossply up`."""
+        return Options(
+            packages=PackageSettings(
+                os.path.join(self.directory, "packages"),
+                logins=default_keychain(os.environ),
+                service_account="",
+            ),
+            images=os.path.join(self.directory, "images"),
+            runtimes=RuntimeSettings(ON_ONE_MACHINE),
+        )
 
     def _wait(self, work: Coroutine[Any, Any, Answer]) -> Answer:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()

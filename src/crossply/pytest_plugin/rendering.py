@@ -52,6 +52,7 @@ class Renderer:
         functions: Functions | None = None,
         *,
         xrd: Given | None = None,
+        crds: Many | None = None,
         observed: Many = (),
         required: Many = (),
         credentials: Many = (),
@@ -73,6 +74,8 @@ class Renderer:
             functions=written,
             xrd=None if xrd is None else _source(xrd),
             timeout=timeout,
+            validate=crds is not None,
+            crds=_sources(crds or ()),
         )
         around = Surroundings(
             _sources(observed), _sources(required), _sources(credentials), os.fspath(schemas), context or {}
@@ -133,6 +136,16 @@ class Rendition:
         self._prepared = prepared
         self._before = before
         self._played = play.round(happenings, xr_patch)
+        self._check_valid()
+
+    def _check_valid(self) -> None:
+        __tracebackhide__ = True
+        validity = self._prepared.validity
+        if validity is not None:
+            for name, obj in self._played.composed.items():
+                problems = validity.problems(obj)
+                if problems:
+                    raise AssertionError(f"resource {name} is not valid: {'; '.join(problems)}")
 
     @property
     def problem(self) -> Exception | None:

@@ -177,6 +177,7 @@ spec:
   xrd: ../apis/{plural}/definition.yaml
   functions: ../functions.yaml
   xr: ../examples/{one}.yaml
+  validate: true
   cases:
   - name: runs the image, twice unless told otherwise
     expect:

@@ -26,7 +26,10 @@ MOST_ROUNDS = 100
 """More would be a loop; each round is a whole reconcile."""
 _RUNTIMES = ("builtin", "docker")
 _SURROUNDINGS = ("observed", "requiredResources", "credentials", "requiredSchemas", "context")
-_SUITE = ("composition", "functions", "xrd", "xr", "timeout", "functionRuntime", "cases", *_SURROUNDINGS)
+_SUITE = (
+    *("composition", "functions", "xrd", "xr", "crds", "validate", "timeout", "functionRuntime", "cases"),
+    *_SURROUNDINGS,
+)
 _ROUND = ("observe", "expect", "snapshot")
 _CASE = ("name", "skip", "xr", "xrPatch", "rounds", *_ROUND, *_SURROUNDINGS)
 
@@ -74,6 +77,8 @@ def _read_suite(document: Document) -> Suite:
         xrd=_source(spec, "xrd"),
         xr=_source(spec, "xr"),
         surroundings=_surroundings(spec),
+        validate=bool(spec.fields.flag("validate")) or spec.fields.has("crds"),
+        crds=_sources(spec, "crds"),
         timeout=_timeout(spec.fields),
         function_runtime=one_of(spec.fields, "functionRuntime", _RUNTIMES),
     )

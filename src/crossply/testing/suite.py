@@ -139,6 +139,9 @@ class Suite(NamedTuple):
     xrd: Source | None = None
     xr: Source | None = None
     surroundings: Surroundings = Surroundings()
+    validate: bool = False
+    """Whether what an API server would refuse is a mistake."""
+    crds: tuple[Source, ...] = ()
     timeout: float = 60.0
     function_runtime: str | None = None
 

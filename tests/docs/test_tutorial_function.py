@@ -1,0 +1,47 @@
+"""Every command of the tutorial on functions runs as printed, from nothing to a package that an XR uses."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+
+import pytest
+from markdown_session import Reader
+from shipping import index, python_image
+from tests.packages.peers import PROGRAM, docker_registry, pushed
+
+from crossply.containers.engine import find_engine
+from crossply.containers.failures import ContainerError
+from crossply.containers.launching import current_launcher
+
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "tutorial" / "first-function.md"
+
+
+@pytest.mark.xdist_group("containers")
+def test_the_first_function_works_as_printed(tmp_path: pathlib.Path) -> None:
+    _needs_programs()
+    wheels, registry, work = (tmp_path / name for name in ("wheels", "registry", "work"))
+    for folder in (wheels, registry, work):
+        folder.mkdir()
+    # Plugins that happen to be installed beside ours take seconds to start.
+    quick = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "crossply.pytest_plugin"}
+    with docker_registry(registry) as address:
+        pushed(address, python_image(), "python:slim")
+        reader = Reader(work, {**index(wheels), **quick, "REGISTRY": address})
+        try:
+            reader.follow(PAGE, at_least=20)
+        finally:
+            reader.run("crossply down")
+
+
+def _needs_programs() -> None:
+    if shutil.which("kubectl") is None:
+        pytest.skip("THE TUTORIAL IS NOT TESTED: kubectl is not installed")
+    if PROGRAM is None:
+        pytest.skip("THE TUTORIAL IS NOT TESTED: no registry is installed (apt-get install docker-registry)")
+    try:
+        find_engine("crun", dict(os.environ))
+        current_launcher()
+    except ContainerError as problem:
+        pytest.skip(f"THE TUTORIAL IS NOT TESTED: {problem} ({problem.hint})")
