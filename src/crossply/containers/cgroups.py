@@ -41,8 +41,10 @@ class Group(NamedTuple):
     def opened(self) -> Iterator[list[int]]:
         """Files that let whoever writes to them into the groups."""
         with contextlib.ExitStack() as stack:
-            procs = (os.path.join(path, "cgroup.procs") for path in self.paths)
-            yield [stack.enter_context(open(path, "wb", buffering=0)).fileno() for path in procs]
+            # Moving a single thread that is its own does not make the kernel wait for all processors.
+            file = "tasks" if self.places.version == 1 else "cgroup.procs"
+            files = (os.path.join(path, file) for path in self.paths)
+            yield [stack.enter_context(open(path, "wb", buffering=0)).fileno() for path in files]
 
     def killed_for_memory(self) -> bool:
         """Tell whether the kernel ended one of its processes because of its memory."""

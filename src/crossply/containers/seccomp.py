@@ -62,10 +62,8 @@ _FAMILIES = (1, 2, 10, 16)
 _NEW_NAMESPACES = 0x7E020000
 _PERSONALITIES = (0x0, 0x8, 0x20000, 0x20008, 0xFFFFFFFF)
 _NOT_ALLOWED, _UNKNOWN = 1, 38
-_ARCHITECTURES = {
-    "x86_64": ["SCMP_ARCH_X86_64", "SCMP_ARCH_X86", "SCMP_ARCH_X32"],
-    "aarch64": ["SCMP_ARCH_AARCH64", "SCMP_ARCH_ARM"],
-}
+_ARCHITECTURES = {"x86_64": ["SCMP_ARCH_X86_64"], "aarch64": ["SCMP_ARCH_AARCH64"]}
+"""Only what the machine itself is: a program that calls the kernel in an older way is ended."""
 
 
 def seccomp_profile(machine: str) -> Object:

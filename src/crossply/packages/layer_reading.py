@@ -7,7 +7,6 @@ and headers that would have to be held in memory may only be small.
 from __future__ import annotations
 
 import contextlib
-import gzip
 import io
 import tarfile
 import zlib
@@ -19,6 +18,7 @@ from crossply.packages.failures import BadArchive, TooLarge, Unsupported
 from crossply.packages.layer_writing import GZIP_MAGIC
 
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+_GZIP = 16 + zlib.MAX_WBITS
 _LARGEST_HEADER = 1 << 20
 """Of a long name or extended attributes: tarfile reads these into memory as a whole."""
 _HELD_IN_MEMORY = (
@@ -63,6 +63,32 @@ class _Counted(io.RawIOBase):
         return data
 
 
+class _Inflated(io.RawIOBase):
+    """What a gzip file holds. `gzip.GzipFile` does the same, in pieces so small that it takes far longer."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._inflate = zlib.decompressobj(_GZIP)
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        while True:
+            if self._inflate.eof:
+                rest = self._inflate.unused_data.lstrip(b"\x00") or self._file.read(CHUNK).lstrip(b"\x00")
+                if not rest:
+                    return b""
+                self._inflate = zlib.decompressobj(_GZIP)  # another member, to be read after this one
+            else:
+                rest = self._inflate.unconsumed_tail or self._file.read(CHUNK)
+                if not rest:
+                    raise EOFError("it ends in the middle")
+            data = self._inflate.decompress(rest, CHUNK if size <= 0 else size)
+            if data:
+                return data
+
+
 @contextlib.contextmanager
 def uncompressed(file: BinaryIO) -> Iterator[BinaryIO]:
     """The bytes of a layer, whichever way it is compressed."""
@@ -73,8 +99,7 @@ def uncompressed(file: BinaryIO) -> Iterator[BinaryIO]:
     if magic[:2] != GZIP_MAGIC:
         yield peekable
         return
-    with gzip.GzipFile(fileobj=peekable) as plain:
-        yield plain  # type: ignore[misc]
+    yield cast("BinaryIO", _Inflated(peekable))
 
 
 def _buffered(file: BinaryIO) -> io.BufferedReader:
@@ -133,7 +158,7 @@ def told_plainly() -> Iterator[None]:
     """Say of damaged archives that they are damaged."""
     try:
         yield
-    except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as problem:
+    except (tarfile.TarError, zlib.error, EOFError) as problem:
         raise BadArchive(f"the layer is damaged: {problem}") from None
     except (ValueError, OverflowError) as problem:
         raise BadArchive(f"the layer has an impossible header: {problem}") from None
