@@ -1,0 +1,53 @@
+"""A function of the published SDK, packaged from its project: in a container, behind mutual TLS."""
+
+from __future__ import annotations
+
+import pytest
+from function_peers import make_certificates
+from sdk_image import sdk_image
+from small_images import needs_containers
+
+from crossply.compose.messages import Request, Resource, State
+from crossply.containers.launching import close_launcher
+from crossply.containers.settings import MEBIBYTE, Limits, Settings
+from crossply.errors import CrossplyError
+from crossply.functions.in_container import InContainer
+
+pytestmark = needs_containers
+
+XR = {"apiVersion": "example.org/v1", "kind": "XGreeting", "spec": {"name": "you", "times": 5.0}}
+REQUEST = Request(State(Resource(XR)))
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory):
+    yield sdk_image(tmp_path_factory.mktemp("project"))
+    close_launcher()
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("certificates")
+    make_certificates(directory)
+    return directory
+
+
+@pytest.mark.parametrize("engine", ["crun", "runc"])
+def test_it_answers_over_mutual_tls_in_both_engines(image, certificates, engine):
+    settings = Settings(
+        Limits(memory=256 * MEBIBYTE), tls_certificates=f"{certificates}/server", engine=engine
+    )
+    runner = InContainer("f", lambda _: image, settings, f"{certificates}/client")
+    try:
+        assert [each.message for each in runner(REQUEST, 60.0).results] == ["hello you"]
+    finally:
+        runner.close()
+
+
+def test_with_too_little_memory_it_is_ended_and_says_so(image):
+    runner = InContainer("f", lambda _: image, Settings(Limits(memory=16 * MEBIBYTE)))
+    with pytest.raises(CrossplyError) as failed:
+        runner(REQUEST, 60.0)
+    runner.close()
+    assert str(failed.value).startswith('cannot run Function "f": ')
+    assert "it wanted more than its 16 MiB" in str(failed.value)
