@@ -29,6 +29,8 @@ class Opening:
     def __init__(self) -> None:
         self.schemes: dict[str, Opener] = {}
         """Who opens endpoints of a scheme, such as `container`."""
+        self.instead: Opener | None = None
+        """Who runs functions of endpoints that cannot be reached from here."""
         self.certificates = ""
         """The directory of the certificates that we show to functions; empty where we have none."""
         self.where: Callable[[str], Callable[[], Address] | None] | None = None
@@ -57,8 +59,9 @@ class Opening:
         return Bound(repr(way), bound if pure else Breaker(bound), meter, pure, quick, at_once=self.at_once)
 
     def _remote(self, way: Way) -> Runner:
-        if way.scheme in self.schemes:
-            return self.schemes[way.scheme](way)
+        opener = self.schemes.get(way.scheme, self.instead)
+        if opener is not None:
+            return opener(way)
         if not self.certificates:
             raise FunctionNotBound(
                 f'cannot get gRPC client connection for Function "{way.function}": there is no certificate '

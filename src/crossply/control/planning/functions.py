@@ -1,25 +1,37 @@
-"""The functions that a plan calls: those of the cluster, and those that it would have after the plan."""
+"""The functions that a plan calls: those of the cluster, and those that it would have after the plan.
+
+Functions that run in the cluster cannot be reached from everywhere, and only talk to the control plane. Their
+images are run here instead, as `crossply render` runs them.
+"""
 
 from __future__ import annotations
 
+from functools import cache
+
 import orjson
 
-from crossply.compose.metadata import name_of
+from crossply.compose.metadata import annotations_of, name_of
+from crossply.control.calls.container_steps import RunStep
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.kinds import FUNCTION, FUNCTION_REVISION
 from crossply.control.packages.activation import MANUAL, Decision
+from crossply.control.packages.fetching import DIGEST
 from crossply.control.packages.package import package_of
 from crossply.control.packages.package_kinds import FUNCTIONS
 from crossply.control.packages.revisions import Identity, revision_for, revision_name
 from crossply.control.packages.revisions_local import local_identity, needs_package
 from crossply.errors import CrossplyError
+from crossply.functions.binding import bind
 from crossply.kube.client import Client
 from crossply.values import Object
 
 
 async def know_functions(client: Client, functions: PipelineFunctions) -> None:
     """Know all Functions and their revisions, as they would be."""
-    revisions = [orjson.loads(data) for data in (await client.list(FUNCTION_REVISION)).items]
+    functions.opening.instead = lambda way: bind(way.as_function())
+    functions.containers.run = lambda step, request, seconds: _steps()(step, request, seconds)
+    listed = await client.list(FUNCTION_REVISION)
+    revisions = [_pinned(orjson.loads(data)) for data in listed.items]
     for revision in revisions:
         functions.put_revision(revision)
     for data in (await client.list(FUNCTION)).items:
@@ -28,6 +40,22 @@ async def know_functions(client: Client, functions: PipelineFunctions) -> None:
         coming = _coming(function, [each for each in revisions if name_of(function) in package_of(each)])
         if coming is not None:
             functions.put_revision(coming)
+
+
+@cache
+def _steps() -> RunStep:
+    """Who runs the steps that name an image; most plans have none."""
+    from crossply.functions.local_containers import local_steps
+
+    return local_steps()
+
+
+def _pinned(revision: Object) -> Object:
+    """A revision that says by its digest which image it is: its tag may stand for another one now."""
+    image, digest = str(revision["spec"]["image"]), annotations_of(revision).get(DIGEST)
+    if not digest or "@" in image:
+        return revision
+    return {**revision, "spec": {**revision["spec"], "image": f"{image}@{digest}"}}
 
 
 def _coming(function: Object, revisions: list[Object]) -> Object | None:

@@ -1,0 +1,74 @@
+"""`crossply plan` with functions that the control plane runs from their images: it runs the same images."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.container_functions import InContainers, telling
+from tests.e2e.pipelines import entry, resources
+from tests.e2e.planning import Plans
+from tests.e2e.scenario import COMPOSITION
+from tests.e2e.things import Things
+from tests.functions.small_images import needs_containers, script_image
+from tests.packages import peers
+
+pytestmark = [
+    *(mark for mark in needs_containers if mark.name != "xdist_group"),
+    pytest.mark.xdist_group("e2e"),
+    pytest.mark.embedded_only("the controllers of a real cluster run functions as Deployments"),
+]
+
+
+BY = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"by": "nobody"}}
+
+
+@pytest.fixture
+def plan(play, tmp_path, tmp_path_factory, monkeypatch):
+    """Play a scenario that is given its `Plans` and a registry; what is pulled for plans goes with it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def run(scenario):
+        with peers.docker_registry(tmp_path_factory.mktemp("registry")) as address:
+            play(lambda s: scenario(s, Plans(s, tmp_path), address))
+
+    return run
+
+
+def composed(planned):
+    """What the one ConfigMap of a plan would say."""
+    [node] = [each for each in planned.nodes() if each["kind"] == "ConfigMap"]
+    return {each["path"]: each.get("after") for each in node["fields"]}["data.by"]
+
+
+def test_a_plan_calls_the_image_that_is_installed_whatever_its_tag_stands_for_now(plan):
+    async def scenario(s, plans, registry):
+        shelf, things = InContainers(s, registry), await Things.defined(s)
+        await shelf.push_image(telling("installed"), "v1")
+        await shelf.running("v1")
+        await things.compose(resources(entry("made", base=BY)), shelf.step())
+        await shelf.push_image(telling("another"), "v1")
+        assert composed(await plans.of(things.body())) == "installed"
+
+    plan(scenario)
+
+
+def test_a_plan_runs_the_container_functions_of_a_composition(plan):
+    async def scenario(s, plans, registry):
+        things, shelf = await Things.defined(s), InContainers(s, registry, "painter")
+        await shelf.push_image(script_image("exec busybox sed 's/by: nobody/by: painter/'"), "v1")
+        painter = {"image": f"{shelf.source('painter')}:v1"}
+        body = {
+            "apiVersion": COMPOSITION.api_version,
+            "kind": COMPOSITION.kind,
+            "metadata": {"name": s.id},
+            "spec": {
+                "compositeTypeRef": {"apiVersion": things.kind.api_version, "kind": things.kind.kind},
+                "mode": "Resources",
+                "resources": [{"name": "made", "base": BY, "readinessChecks": [{"type": "None"}]}],
+                "functions": [{"name": "painter", "type": "Container", "container": painter}],
+            },
+        }
+        await s.client.apply(COMPOSITION, body, "test")
+        assert composed(await plans.of(things.body())) == "painter"
+
+    plan(scenario)
