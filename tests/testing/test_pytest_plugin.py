@@ -174,6 +174,25 @@ def test_it_composes(control_plane):
     patched = control_plane.set_status(xr, {"url": "https://x"})
     assert patched["status"]["url"] == "https://x"
 
+def test_a_function_of_the_test(control_plane):
+    from crossply.sdk import function
+
+    @function
+    def greet(req, rsp):
+        data = {"cdn": req.xr["spec"]["cdn"]}
+        rsp.desired["text"] = {"apiVersion": "v1", "kind": "ConfigMap", "data": data}
+        rsp.desired["text"].ready = True
+
+    control_plane.serve("greet", greet)
+    greeted = MAP.replace("name: maps", "name: greet").replace("function-patch-and-transform", "greet")
+    control_plane.apply(greeted)
+    spec = {"cdn": "mine", "crossplane": {"compositionRef": {"name": "greet"}}}
+    xr = {**XR, "metadata": {"name": "greeted", "namespace": "team"}, "spec": spec}
+    control_plane.apply(xr)
+    (composed,) = control_plane.composed(control_plane.wait_until(xr, "Ready"))
+    assert composed["data"] == {"cdn": "mine"}
+    control_plane.delete(xr)
+
 def test_the_module_shares_it(control_plane):
     assert control_plane.get(XR)["spec"]["size"] == 3
     control_plane.delete(XR)
@@ -185,7 +204,7 @@ def test_waiting_ends(control_plane):
     with pytest.raises(NotInTime, match="condition Ready did not come true in 0.1 s of App shop, which"):
         control_plane.wait_until(XR, "Ready", timeout=0.1)
 """
-    run(project, code, passed=3)
+    run(project, code, passed=4)
 
 
 def test_suites_without_it_load_nothing_and_keep_their_own_fixtures(project: pytest.Pytester) -> None:

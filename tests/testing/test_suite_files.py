@@ -79,9 +79,13 @@ def test_a_suite_of_another_version_is_refused(folder: Folder) -> None:
 
 def test_broken_yaml_is_told_with_its_line(folder: Folder) -> None:
     folder.write("app_test.yaml", "kind: CompositionTest\na: [\n")
+    folder.suite(CASE, file="fine_test.yaml")
     ended = folder.run()
-    assert ended.code == 1
-    assert "crossply: at app_test.yaml:" in ended.err
+    assert ended.code == 2
+    assert "! (the suite)" in ended.out
+    assert "        at app_test.yaml:" in ended.out
+    assert "1 passed, 1 broken" in ended.out, "the others are run"
+    assert "app_test.yaml:" in folder.run("--list").out
 
 
 def test_one_broken_case_leaves_the_others_alone(folder: Folder) -> None:

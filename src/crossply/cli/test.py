@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from time import perf_counter
 
 from crossply.cli.spec import Argument, Command, Flag, Invocation
-from crossply.cli.testing_files import NoSuites, files_below, find_suites
+from crossply.cli.testing_files import NoSuites, Unreadable, files_below, find_suites
 from crossply.cli.testing_run import Wishes
 from crossply.cli.testing_spread import run_suites
 from crossply.testing.coverage import by_composition
@@ -72,12 +72,15 @@ def _conclude(invocation: Invocation, verdicts: list[SuiteVerdict], seconds: flo
     return FAILURES if lacking else 0
 
 
-def _list(invocation: Invocation, suites: list[Document]) -> int:
+def _list(invocation: Invocation, suites: list[Document | Unreadable]) -> int:
     """Print where each case is, and its name."""
     from crossply.testing.reading import read_suite
 
     wishes = Wishes(tuple(invocation["filter"] or ()))
     for document in suites:
+        if isinstance(document, Unreadable):
+            invocation.stdout.write(f"{document.place}: {document.problem}\n")
+            continue
         suite = read_suite(document)
         for case in suite.cases:
             if wishes.wants(suite, case):

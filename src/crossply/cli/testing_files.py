@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from crossply.cli.sources import read_bytes
 from crossply.errors import CrossplyError
@@ -16,6 +17,15 @@ _LOOKS_LIKE_ONE = re.compile(rb"^kind:\s*[\"']?CompositionTest\b", re.M)
 _NOT_LOOKED_INTO = ("node_modules", "__pycache__", "_output")
 
 
+class Unreadable(NamedTuple):
+    """A file that should hold suites, and why it cannot be read."""
+
+    source: str
+    problem: str
+    place: str
+    hint: str
+
+
 class NoSuites(CrossplyError):
     """There is nothing to test."""
 
@@ -24,7 +34,7 @@ class NoSuites(CrossplyError):
     hint = "name a file or a directory with a CompositionTest, or begin one: crossply new test"
 
 
-def find_suites(paths: Iterable[str]) -> list[Document]:
+def find_suites(paths: Iterable[str]) -> list[Document | Unreadable]:
     """The suites in files and directories, in the order of their paths."""
     paths = list(paths)
     # A file may be named twice, by itself and by its directory.
@@ -49,7 +59,7 @@ def _yaml_files(path: str) -> Iterator[str]:
     return (file for file in files_below(path) if file == path or file.endswith(_ENDINGS))
 
 
-def _suites_in(file: str) -> list[Document]:
+def _suites_in(file: str) -> list[Document | Unreadable]:
     data = read_bytes(file, "cannot read tests")
     # Other files may be anything, templates of YAML for instance: what cannot be a suite is not parsed.
     if not _LOOKS_LIKE_ONE.search(data):
@@ -57,7 +67,7 @@ def _suites_in(file: str) -> list[Document]:
     try:
         documents = read_stream(data, file)
     except YamlError as problem:
-        raise problem.within("cannot read tests: error converting YAML to JSON") from None
+        return [Unreadable(file, str(problem), problem.place, problem.hint)]
     return [each for each in documents if is_suite(each.value)]
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from crossply.cli.render_functions import caller, running
 from crossply.cli.render_output import documents
 from crossply.cli.sources import read_documents
+from crossply.cli.testing_files import Unreadable
 from crossply.cli.testing_loading import Prepared, prepare_suite, scene_of
 from crossply.errors import CrossplyError
 from crossply.functions.runners import Runners
@@ -42,8 +43,10 @@ class Wishes(NamedTuple):
         return not self.words or any(word.lower() in name for word in self.words)
 
 
-def run_suite(document: Document, wishes: Wishes) -> SuiteVerdict:
+def run_suite(document: Document | Unreadable, wishes: Wishes) -> SuiteVerdict:
     """Run the suite of a document. Whatever is wrong with it is a verdict, too."""
+    if isinstance(document, Unreadable):
+        return _broken("", document.source, Finding(document.problem, document.place, hint=document.hint))
     name = str((document.value.get("metadata") or {}).get("name") or "")
     try:
         suite = read_suite(document)
@@ -53,9 +56,12 @@ def run_suite(document: Document, wishes: Wishes) -> SuiteVerdict:
         run = SuiteRun(suite, wishes)
         return SuiteVerdict(name, document.source, tuple(run.cases(chosen)), run.coverage, run.tidy(chosen))
     except CrossplyError as problem:
-        finding = told(problem, f"{document.source}:{document.line}")
-        case = CaseVerdict(WHOLE_SUITE, BROKEN, finding.place, findings=(finding,))
-        return SuiteVerdict(name, document.source, (case,))
+        return _broken(name, document.source, told(problem, f"{document.source}:{document.line}"))
+
+
+def _broken(name: str, file: str, finding: Finding) -> SuiteVerdict:
+    case = CaseVerdict(WHOLE_SUITE, BROKEN, finding.place, findings=(finding,))
+    return SuiteVerdict(name, file, (case,))
 
 
 def told(problem: CrossplyError, place: str) -> Finding:

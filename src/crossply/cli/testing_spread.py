@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 
+from crossply.cli.testing_files import Unreadable
 from crossply.cli.testing_run import Wishes, run_suite
 from crossply.testing.verdicts import BROKEN, FAILED, SuiteVerdict
 from crossply.values.yaml import Document
 
 
-def run_suites(suites: Sequence[Document], wishes: Wishes, jobs: int) -> Iterator[SuiteVerdict]:
+def run_suites(suites: Sequence[Document | Unreadable], wishes: Wishes, jobs: int) -> Iterator[SuiteVerdict]:
     """Run suites; with `fail_fast` no further one is begun after a failure."""
     verdicts = _spread(suites, wishes, jobs) if jobs > 1 and len(suites) > 1 else _in_turn(suites, wishes)
     for verdict in verdicts:
@@ -19,11 +20,11 @@ def run_suites(suites: Sequence[Document], wishes: Wishes, jobs: int) -> Iterato
             break
 
 
-def _in_turn(suites: Sequence[Document], wishes: Wishes) -> Iterator[SuiteVerdict]:
+def _in_turn(suites: Sequence[Document | Unreadable], wishes: Wishes) -> Iterator[SuiteVerdict]:
     return (run_suite(each, wishes) for each in suites)
 
 
-def _spread(suites: Sequence[Document], wishes: Wishes, jobs: int) -> Iterator[SuiteVerdict]:
+def _spread(suites: Sequence[Document | Unreadable], wishes: Wishes, jobs: int) -> Iterator[SuiteVerdict]:
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Future
 from contextlib import AsyncExitStack
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
@@ -26,6 +26,7 @@ from crossply.control.packages.settings import PackageSettings
 from crossply.control.running import ControlPlane
 from crossply.control.runtimes.choice import ON_ONE_MACHINE
 from crossply.control.runtimes.runtimes import RuntimeSettings
+from crossply.functions.binding import DEVELOPMENT_TARGET, REMOTE, RUNTIME
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.kube.discovery import Discovery, UnknownKind
@@ -34,6 +35,9 @@ from crossply.kube.kind import Kind
 from crossply.packages.keychain import default_keychain
 from crossply.values import Object
 from crossply.values.yaml import read_stream
+
+if TYPE_CHECKING:
+    from crossply.functions.server import FunctionServer
 
 Given = str | os.PathLike[str] | Object
 """The path of a file or directory, the text of one (it has more than one line), or an object."""
@@ -61,6 +65,7 @@ class Plane:
         self._thread = threading.Thread(target=self._run, name="control plane", daemon=True)
         self._ready: Future[None] = Future()
         self._ended = asyncio.Event()
+        self._served: list[FunctionServer] = []
 
     def __enter__(self) -> Plane:
         self._thread.start()
@@ -72,6 +77,8 @@ class Plane:
     ) -> None:
         self._loop.call_soon_threadsafe(self._ended.set)
         self._thread.join()
+        while self._served:
+            self._served.pop().stop()
 
     def _run(self) -> None:
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
@@ -116,6 +123,23 @@ class Plane:
         A namespace that an object is in, and that is not there, is made.
         """
         return [self._wait(self._apply(obj, timeout)) for each in given for obj in _objects(each)]
+
+    def serve(self, name: str, function: Callable[..., Any]) -> Object:
+        """Serve a Python function from this process, as the Function of this name."""
+        from crossply.functions.server import FunctionServer, ServerSettings
+
+        server = FunctionServer(name, getattr(function, "run", function), ServerSettings("127.0.0.1:0"))
+        self._served.append(server)
+        annotations = {RUNTIME: REMOTE, DEVELOPMENT_TARGET: f"127.0.0.1:{server.port}"}
+        (made,) = self.apply(
+            {
+                "apiVersion": "pkg.crossplane.io/v1",
+                "kind": "Function",
+                "metadata": {"name": name, "annotations": annotations},
+                "spec": {"package": f"registry.example.org/{name}:v0.0.0"},
+            }
+        )
+        return made
 
     def get(
         self, api_version: str | Object, kind: str = "", name: str = "", namespace: str = ""
