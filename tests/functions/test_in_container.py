@@ -130,3 +130,35 @@ def test_a_program_that_does_not_answer_is_reported(registry, script, said):
         runner_of(str(reference), "run-to-completion")(REQUEST, 1.5)
     assert str(failed.value).startswith('cannot run Function "f": ')
     assert said in str(failed.value)
+
+
+COMPOSITION = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {{name: c}}
+spec:
+  compositeTypeRef: {{apiVersion: example.org/v1, kind: XThing}}
+  mode: Resources
+  resources:
+  - name: thing
+    base: {{apiVersion: example.org/v1, kind: Thing, spec: {{color: red}}}}
+  functions:
+  - name: painter
+    type: Container
+    container: {{image: "{image}"}}
+"""
+
+
+def test_rendering_runs_the_container_functions_of_a_composition(registry, tmp_path):
+    image = peers.pushed(registry, script_image("exec busybox sed 's/color: red/color: blue/'"), "painter:v1")
+    (tmp_path / "xr.yaml").write_text("apiVersion: example.org/v1\nkind: XThing\nmetadata: {name: x}\n")
+    (tmp_path / "composition.yaml").write_text(COMPOSITION.format(image=image))
+    done = subprocess.run(
+        [CROSSPLY, "render", "xr.yaml", "composition.yaml"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "color: blue" in done.stdout
