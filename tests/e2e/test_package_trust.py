@@ -234,6 +234,29 @@ def test_keys_that_are_not_there_and_signers_that_are_not_understood_let_nothing
     play(scenario)
 
 
+def test_what_was_installed_before_a_signature_was_asked_for_is_checked_then(play, registry):
+    """It says so and stays where it is; without the ImageConfig all is well again."""
+
+    async def scenario(s: Scenario) -> None:
+        shelf = Shelf(s, registry)
+        await shelf.push("platform:v1", "Configuration")
+        name = await shelf.install(CONFIGURATION, "platform:v1")
+        await s.until(CONFIGURATION, name, HEALTHY)
+        key = {"name": "us", "key": {"secretRef": {"name": "none", "key": "none"}}}
+        cosign = {"provider": "Cosign", "cosign": {"authorities": [key]}}
+        await image_config(s, f"{registry}/{s.id}/", verification=cosign)
+        await shelf.revision(CONFIGURATION, name, UNHEALTHY)
+        package = await s.until(
+            CONFIGURATION, name, lambda found: "appliedImageConfigRefs" in found["status"]
+        )
+        assert package["status"]["appliedImageConfigRefs"] == [{"name": s.id, "reason": "VerifyImage"}]
+        await s.client.delete(IMAGE_CONFIG, s.id)
+        await s.until(CONFIGURATION, name, HEALTHY)
+        await shelf.remove(CONFIGURATION, name)
+
+    play(scenario)
+
+
 @pytest.mark.skipif(shutil.which("skopeo") is None, reason="skopeo is not installed")
 def test_a_package_that_skopeo_pushed_is_installed(play, registry):
     """Docker's manifests know no annotations: the package is found in the file system of the image."""

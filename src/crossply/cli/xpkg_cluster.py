@@ -92,7 +92,7 @@ WAIT = Flag(
 
 
 async def wait_until_healthy(client: Client, kind: Kind, name: str, image: str, seconds: float) -> None:
-    """Look every second until the package is healthy in the version that was asked for."""
+    """Look again and again until the package is healthy in the version that was asked for."""
     told = ""
     try:
         async with asyncio.timeout(seconds):
@@ -103,7 +103,7 @@ async def wait_until_healthy(client: Client, kind: Kind, name: str, image: str, 
                 told = next((str(each["message"]) for each in unhealthy if each.get("message")), told)
                 if status.get("currentIdentifier", image) == image and _is_healthy(status):
                     return
-                await asyncio.sleep(1)
+                await asyncio.sleep(0.3)
     except TimeoutError:
         story = f"{told}; " if told else ""
         raise PackageCommandError(

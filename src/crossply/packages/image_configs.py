@@ -59,6 +59,12 @@ def _find(spec: Object, section: Sequence[str]) -> Any:
     return found
 
 
+def prefixes(config: Object) -> list[str]:
+    """What the images begin with that a configuration is for."""
+    matches = (config.get("spec") or {}).get("matchImages") or ()
+    return [str(each.get("prefix") or "") for each in matches if isinstance(each, dict)]
+
+
 def rewritten(configs: Iterable[Object], image: str) -> tuple[str, str]:
     """The image to pull instead, and the name of the configuration that says so; empty for none."""
     chosen = choose(configs, image, REWRITE)

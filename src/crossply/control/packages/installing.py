@@ -23,6 +23,7 @@ from crossply.control.packages.checking import (
 )
 from crossply.control.packages.establishing import MANAGER, Establishing, Generations
 from crossply.control.packages.fetching import DIGEST, REASONS, Fetching, Resolved
+from crossply.control.packages.finalizer import hold
 from crossply.control.packages.locking import Locking
 from crossply.control.packages.package_kinds import PackageKind
 from crossply.control.packages.packed import Packed
@@ -131,11 +132,8 @@ class InstallingController:
 
     async def _hold(self, revision: Object, held: bool) -> Object:
         """Keep a revision from going before it has left the Lock, or let it go."""
-        present = revision["metadata"].get("finalizers") or []
-        if (FINALIZER in present) == held:
-            return revision
-        wanted = [*present, FINALIZER] if held else [each for each in present if each != FINALIZER]
-        return await self._patch(revision, {"finalizers": wanted or None})
+        kind = self._kind.revision
+        return await hold(self._plane.keeping, kind, revision, FINALIZER, held=held, manager=MANAGER)
 
     async def _patch(self, revision: Object, metadata: Object) -> Object:
         version = revision["metadata"]["resourceVersion"]

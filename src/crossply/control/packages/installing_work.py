@@ -6,7 +6,6 @@ image changes, and when somebody changes or deletes what it brought.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 import orjson
@@ -18,13 +17,13 @@ from crossply.control.packages.fetching import Fetching
 from crossply.control.packages.installing import InstallingController
 from crossply.control.packages.locking import Locking
 from crossply.control.packages.package_kinds import PACKAGE_KINDS, PackageKind
+from crossply.control.packages.package_work import Wake
 from crossply.control.packages.resolving import ResolvingController
 from crossply.control.plane import Plane
 from crossply.kube.cache import Cache, Subscriber
 from crossply.kube.selection import EVERYTHING
+from crossply.packages.image_configs import prefixes
 from crossply.values import Object
-
-Wake = Callable[[str], None]
 
 
 class Follow(Protocol):
@@ -67,19 +66,19 @@ def _packages(lock: bytes | None) -> list[Object]:
 
 def _waking_matches(controller: InstallingController, revisions: Cache, wake: Wake) -> Subscriber:
     def notice(change: str, key: tuple[str, str], old: bytes | None, new: bytes | None) -> None:
-        prefixes = tuple(prefix for data in (old, new) for prefix in _prefixes(data))
+        configs = [orjson.loads(data) for data in filter(None, (old, new))]
+        concerned = tuple(prefix for config in configs for prefix in prefixes(config))
         for data in revisions.objects():
             revision = orjson.loads(data)
-            if str(revision["spec"].get("image", "")).startswith(prefixes):
+            images = (
+                revision["spec"].get("image", ""),
+                (revision.get("status") or {}).get("resolvedImage", ""),
+            )
+            if any(image.startswith(concerned) for image in images):
                 controller.forget(revision["metadata"]["name"])
                 wake(revision["metadata"]["name"])
 
     return notice
-
-
-def _prefixes(config: bytes | None) -> list[str]:
-    spec = (orjson.loads(config) if config else {}).get("spec") or {}
-    return [str(each.get("prefix") or "") for each in spec.get("matchImages") or ()]
 
 
 def _waking_owner(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Protocol
 
 import orjson
@@ -13,6 +13,7 @@ from crossply.control.packages.package_identity import Identities
 from crossply.control.packages.package_kinds import PACKAGE_KINDS
 from crossply.control.plane import Plane
 from crossply.kube.cache import Cache, Subscriber
+from crossply.packages.image_configs import prefixes
 
 Wake = Callable[[str], None]
 
@@ -50,13 +51,9 @@ def _waking_matches(controller: PackageController, wake: Wake) -> Subscriber:
     """A change of an ImageConfig concerns the packages whose image it is for, or was for."""
 
     def notice(change: str, key: tuple[str, str], old: bytes | None, new: bytes | None) -> None:
-        prefixes = tuple(prefix for data in filter(None, (old, new)) for prefix in _prefixes(data))
-        for name in controller.with_image_like(prefixes):
+        configs = [orjson.loads(data) for data in filter(None, (old, new))]
+        concerned = tuple(prefix for config in configs for prefix in prefixes(config))
+        for name in controller.with_image_like(concerned):
             wake(name)
 
     return notice
-
-
-def _prefixes(config: bytes) -> Iterable[str]:
-    for match in (orjson.loads(config).get("spec") or {}).get("matchImages") or ():
-        yield match.get("prefix") or ""

@@ -11,6 +11,7 @@ from crossply.compose.events import StatusCondition
 from crossply.control.conditions import with_conditions
 from crossply.control.kinds import CONFIGURATION, FUNCTION, LOCK, PROVIDER
 from crossply.control.packages.fetching import Fetching, source_and_version
+from crossply.control.packages.finalizer import hold
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.functions import builtin
@@ -55,7 +56,7 @@ class ResolvingController:
         if lock is None:
             return
         packages = read_lock(lock)
-        lock = await self._hold(lock, bool(packages))
+        lock = await hold(self._plane.keeping, LOCK, lock, FINALIZER, held=bool(packages), manager=MANAGER)
         if not packages:
             await self._tell(lock, None)
             return
@@ -72,15 +73,6 @@ class ResolvingController:
         told = "; ".join(map(str, problems[:_MOST_TOLD]))
         await self._tell(lock, UNRESOLVED._replace(message=told))
         raise problems[0]
-
-    async def _hold(self, lock: Object, held: bool) -> Object:
-        present = lock["metadata"].get("finalizers") or []
-        if (FINALIZER in present) == held:
-            return lock
-        wanted = [*present, FINALIZER] if held else [each for each in present if each != FINALIZER]
-        version = lock["metadata"]["resourceVersion"]
-        body = {"metadata": {"finalizers": wanted or None, "resourceVersion": version}}
-        return await self._plane.keeping.patch_merge(LOCK, lock["metadata"]["name"], body, "", MANAGER)
 
     async def _tell(self, lock: Object, condition: StatusCondition | None) -> None:
         status = lock.get("status") or {}
