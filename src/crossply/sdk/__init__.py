@@ -17,12 +17,13 @@ seam to the bytes and to the engine, `loading` finds the function in a file, `co
 
 from __future__ import annotations
 
+from crossply.sdk.arrival import Condition
 from crossply.sdk.authored import Function, function
 from crossply.sdk.desired import DesiredResources
 from crossply.sdk.failures import Fatal
 from crossply.sdk.naming import child_name
 from crossply.sdk.request import Request
-from crossply.sdk.resources import Condition, Desired, Resource
+from crossply.sdk.resources import Desired, Resource
 from crossply.sdk.response import Response, Result
 
 __all__ = [

@@ -23,6 +23,36 @@ class Piece(NamedTuple):
     ready: int = 0
 
 
+class Condition(NamedTuple):
+    """A status condition of a resource. One that is not there has the status Unknown."""
+
+    type: str
+    status: str = "Unknown"
+    reason: str = ""
+    message: str = ""
+    last_transition_time: str = ""
+
+    @classmethod
+    def of(cls, type: str, fields: Object | None) -> Condition:  # noqa: A002 - the API's own word
+        """The condition that an object has; Unknown where it has none."""
+        if fields is None:
+            return cls(type)
+        names = ("reason", "message", "lastTransitionTime")
+        status = str(fields.get("status") or "Unknown")
+        return cls(type, status, *[str(fields.get(name) or "") for name in names])
+
+    @property
+    def is_true(self) -> bool:
+        """Tell whether its status is True."""
+        return self.status == "True"
+
+
+def conditions_of(listed: Any) -> Mapping[str, Object]:
+    """The conditions in an object's status by their types; the first of a type counts."""
+    found = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    return {str(each.get("type")): each for each in reversed(found)}
+
+
 class Parts(NamedTuple):
     """A composite resource and its composed resources: as they came, or a `Piece` each."""
 
@@ -63,6 +93,9 @@ class Arrival(Protocol):
 
     def open(self, frozen: Any) -> Object:
         """An object of the function's own."""
+
+    def conditions(self, frozen: Any) -> Mapping[str, Object]:
+        """The status conditions of an object by their types, whether it is open or not."""
 
     def freeze(self, fields: Object) -> Any:
         """The object as it is now; raises StructError where it cannot be sent."""

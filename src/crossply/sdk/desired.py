@@ -42,15 +42,14 @@ class DesiredResources(MutableMapping[str, Any]):
     def __setitem__(self, name: str, resource: Any) -> None:
         if not isinstance(name, str):
             raise ValueRefused(f"the name of a resource is a string, not {name!r}")
-        if isinstance(resource, Desired):
-            self._parts[name] = resource.frozen()
-        else:
-            self._parts[name] = Piece(self._freeze(name, resource))
-        self._taken.pop(name, None)
+        taken = resource.frozen() if isinstance(resource, Desired) else Piece(self._freeze(name, resource))
+        self._parts[name] = taken
+        if name in self._taken:
+            del self._taken[name]
 
     def _freeze(self, name: str, resource: Any) -> Any:
         try:
-            return freeze(self._arrival, fields_of(resource))
+            return freeze(self._arrival, resource if type(resource) is dict else fields_of(resource))
         except ValueRefused as problem:
             raise problem.within(f'desired resource "{name}"') from None
 

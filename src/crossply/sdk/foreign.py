@@ -5,7 +5,9 @@ It gets the messages that it was written for, and a context that behaves like gR
 
 from __future__ import annotations
 
+from asyncio import iscoroutine
 from collections.abc import Callable
+from inspect import iscoroutinefunction
 from typing import Any, NoReturn
 
 from crossply.compose import messages
@@ -23,6 +25,7 @@ class Foreign:
 
     def __init__(self, servicer: Any, request_class: Any) -> None:
         self._run = servicer.RunFunction
+        self._is_async = iscoroutinefunction(self._run)
         self._request_class = request_class
         self._awaiting = Awaiting(getattr(self._run, "__code__", None))
         self.name: str = type(servicer).__name__
@@ -49,12 +52,10 @@ class Foreign:
         return decode_response(self.answer(encode_request(request)))
 
     def _call(self, request: Any, context: Any) -> Any:
-        import asyncio
-
-        if asyncio.iscoroutinefunction(self._run):
+        if self._is_async:
             return self._awaiting.run(lambda: self._run(request, AsyncContext(context)))
         response = self._run(request, Context(context))
-        return self._awaiting.run(lambda: response) if asyncio.iscoroutine(response) else response
+        return self._awaiting.run(lambda: response) if iscoroutine(response) else response
 
 
 class Context:

@@ -49,6 +49,10 @@ class Resources(Mapping[str, Resource]):
     def __contains__(self, name: object) -> bool:
         return name in self._parts
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """The resource of a name, or the default."""
+        return self[name] if name in self._parts else default
+
     def __repr__(self) -> str:
         return f"Resources({', '.join(self._parts)})"
 
@@ -60,12 +64,14 @@ class Request:
     change the response.
     """
 
-    __slots__ = ("_arrival", "_clock", "_known")
+    __slots__ = ("_arrival", "_clock", "_known", "_resources", "_xr")
 
     def __init__(self, arrival: Arrival, clock: Clock | None = None) -> None:
         self._arrival = arrival
         self._clock = clock or _utc_now
         self._known: dict[str, Any] = {}
+        self._xr: Resource | None = None
+        self._resources: Resources | None = None
 
     def _once(self, what: str, read: Callable[[], Any]) -> Any:
         if what not in self._known:
@@ -75,8 +81,9 @@ class Request:
     @property
     def xr(self) -> Resource:
         """The composite resource as it is."""
-        found: Resource = self._once("xr", self._read_xr)
-        return found
+        if self._xr is None:
+            self._xr = self._read_xr()
+        return self._xr
 
     def _read_xr(self) -> Resource:
         part = self._observed.composite
@@ -86,8 +93,9 @@ class Request:
     @property
     def observed(self) -> Resources:
         """The composed resources as they are; one that does not exist yet is not in it."""
-        found: Resources = self._once("resources", lambda: Resources(self._arrival, self._observed.resources))
-        return found
+        if self._resources is None:
+            self._resources = Resources(self._arrival, self._observed.resources)
+        return self._resources
 
     @property
     def _observed(self) -> Any:

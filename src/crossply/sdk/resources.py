@@ -7,10 +7,10 @@ resources for the readiness of one costs what that one costs.
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, MutableMapping, ValuesView
-from typing import Any, NamedTuple
+from typing import Any
 
 from crossply.compose.messages import READY_FALSE, READY_TRUE, READY_UNSPECIFIED
-from crossply.sdk.arrival import Arrival, Piece
+from crossply.sdk.arrival import Arrival, Condition, Piece, conditions_of
 from crossply.sdk.failures import ValueRefused
 from crossply.sdk.plain import fields_of, plain
 from crossply.values import Object
@@ -19,21 +19,6 @@ from crossply.values.structs import StructError
 
 _READY = {READY_UNSPECIFIED: None, READY_TRUE: True, READY_FALSE: False}
 _AS_NUMBER = {None: READY_UNSPECIFIED, True: READY_TRUE, False: READY_FALSE}
-
-
-class Condition(NamedTuple):
-    """A status condition of a resource. One that is not there has the status Unknown."""
-
-    type: str
-    status: str = "Unknown"
-    reason: str = ""
-    message: str = ""
-    last_transition_time: str = ""
-
-    @property
-    def is_true(self) -> bool:
-        """Tell whether its status is True."""
-        return self.status == "True"
 
 
 class Resource(Mapping[str, Any]):
@@ -114,12 +99,14 @@ class Resource(Mapping[str, Any]):
     @property
     def name(self) -> str:
         """The name in its metadata."""
-        return str(self.metadata.get("name") or "")
+        metadata = self._fields.get("metadata")
+        return str(metadata.get("name") or "") if isinstance(metadata, dict) else ""
 
     @property
     def namespace(self) -> str:
         """The namespace in its metadata."""
-        return str(self.metadata.get("namespace") or "")
+        metadata = self._fields.get("metadata")
+        return str(metadata.get("namespace") or "") if isinstance(metadata, dict) else ""
 
     @property
     def metadata(self) -> Object:
@@ -160,12 +147,12 @@ class Resource(Mapping[str, Any]):
 
     def condition(self, type: str) -> Condition:  # noqa: A002 - the API's own word
         """One of its status conditions."""
-        listed = self._section("status").get("conditions")
-        for each in listed if isinstance(listed, list) else ():
-            if isinstance(each, dict) and each.get("type") == type:
-                names = ("status", "reason", "message", "lastTransitionTime")
-                return Condition(type, *(str(each.get(name) or "") for name in names))
-        return Condition(type)
+        if self._opened is None:
+            found = self._arrival.conditions(self._frozen)
+        else:
+            status = self._opened.get("status")
+            found = conditions_of(status.get("conditions") if isinstance(status, dict) else None)
+        return Condition.of(type, found.get(type))
 
     def is_ready(self) -> bool:
         """Tell whether its condition Ready is True."""
@@ -178,13 +165,13 @@ class Desired(Resource, MutableMapping[str, Any]):
     Sections that are not there come to be with the first value that is put into them.
     """
 
-    __slots__ = ("_made",)
-
-    _connection: dict[str, Any]
+    __slots__ = ("_details", "_made")
 
     def __init__(self, arrival: Arrival, piece: Piece) -> None:
-        super().__init__(arrival, piece)
-        self._connection = dict(piece.connection)
+        self._arrival = arrival
+        self._frozen, self._connection, self._ready = piece
+        self._opened = None
+        self._details: dict[str, Any] | None = None
         self._made: list[tuple[Object, str]] = []
 
     def __setitem__(self, key: str, value: Any) -> None:
@@ -232,17 +219,20 @@ class Desired(Resource, MutableMapping[str, Any]):
     @property
     def connection(self) -> MutableMapping[str, Any]:
         """Its connection details: bytes, or strings, which are sent as UTF-8."""
-        return self._connection
+        if self._details is None:
+            self._details = dict(self._connection)
+        return self._details
 
     def frozen(self) -> Piece:
         """It as it is now."""
+        details = self._connection if self._details is None else as_bytes(self._details)
         if self._opened is None:
-            return Piece(self._frozen, as_bytes(self._connection), self._ready)
+            return Piece(self._frozen, details, self._ready)
         for section, name in reversed(self._made):
             if section.get(name) == {}:
                 del section[name]
         self._made.clear()
-        return Piece(freeze(self._arrival, self._opened), as_bytes(self._connection), self._ready)
+        return Piece(freeze(self._arrival, self._opened), details, self._ready)
 
 
 def freeze(arrival: Arrival, fields: Object) -> Any:

@@ -12,9 +12,11 @@ from crossply.compose import wire_decode
 from crossply.compose.wire import encode_response
 from crossply.compose.wire_decode import read_entries, read_fields, read_message
 from crossply.compose.wire_encode import write_chunk, write_entry
-from crossply.sdk.arrival import Draft, Parts, Piece
+from crossply.sdk import remembered
+from crossply.sdk.arrival import Draft, Parts, Piece, conditions_of
 from crossply.values import Object
-from crossply.values.structs import decode_struct, encode_struct, from_wire, read_chunk
+from crossply.values.struct_peek import peek
+from crossply.values.structs import encode_struct, from_wire, read_chunk, varint
 
 _OBSERVED, _DESIRED, _INPUT, _CONTEXT = 0x12, 0x1A, 0x22, 0x2A
 _EXTRA, _CREDENTIALS, _REQUIRED, _SCHEMAS = 0x32, 0x3A, 0x42, 0x4A
@@ -47,18 +49,29 @@ class Sent:
 
     def piece(self, part: bytes) -> Piece:
         """A resource of the parts."""
+        if part[:1] == b"\x0a":
+            start, stop = read_chunk(part, 1, len(part))
+            if stop == len(part):  # an object alone, as nearly all are
+                return Piece(part[start:])
         fields = read_fields(part)
         frozen = read_message(fields, 0x0A) or b""
         return Piece(frozen, dict(read_entries(fields, 0x12)), wire_decode.read_enum(fields, 0x18))
 
     def open(self, frozen: bytes) -> Object:
         """An object of the function's own."""
-        opened: Object = from_wire(decode_struct(frozen))
-        return opened
+        return remembered.read(frozen)
+
+    def conditions(self, frozen: bytes) -> Mapping[str, Object]:
+        """The status conditions of an object, which need not be opened for them."""
+        known = remembered.conditions.get(frozen)
+        if known is None:
+            known = conditions_of(peek(frozen, "status", "conditions"))
+            remembered.conditions.put(frozen, known, 1024)
+        return known
 
     def freeze(self, fields: Object) -> bytes:
         """The bytes of an object."""
-        return encode_struct(fields)
+        return remembered.write(fields)
 
     def input(self) -> Object | None:
         """The input of the step."""
@@ -100,32 +113,40 @@ class Sent:
 
 
 def _cut(data: bytes) -> Parts:
-    """The resources of a state, each as bytes: this is done for everything in every request."""
+    """The resources of a state, each as bytes. This is done for everything in every request.
+
+    The quick way knows the form that everybody writes: one composite, entries of a name and a value, whose
+    lengths have two bytes at most. Other forms are cut with more care.
+    """
+    try:
+        return _cut_quickly(data) or _cut_carefully(data)
+    except IndexError:
+        return _cut_carefully(data)
+
+
+def _cut_quickly(data: bytes) -> Parts | None:
     composite: bytes | None = None
     resources: dict[str, bytes] = {}
     at, end = 0, len(data)
     while at < end:
-        tag = data[at]
-        start, at = read_chunk(data, at + 1, end)
-        if tag == 0x12:
-            name, value = _entry(data, start, at)
-            resources[name] = value
-        elif tag == 0x0A and composite is None:
+        tag, size, start = data[at], data[at + 1], at + 2
+        if size > 127:
+            size, start = size & 127 | data[start] << 7, at + 3
+        at = start + size
+        if tag == 0x12 and data[start] == 0x0A:
+            value = start + 2 + data[start + 1]
+            begin = value + (2 if data[value + 1] < 128 else 3)
+            if data[value] != 0x12 or size > 16383 or value - start > 129:
+                return None
+            length = data[value + 1] if begin == value + 2 else data[value + 1] & 127 | data[value + 2] << 7
+            if begin + length != at:
+                return None
+            resources[str(data[start + 2 : value], "utf-8")] = data[begin:at]
+        elif tag == 0x0A and composite is None and size <= 16383:
             composite = data[start:at]
         else:
-            return _cut_carefully(data)
-    return Parts(composite, resources)
-
-
-def _entry(data: bytes, start: int, end: int) -> tuple[str, bytes]:
-    """The key and the value of an entry, in the order that everybody writes them."""
-    if data[start] == 0x0A:
-        name, value = read_chunk(data, start + 1, end)
-        if value < end and data[value] == 0x12:
-            begin, stop = read_chunk(data, value + 1, end)
-            if stop == end:
-                return str(data[name:value], "utf-8"), data[begin:stop]
-    return read_entries({0x12: [data[start:end]]}, 0x12)[0]
+            return None
+    return Parts(composite, resources) if at == end else None
 
 
 def _cut_carefully(data: bytes) -> Parts:
@@ -136,14 +157,20 @@ def _cut_carefully(data: bytes) -> Parts:
 def _join(desired: Parts) -> bytes:
     composite, resources = desired
     parts = [] if composite is None else [write_chunk(b"\x0a", _written(composite))]
-    parts += [write_entry(b"\x12", name, _written(resources[name])) for name in sorted(resources)]
+    for name in sorted(resources):
+        part = resources[name]
+        value = part if type(part) is bytes else _written(part)
+        key, length = name.encode(), varint(len(value))
+        head = b"\x0a" + varint(len(key)) + key + b"\x12"
+        parts += (b"\x12", varint(len(head) + len(length) + len(value)), head, length, value)
     return b"".join(parts)
 
 
 def _written(part: bytes | Piece) -> bytes:
     if isinstance(part, bytes):
         return part
-    written = write_chunk(b"\x0a", part.frozen)
-    for name in sorted(part.connection):
-        written += write_entry(b"\x12", name, part.connection[name])
-    return written + bytes((0x18, part.ready)) if part.ready else written
+    frozen, connection, ready = part
+    written: bytes = b"\x0a" + varint(len(frozen)) + frozen
+    for name in sorted(connection):
+        written += write_entry(b"\x12", name, connection[name])
+    return written + bytes((0x18, ready)) if ready else written

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crossply.compose import messages
-from crossply.sdk.arrival import Draft, Parts, Piece
+from crossply.sdk.arrival import Draft, Parts, Piece, conditions_of
 from crossply.values import Object
 from crossply.values.structs import from_wire, to_wire
 
@@ -47,6 +47,11 @@ class Told:
         """An object of the function's own."""
         opened: Object = from_wire(frozen)
         return opened
+
+    def conditions(self, frozen: Object) -> Mapping[str, Object]:
+        """The status conditions of an object."""
+        status = frozen.get("status")
+        return conditions_of(status.get("conditions") if isinstance(status, dict) else None)
 
     def freeze(self, fields: Object) -> Object:
         """A copy as the wire would show it."""

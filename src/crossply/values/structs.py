@@ -114,13 +114,19 @@ def _encode_fields(fields: Object, depth: int) -> bytes:
     parts: list[bytes] = []
     for key in sorted(fields):
         value = fields[key]
-        if type(value) is str:
+        kind = type(value)
+        if kind is str:
             parts.append(_texts_written.get((key, value)) or _encode_text_entry(key, value))
             continue
         name = _names_written.get(key) or _encode_name(key)
-        body = _encode_value(value, depth + 1)
-        length = varint(len(body))
-        parts += (b"\x0a", varint(len(name) + len(length) + len(body)), name, length, body)
+        if kind is bool:
+            parts += (b"\x0a", varint(len(name) + 3), name, b"\x02\x20\x01" if value else b"\x02\x20\x00")
+        elif kind is int or kind is float:
+            parts += (b"\x0a", varint(len(name) + 10), name, b"\x09\x11", _pack_double(value))
+        else:
+            body = _encode_value(value, depth + 1)
+            length = varint(len(body))
+            parts += (b"\x0a", varint(len(name) + len(length) + len(body)), name, length, body)
     return b"".join(parts)
 
 
@@ -262,7 +268,7 @@ def _decode_entry(data: bytes, at: int, end: int, depth: int) -> tuple[str, Any]
             key = str(data[start:at], "utf-8")
         elif tag == 0x12:
             start, at = read_chunk(data, at + 1, end)
-            value = _decode_value(data, start, at, depth + 1)
+            value = decode_value(data, start, at, depth + 1)
         else:
             tag, at = read_varint(data, at)
             at = skip_field(data, at, end, tag & 7)
@@ -271,7 +277,8 @@ def _decode_entry(data: bytes, at: int, end: int, depth: int) -> tuple[str, Any]
     return key, value
 
 
-def _decode_value(data: bytes, at: int, end: int, depth: int) -> Any:
+def decode_value(data: bytes, at: int, end: int, depth: int) -> Any:
+    """The value that is encoded between two places, so deep in an object."""
     if depth > MAX_DEPTH:
         raise StructError(f"value nests deeper than {MAX_DEPTH} levels")
     value: Any = None
@@ -307,7 +314,7 @@ def _decode_items(data: bytes, at: int, end: int, depth: int) -> list[Any]:
         tag, at = read_varint(data, at)
         if tag == 0x0A:
             start, at = read_chunk(data, at, end)
-            items.append(_decode_value(data, start, at, depth + 1))
+            items.append(decode_value(data, start, at, depth + 1))
         else:
             at = skip_field(data, at, end, tag & 7)
     if at > end:

@@ -14,7 +14,8 @@ from google.protobuf import json_format, struct_pb2
 from google.protobuf.internal import well_known_types
 from google.protobuf.message import DecodeError
 
-from crossply.values.structs import StructError, decode_struct, encode_struct
+from crossply.sdk.remembered import read_as_sent, write
+from crossply.values.structs import StructError
 
 _slow_update = well_known_types.Struct.update
 _CANNOT = (StructError, DecodeError, TypeError, AttributeError, RecursionError)
@@ -26,7 +27,7 @@ def update(struct: Any, fields: Any) -> None:
         if not fields:
             return
         try:
-            struct.MergeFromString(encode_struct(fields))
+            struct.MergeFromString(write(fields))
         except _CANNOT:
             _slow_update(struct, fields)
     else:
@@ -38,7 +39,7 @@ def struct_of(fields: dict[str, Any]) -> struct_pb2.Struct:
     struct = struct_pb2.Struct()
     try:
         if _is_finite(fields):
-            struct.MergeFromString(encode_struct(fields))
+            struct.MergeFromString(write(fields))
             return struct
     except _CANNOT:
         struct.Clear()
@@ -49,7 +50,7 @@ def struct_of(fields: dict[str, Any]) -> struct_pb2.Struct:
 def dict_of(struct: Any) -> dict[str, Any]:
     """The fields of a Struct, every number a float."""
     try:
-        fields = decode_struct(struct.SerializeToString())
+        fields = read_as_sent(struct.SerializeToString())
         if _is_finite(fields):
             return fields
     except _CANNOT:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+from collections.abc import Iterator
 from typing import Any
 
 from google.protobuf import struct_pb2
@@ -25,6 +26,8 @@ __all__ = [
 ]
 
 _Resource: Any = run_function_pb2.Resource
+
+_CONDITION = ("type", "status", "message", "reason", "lastTransitionTime")
 
 hasten()
 
@@ -80,15 +83,29 @@ def get_condition(resource: Any, typ: str) -> Condition:
     """A status condition of a resource, or of nothing: its status is Unknown where there is none."""
     if isinstance(resource, _Resource):
         resource = resource.resource
-    if not resource or "status" not in resource:
-        return Condition(typ=typ, status="Unknown")
-    status = resource["status"]
-    if not status or "conditions" not in status:
-        return Condition(typ=typ, status="Unknown")
-    for each in status["conditions"]:
+    listed = _conditions(resource) if isinstance(resource, struct_pb2.Struct) else _of_mapping(resource)
+    for each in listed:
         if each["type"] == typ:
             return _condition(each)
     return Condition(typ=typ, status="Unknown")
+
+
+def _conditions(resource: struct_pb2.Struct) -> Iterator[Any]:
+    """The conditions in a Struct, by its fields: its items would be looked up with much more ado."""
+    status = resource.fields.get("status")
+    if status is None or not status.HasField("struct_value"):
+        return
+    conditions = status.struct_value.fields.get("conditions")
+    for value in conditions.list_value.values if conditions is not None else ():
+        fields = value.struct_value.fields
+        yield {name: fields[name].string_value for name in _CONDITION if name in fields}
+
+
+def _of_mapping(resource: Any) -> Any:
+    if not resource or "status" not in resource:
+        return ()
+    status = resource["status"]
+    return status["conditions"] if status and "conditions" in status else ()
 
 
 def _condition(found: Any) -> Condition:
