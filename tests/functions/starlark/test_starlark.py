@@ -227,6 +227,7 @@ set_response_ttl("1m30s")
         ('yaml.encode({"a": [1]})', "a:\n- 1\n"),
         ('yaml.decode_stream("a: 1\\n---\\nb: 2\\n")', [{"a": 1.0}, {"b": 2.0}]),
         ("struct(x = 1).x", 1.0),
+        ("1 << 100", float(1 << 100)),
     ],
 )
 def test_what_scripts_can_call(expression: str, value: Any) -> None:
@@ -331,7 +332,7 @@ def main(req):
         ('encoding.b64dec("!")', "is no base64 of a text", "no base64"),
         ('yaml.decode("a: [")', "yaml", "no YAML"),
         ('set_xr_status("a..b", 1)', "path must be names with dots between them", "no path"),
-        ('context["a"] = 1 << 200', "no plain data", "a number that is too large"),
+        ('context["a"] = Resource', "not supported on type `function`", "a function is no data"),
     ],
 )
 def test_mistakes_are_fatal_and_have_their_place(source: str, problem: str, reason: str) -> None:
@@ -343,7 +344,7 @@ def test_mistakes_are_fatal_and_have_their_place(source: str, problem: str, reas
     answer = answered(source, modules)
     assert [each.severity for each in answer.results] == [SEVERITY_FATAL], reason
     assert answer.results[0].message.startswith("starlark execution failed: ")
-    assert problem in answer.results[0].message, reason
+    assert any(each in answer.results[0].message for each in problem.split("|")), reason
     assert answer.desired == BEFORE
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
+
 from crossply.functions.builtin.starlark.libraries import Wrong
 from crossply.functions.builtin.starlark.resources import labelled, skipped_body
 from crossply.kinds.durations import parse_duration
@@ -46,14 +48,14 @@ class Run:
         self.ttl: str | None = None
         self.fatal: str | None = None
 
-    def said(self, composite: Object | None = None, context: Object | None = None) -> Object:
+    def said(self, composite: Any = None, context: Any = None) -> Object:
         """All that was said, as a response, and what a response has no words for."""
         desired: Object = {"resources": self.resources}
         if composite or self.connection:
             desired["composite"] = {"resource": composite, "connection_details": self.connection}
         response: Object = {
             "desired": desired,
-            "context": context or None,
+            "context": context,
             "conditions": self.conditions,
             "results": self.results,
         }
@@ -63,20 +65,10 @@ class Run:
             response["meta"] = {"ttl": self.ttl}
         return {"response": response, "skipped": self.skipped, "dependencies": self.dependencies}
 
-    def do_resource(
-        self,
-        name: str,
-        body: Object | None,
-        ready: bool | None,
-        labels: Any,
-        details: dict[str, str] | None,
-        depends_on: list[Any] | None,
-        external_name: str | None,
-        when: bool,
-        skip_reason: str,
-        preserve: bool,
-    ) -> None:
+    def do_resource(self, arguments: str) -> None:
         """Desire a composed resource, unless the gates of the call say otherwise."""
+        given = orjson.loads(arguments)
+        name, body, ready, labels, details, depends_on, external_name, when, skip_reason, preserve = given
         if when is not True or body is None:
             body, result = skipped_body(name, when, skip_reason, preserve, self.observed.get(name))
             self.results.append(result)

@@ -9,13 +9,17 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import orjson
 import starlark
 
 from crossply.functions.builtin.environment_configs import CONTEXT_KEY
 from crossply.functions.builtin.starlark.natives import Run
 from crossply.values import Object
 
-_LIBRARY = ("get", "get_label", "get_annotation", "crypto", "encoding", "regex", "yaml")
+_LIBRARY = (
+    *("crossply_json", "crossply_call", "get", "get_label", "get_annotation"),
+    *("crypto", "encoding", "regex", "yaml"),
+)
 _COMPOSING = (
     *("Resource", "skip_resource", "set_path", "set_condition", "emit_event", "fatal", "dict"),
     *("set_connection_details", "get_observed", "is_observed", "observed_body", "get_condition"),
@@ -23,9 +27,16 @@ _COMPOSING = (
     *("get_extra_resource", "get_extra_resources", "set_response_ttl"),
 )
 _PRELUDE = "crossply"
-_SET_STATUS = """
+_VARIABLES = """
+oxr, dxr, observed, context, environment, extra_resources = json.decode(crossply_request)
+
 def set_xr_status(path, value):
     set_path(dxr, "status." + path, value)
+"""
+_WRITTEN = "crossply_json([dxr, context])"
+_CALL_MAIN = """
+def crossply_main(request):
+    return crossply_call(main, request)
 """
 
 
@@ -33,11 +44,12 @@ class Script:
     """A script and its modules, parsed."""
 
     def __init__(self, source: str, modules: dict[str, str], defines_main: bool, prelude: Any) -> None:
-        self._defines_main = defines_main
+        self.defines_main = defines_main
         self._prelude = prelude
         names = _LIBRARY if defines_main else _LIBRARY + _COMPOSING
         self._opening = self._parsed("prelude", f"load({', '.join(map(repr, (_PRELUDE, *names)))})")
-        self._set_status = self._parsed("prelude", _SET_STATUS)
+        self._variables = self._parsed("prelude", _VARIABLES)
+        self._written = self._parsed("prelude", _WRITTEN)
         self._source = self._parsed("script.star" if defines_main else "composition.star", source)
         self._modules = {name: self._parsed(name, text) for name, text in modules.items()}
         self._callable: Any = None
@@ -58,46 +70,40 @@ class Script:
         extension = starlark.LibraryExtension
         return starlark.Globals.extended_by([extension.StructType, extension.Json, extension.Print])
 
-    def said(self, options: Any, request: Object, run: Run) -> Any:
-        """What the script says about a request."""
-        if self._defines_main:
-            return self._returned(options, request)
-        return self._collected(options, request, run)
-
-    def _returned(self, options: Any, request: Object) -> Any:
+    def returned(self, options: Any, request: bytes) -> bytes:
+        """What `main` returns for a request, as JSON."""
         if self._callable is None:
-            module = self._opened({}, options, ())
-            starlark.eval_with(options, module, self._source, self.globals(), self._loader({}, options, ()))
+            module = self._opened("", options, ())
+            starlark.eval_with(options, module, self._source, self.globals(), self._loader("", options, ()))
+            starlark.eval(module, self._parsed("prelude", _CALL_MAIN), self.globals())
             self._callable = module.freeze()
-        return self._callable.call_with(options, "main", request).value
+        reply: str = self._callable.call_with(options, "crossply_main", request.decode()).value
+        return reply.encode()
 
-    def _collected(self, options: Any, request: Object, run: Run) -> Object:
+    def collected(self, options: Any, request: Object, run: Run) -> Object:
+        """What the calls of a script say about a request."""
         context = request["context"]
-        desired = request["desired"]["composite"]
-        variables = {
-            "oxr": run.composite,
-            "dxr": desired["resource"],
-            "observed": run.observed,
-            "context": context,
-            "environment": context.get(CONTEXT_KEY) or {},
-            "extra_resources": run.required,
-        }
+        desired = request["desired"]["composite"]["resource"]
+        environment = context.get(CONTEXT_KEY) or {}
+        values = [run.composite, desired, run.observed, context, environment, run.required]
+        variables = orjson.dumps(values).decode()
         module = self._opened(variables, options, ())
         loader = self._loader(variables, options, ())
         starlark.eval_with(options, module, self._source, self.globals(), loader)
-        return run.said(module["dxr"], module["context"])
+        written = starlark.eval(module, self._written, self.globals())
+        composite, context = orjson.loads(str(written))
+        return run.said(composite, context or None)
 
-    def _opened(self, variables: Object, options: Any, within: tuple[str, ...]) -> Any:
-        """A module with all that is predeclared."""
+    def _opened(self, variables: str, options: Any, within: tuple[str, ...]) -> Any:
+        """A module with all that is predeclared; variables are the values of _VARIABLES, in JSON."""
         module = starlark.Module()
-        for name, value in variables.items():
-            module[name] = value
         starlark.eval(module, self._opening, self.globals(), self._loader(variables, options, within))
         if variables:
-            starlark.eval(module, self._set_status, self.globals())
+            module["crossply_request"] = variables
+            starlark.eval(module, self._variables, self.globals())
         return module
 
-    def _loader(self, variables: Object, options: Any, within: tuple[str, ...]) -> Any:
+    def _loader(self, variables: str, options: Any, within: tuple[str, ...]) -> Any:
         def load(name: str) -> Any:
             if name == _PRELUDE:
                 return self._prelude

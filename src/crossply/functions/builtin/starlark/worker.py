@@ -15,6 +15,7 @@ from crossply.functions.builtin.confined.limits import MEMORY, SECONDS
 from crossply.functions.builtin.confined.worker import Answer, ProgramFailed
 from crossply.functions.builtin.starlark import libraries, natives
 from crossply.functions.builtin.starlark.script import Script
+from crossply.values import Object
 from crossply.values.structs import from_wire
 
 _CALLS = 200
@@ -59,18 +60,25 @@ def load(program: bytes) -> Answer:
 def _answer(script: Script, question: bytes) -> bytes:
     watch = _Watch()
     request = from_wire(orjson.loads(question))
-    run = _Current.run = natives.Run(request)
     options = starlark.EvalOptions(check_cancelled=watch.is_over, max_callstack_size=_CALLS)
     try:
-        said = script.said(options, request, run)
+        if script.defines_main:
+            return script.returned(options, orjson.dumps(request))
+        return orjson.dumps(_collected(script, options, request))
     except starlark.StarlarkError as error:
-        if run.fatal is None:
-            raise ProgramFailed(_told(error, watch.problem)) from None
-        said = {"fatal": run.fatal, **run.said()}
-    try:
-        return orjson.dumps(said)
-    except TypeError as error:
+        raise ProgramFailed(_told(error, watch.problem)) from None
+    except orjson.JSONDecodeError as error:
         raise ProgramFailed(f"script gives something that is no plain data: {error}") from None
+
+
+def _collected(script: Script, options: Any, request: Object) -> Object:
+    run = _Current.run = natives.Run(request)
+    try:
+        return script.collected(options, request, run)
+    except starlark.StarlarkError:
+        if run.fatal is None:
+            raise
+        return {"fatal": run.fatal, **run.said()}
 
 
 def _prelude() -> Any:

@@ -1,0 +1,107 @@
+"""How many calls a second the generic functions answer, warm: CEL, Starlark and Python in their processes.
+
+Each is asked about the same small XR, and made to desire fifty resources of it where it composes. The
+yardsticks are plain Python on the same machine in the same run, and an empty program in a confined process:
+the cost of the question and answer alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.compose.messages import Request, Resource, Response, State
+from crossply.functions.builtin import load
+from crossply.functions.builtin.confined.pool import ask
+from crossply.functions.builtin.confined.questions import as_json, state_data
+from crossply.values.structs import to_wire
+from machine import loop_per_second, per_second
+
+RESOURCES = 50
+
+STARLARK_CALLS = """
+for number in range(oxr["spec"]["count"]):
+    Resource("bucket-%d" % number, {
+        "apiVersion": "s3.example.org/v1",
+        "kind": "Bucket",
+        "metadata": {"labels": {"team": get(oxr, "spec.team", "platform")}},
+        "spec": {"forProvider": {"region": oxr["spec"]["region"], "tags": {"a": "b", "c": "d"}}},
+    }, ready = True)
+"""
+STARLARK_MAIN = """
+def main(req):
+    xr = req["observed"]["composite"]["resource"]
+    resources = {}
+    for number in range(xr["spec"]["count"]):
+        resources["bucket-%d" % number] = {"ready": 1, "resource": {
+            "apiVersion": "s3.example.org/v1",
+            "kind": "Bucket",
+            "metadata": {"labels": {"team": xr["spec"]["team"]}},
+            "spec": {"forProvider": {"region": xr["spec"]["region"], "tags": {"a": "b", "c": "d"}}},
+        }}
+    return {"desired": {"resources": resources}}
+"""
+PYTHON = """
+from crossplane.function import resource
+
+def compose(req, rsp):
+    spec = resource.struct_to_dict(req.observed.composite.resource)["spec"]
+    for number in range(int(spec["count"])):
+        bucket = rsp.desired.resources[f"bucket-{number}"]
+        resource.update(bucket, {
+            "apiVersion": "s3.example.org/v1",
+            "kind": "Bucket",
+            "metadata": {"labels": {"team": spec["team"]}},
+            "spec": {"forProvider": {"region": spec["region"], "tags": {"a": "b", "c": "d"}}},
+        })
+        bucket.ready = 1
+"""
+CEL = {
+    "filters": [
+        {"name": "bucket-.*", "expression": "observed.composite.resource.spec.region == 'eu-west-1'"}
+    ],
+    "validations": [{"name": ".*", "expression": "resource.kind == 'Bucket'"}],
+}
+
+
+def request(given: Any, count: int, desired: int = 0) -> Request:
+    """A request of an XR that wants so many resources, where so many are desired already."""
+    xr = {
+        "apiVersion": "example.org/v1",
+        "kind": "XStore",
+        "metadata": {"name": "store"},
+        "spec": {"count": count, "region": "eu-west-1", "team": "blue"},
+    }
+    bucket = {"apiVersion": "s3.example.org/v1", "kind": "Bucket", "spec": {"forProvider": {"region": "eu"}}}
+    resources = {f"bucket-{index}": Resource(bucket) for index in range(desired)}
+    return Request(State(Resource(to_wire(xr))), State(None, resources), input=given, tag="t")
+
+
+def measure(title: str, name: str, given: Any, count: int, loop: float, desired: int = 0) -> None:
+    """Print how often a function answers."""
+    function, asked = load(name), request(given, count, desired)
+    answer: Response = function(asked)
+    assert not answer.results, answer.results
+    assert answer.desired is not None
+    assert len(answer.desired.resources) == count
+    rate = per_second(lambda: function(asked))
+    print(f"{title}, {count} resources: {rate:,.0f} a second ({rate / loop:.3f} loops)")
+
+
+def main() -> None:
+    """Print the figures."""
+    loop = loop_per_second()
+    print(f"yardstick: a loop of plain Python, {loop:,.0f} a second")
+    nothing = as_json([{"observed": state_data(State()), "desired": state_data(State())}, []])
+    empty = per_second(lambda: ask("crossply.functions.builtin.cel_filter.worker", b"[]", nothing))
+    print(
+        f"yardstick: an empty program in a confined process, {empty:,.0f} a second ({empty / loop:.3f} loops)"
+    )
+    for count in (1, RESOURCES):
+        measure("starlark, calls", "starlark", {"spec": {"source": STARLARK_CALLS}}, count, loop)
+        measure("starlark, main", "starlark", {"script": STARLARK_MAIN}, count, loop)
+        measure("python", "python", {"script": PYTHON}, count, loop)
+        measure("cel-filter", "cel-filter", CEL, count, loop, desired=count)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""Scripts in Starlark that would fill the memory, nest without end, or reach out."""
+
+from __future__ import annotations
+
+import resource
+import time
+
+import pytest
+
+from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, State
+from crossply.functions.builtin.starlark.function import run
+
+GENEROUS = 20.0
+"""How long the machine may take for what should take a second."""
+
+
+def complaint(script: str) -> str:
+    begin = time.monotonic()
+    answer = run(Request(State(Resource({})), input={"script": f"def main(req):\n{script}"}, tag="t"))
+    assert time.monotonic() - begin < GENEROUS
+    assert [each.severity for each in answer.results] == [SEVERITY_FATAL]
+    return answer.results[0].message
+
+
+@pytest.mark.parametrize(
+    ("body", "problem", "reason"),
+    [
+        ("    return main(req)\n", "script.star:2:12: Starlark call stack overflow", "recursion"),
+        ("    return 1 << 1000000000\n", "script.star:2:12: Integer overflow", "a huge shift"),
+        ("    x = 'a' * (1 << 40)\n", "script.star:2:9|ended its process", "a huge text"),
+        ("    x = 'a' * (1 << 30)\n    y = x * 1000\n", "ended its process", "a text that is just too huge"),
+        ("    x = [0] * (1 << 30)\n", "script.star:2:9|ended its process", "a huge list"),
+        (
+            "    x = []\n    for i in range(1000000000):\n        x.append('x' * 1000 + str(i))\n",
+            ": takes too much of its 256 MiB of memory",
+            "a list that grows",
+        ),
+        (
+            "    x = 'x'\n    for i in range(100):\n        x = x + x\n",
+            "script.star:4:|script.star:3:|ended its process",
+            "a text that doubles",
+        ),
+        (
+            "    x = [1]\n    for i in range(5000):\n        x = [x]\n    return {'context': {'x': x}}\n",
+            "ended its process|script",
+            "a list in a list, and so on",
+        ),
+        (f"    return {'(' * 20_000}1{')' * 20_000}\n", "script|ended its process", "brackets without end"),
+        ("    x = [i for i in range(1 << 28)]\n", "script.star|ended its process", "a comprehension"),
+        ("    return regex.match('a{1000}{1000}', 'a')\n", "script.star:2:12: error parsing", "a pattern"),
+        ("    return yaml.decode('[' * 100000)\n", "script.star:2:12: ", "YAML without end"),
+        ("    return json.decode('[' * 100000)\n", "script", "JSON without end"),
+    ],
+)
+def test_starlark_loop_a_bomb_ends_soon_and_says_where(body: str, problem: str, reason: str) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    said = complaint(body)
+    assert any(each in said for each in problem.split("|")), (reason, said)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "open",
+        "eval",
+        "exec",
+        "__import__",
+        "globals",
+        "getattr(req, '__class__')",
+        "().__class__",
+        "breakpoint",
+    ],
+)
+def test_starlark_has_no_way_to_python(name: str) -> None:
+    assert "script.star:2:" in complaint(f"    return {name}\n")
+
+
+def test_the_request_that_a_script_changes_is_its_own() -> None:
+    xr = {"spec": {"a": 1.0}}
+    script = "def main(req):\n    req['observed']['composite']['resource']['spec']['a'] = 2\n    return {}\n"
+    assert run(Request(State(Resource(xr)), input={"script": script}, tag="t")).results == ()
+    assert xr == {"spec": {"a": 1.0}}
