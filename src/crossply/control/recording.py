@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from secrets import token_hex
@@ -22,6 +23,9 @@ BURST = 25
 PAUSE = 300.0
 """Seconds between two events about an object that had a burst of them, as in Kubernetes' own controllers."""
 _REMEMBERED = 20_000
+_AT_ONCE = 2
+"""So few events are written at the same time: reconciling comes first."""
+_MOST_WAITING = 20_000
 _LONGEST = 230
 
 
@@ -33,7 +37,8 @@ class Recorder:
         self._allowances = Allowances(BURST, PAUSE, clock)
         self._component = component
         self._told: OrderedDict[tuple[str, str, str], str] = OrderedDict()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._waiting: deque[Object] = deque(maxlen=_MOST_WAITING)
+        self._writers: set[asyncio.Task[None]] = set()
 
     def record(self, about: Object, event: Event) -> None:
         """Tell an event about an object, unless it is the last that was told with this reason and type."""
@@ -48,20 +53,22 @@ class Recorder:
         self._told[key] = event.message
         if len(self._told) > _REMEMBERED:
             self._told.popitem(last=False)
-        task = asyncio.create_task(self._write(_body(about, event, self._component)))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._waiting.append(_body(about, event, self._component))
+        if len(self._writers) < _AT_ONCE:
+            writer = asyncio.create_task(self._write())
+            self._writers.add(writer)
+            writer.add_done_callback(self._writers.discard)
 
     async def settle(self) -> None:
         """Wait for what is being written."""
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*self._writers, return_exceptions=True)
 
-    async def _write(self, body: Object) -> None:
-        try:
-            await self._client.create(EVENT, body)
-        except (CrossplyError, NotOwner):
+    async def _write(self) -> None:
+        """Write what waits, one after the other."""
+        while self._waiting:
             # An event is a courtesy: the condition says the same, and nobody waits for this write.
-            return
+            with suppress(CrossplyError, NotOwner):
+                await self._client.create(EVENT, self._waiting.popleft())
 
 
 def _name_after(name: str) -> str:
