@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tarfile
 import threading
 
 import pytest
@@ -11,7 +12,8 @@ from crossply.containers.once import run_once
 from crossply.containers.settings import MEBIBYTE, Limits, Settings
 from crossply.containers.store import Store, StoredImage
 from crossply.packages.image import digest
-from tests.containers.images import go_image
+from tests.containers.images import go_image, program
+from tests.packages.making import archive, image, member
 
 pytestmark = pytest.mark.xdist_group("containers")
 
@@ -65,7 +67,7 @@ def test_one_that_wants_64_gigabytes_is_ended(engine: str, function: StoredImage
 def test_an_image_whose_program_is_not_there_says_so(engine: str, store: Store) -> None:
     made = go_image(Entrypoint=["/missing"])
     with pytest.raises(
-        ContainerError, match=r"^the container could not be started: .*/missing.*no such file"
+        ContainerError, match=r"^the container could not be started: .*/missing.*[nN]o such file"
     ):
         run_once(store.add(made, digest(made)), b"", Settings(engine=engine))
 
@@ -77,6 +79,11 @@ def test_an_image_whose_program_is_not_there_says_so(engine: str, store: Store) 
         ({"user": "nonroot"}, "the user 'nonroot', whom its /etc/passwd does not have"),
         ({"user": "1:staff"}, "the group 'staff', which its /etc/group does not have"),
         ({"user": "99999999999"}, "no number of a user or group"),
+        (
+            {"WorkingDir": "/proc/self/fd/7"},
+            "started in /proc/self/fd/7, which is not a directory of its own",
+        ),
+        ({"WorkingDir": "/dev/../proc/1"}, "started in /proc/1, which is not a directory of its own"),
     ],
 )
 def test_an_image_that_cannot_be_run_says_why(
@@ -85,3 +92,21 @@ def test_an_image_that_cannot_be_run_says_why(
     made = go_image(**config)
     with pytest.raises(ContainerError, match=reason):
         run_once(store.add(made, digest(made)), b"", Settings())
+
+
+def test_a_link_does_not_start_it_among_the_files_of_the_engine(engine: str, store: Store) -> None:
+    inner = go_image(WorkingDir="/home/function").config
+    files = [member("home", type=tarfile.SYMTYPE, linkname="/proc/self/fd"), member("function", program())]
+    made = image(archive(files))
+    made = made._replace(config={**inner, "rootfs": made.config["rootfs"]})
+    with pytest.raises(ContainerError, match="started in /proc/self/fd/function, which is not a directory"):
+        run_once(store.add(made, digest(made)), b"", settings(engine, "echo"))
+
+
+def test_it_is_started_where_the_image_says(engine: str, store: Store) -> None:
+    made = go_image(Entrypoint=["./function"], WorkingDir="/here")
+    files = image(archive([member("there/function", program(), mode=0o755)]))
+    link = image(archive([member("here", type=tarfile.SYMTYPE, linkname="there")]))
+    diff_ids = {"type": "layers", "diff_ids": [*files.diff_ids, *link.diff_ids]}
+    made = made._replace(config={**made.config, "rootfs": diff_ids}, layers=(*files.layers, *link.layers))
+    assert run_once(store.add(made, digest(made)), b"hi", settings(engine, "echo")).stdout == b"hi"

@@ -14,6 +14,7 @@ from crossply.containers.failures import ContainerEnded, ContainerError, NotList
 from crossply.containers.served import Pauses, ServedContainer
 from crossply.containers.settings import MEBIBYTE, Limits, Settings
 from crossply.containers.store import StoredImage
+from crossply.containers.warm import WarmPool
 from crossply.functions.failures import (
     FunctionError,
     FunctionReplyTooLarge,
@@ -140,6 +141,21 @@ def test_it_can_be_started_before_it_is_called(serve: Serve) -> None:
     container.warm()
     wait_until(lambda: "about to serve" in container.log())
     assert call(container) == THINGS
+
+
+def test_only_so_many_are_kept_warm(engine: str, function: StoredImage) -> None:
+    pool = WarmPool(2)
+    made = [ServedContainer(str(n), function, Settings(engine=engine, limits=SMALL), pool) for n in range(3)]
+    try:
+        first, second, third = (container.target(10).removeprefix("unix:") for container in made)
+        wait_until(lambda: len(pool) == 2)
+        assert [os.path.exists(path) for path in (first, second, third)] == [False, True, True]
+        assert call(made[0]) == THINGS, "it is started again, and another one makes room"
+        assert [os.path.exists(path) for path in (second, third)] == [False, True]
+    finally:
+        for container in made:
+            container.close()
+    assert len(pool) == 0
 
 
 def test_nothing_is_left_of_it_when_it_is_closed(serve: Serve) -> None:

@@ -124,26 +124,30 @@ def _version_1() -> Iterator[tuple[str, str]]:
 
 
 def _version_2(root: str) -> dict[str, str]:
-    """Our own group where it is ours to divide; root makes one of its own beside all others."""
-    base = (
-        root if os.geteuid() == 0 else os.path.join(root, _read("/proc/self/cgroup").strip()[3:].strip("/"))
-    )
-    directory = os.path.join(base, "crossply")
-    try:
-        _enable(base)
-        os.makedirs(directory, exist_ok=True)
-        _enable(directory)
-    except OSError:
-        return {}
-    _remove_orphans(directory)
-    enabled = _read(os.path.join(directory, "cgroup.subtree_control")).split()
-    return {name: directory for name in (MEMORY, CPU, PIDS) if name in enabled}
+    """Where version 2 lets us make groups: root beside all others, a user in a group that was given to them.
+
+    A group that has processes cannot be divided, and ours has; the one around it may be ours as well.
+    """
+    own = os.path.join(root, _read("/proc/self/cgroup").strip().removeprefix("0::").strip("/"))
+    for base in [root] if os.geteuid() == 0 else [own, os.path.dirname(own)]:
+        directory = os.path.join(base, "crossply")
+        try:
+            _enable(base)
+            os.makedirs(directory, exist_ok=True)
+            _enable(directory)
+        except OSError:
+            continue
+        _remove_orphans(directory)
+        enabled = _read(os.path.join(directory, "cgroup.subtree_control")).split()
+        return {name: directory for name in (MEMORY, CPU, PIDS) if name in enabled}
+    return {}
 
 
 def _enable(directory: str) -> None:
     there = _read(os.path.join(directory, "cgroup.controllers")).split()
+    done = _read(os.path.join(directory, "cgroup.subtree_control")).split()
     for name in (MEMORY, CPU, PIDS):
-        if name in there:
+        if name in there and name not in done:
             _write_or_raise(os.path.join(directory, "cgroup.subtree_control"), f"+{name}")
 
 

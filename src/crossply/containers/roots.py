@@ -46,6 +46,20 @@ def _touch(image: Confined, path: str) -> None:
         place.create(0o644).close()
 
 
+def without_links(root: str, path: str) -> str:
+    """The path of a directory of an image, once all symbolic links on the way were followed inside of it."""
+    with Confined(root) as image:
+        try:
+            opened = image.directory(parts_of(path.lstrip("/")))
+        except (UnsafeEntry, OSError) as problem:
+            raise BadImage(f"the image cannot be started in {path}: {problem}") from None
+        try:
+            found = os.readlink(f"/proc/self/fd/{opened}")
+        finally:
+            os.close(opened)
+    return "/" + os.path.relpath(found, os.path.realpath(root)).removeprefix(".")
+
+
 def give_to(root: str, owner: int) -> None:
     """Let somebody else own all of it; nothing to do where that is ourselves."""
     if owner == os.geteuid():

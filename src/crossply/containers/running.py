@@ -18,6 +18,7 @@ from crossply.containers.image_user import image_user
 from crossply.containers.launcher.wire import Message
 from crossply.containers.launching import current_launcher
 from crossply.containers.limits import BY_WATCHING, limits_held, places
+from crossply.containers.roots import without_links
 from crossply.containers.settings import ISOLATED, MEBIBYTE, Settings
 from crossply.containers.store import StoredImage, in_use
 
@@ -124,7 +125,7 @@ def _wanted(image: StoredImage, settings: Settings, identity: Identity, key: str
     held = limits_held()
     inner = image.inner
     ids = map_for(identity, *image_user(image.root, str(inner.get("User") or "")))
-    inside = spec.Inside(inner, ids, tuple(mount.target for mount in settings.mounts))
+    inside = spec.Inside(inner, _directory(image), ids, tuple(mount.target for mount in settings.mounts))
     files = {spec.HOSTS: _host_files(settings)}
     if settings.tls_certificates:
         files[spec.TLS] = _read_all(settings.tls_certificates, _TLS_FILES)
@@ -138,6 +139,14 @@ def _wanted(image: StoredImage, settings: Settings, identity: Identity, key: str
         "relay": None,
         "watched_memory": settings.limits.memory if held.memory == BY_WATCHING else 0,
     }
+
+
+def _directory(image: StoredImage) -> str:
+    """Where the image is started; not where the engine's own open files could be seen through a link."""
+    found = without_links(image.root, spec.working_directory(image.inner))
+    if spec.is_the_kernels(found):
+        raise BadImage(f"the image wants to be started in {found}, which is not a directory of its own")
+    return found
 
 
 def _host_files(settings: Settings) -> dict[str, str]:

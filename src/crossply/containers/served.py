@@ -1,7 +1,7 @@
 """A container that serves calls for as long as it is needed: a function's, with gRPC on port 9443.
 
 It is started at the first call, started anew after it ended (later and later when it ends again and again),
-and stopped when nobody called for a while.
+and stopped when nobody called for a while, or when too many others are called more often.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from crossply.containers.output import Log
 from crossply.containers.running import Running
 from crossply.containers.settings import Settings
 from crossply.containers.store import StoredImage
+from crossply.containers.warm import WarmPool
 
 PORT = 9443
 _POLL = 0.002
@@ -23,11 +24,15 @@ _SETTLED = 30.0
 """Seconds after which a container that ends is not one that ends again and again."""
 
 
+_POOL = WarmPool()
+
+
 class ServedContainer:
     """One function's container, started when it is needed. It can be used from several threads at once."""
 
-    def __init__(self, name: str, image: StoredImage, settings: Settings) -> None:
+    def __init__(self, name: str, image: StoredImage, settings: Settings, pool: WarmPool = _POOL) -> None:
         self.name = name
+        self._pool = pool
         self._image = image
         self._settings = _as_server(settings)
         self._lock = threading.RLock()
@@ -67,8 +72,21 @@ class ServedContainer:
         """Stop it; the next call would start it again."""
         with self._lock:
             serving, self._serving = self._serving, None
+            self._pool.stopped(self)
             if serving is not None:
                 serving.stop()
+
+    def last_call(self) -> float:
+        """When it was last called."""
+        return self._last_call
+
+    def cool_down(self) -> None:
+        """Stop it to make room for others, unless somebody starts it at this very moment."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self.close()
+            finally:
+                self._lock.release()
 
     def log(self) -> str:
         """The last of what it wrote."""
@@ -95,12 +113,14 @@ class ServedContainer:
             raise
         self._serving = serving
         self._stop_when_idle(self._settings.idle_seconds)
+        self._pool.started(self)
 
     def _notice_that_it_ended(self) -> None:
         serving = self._serving
         if serving is None or not serving.running.wait(0):
             return
         self._serving = None
+        self._pool.stopped(self)
         serving.log.finish()
         self._failed(serving.running.explain(serving.log.last_lines()), serving)
         serving.stop()

@@ -20,14 +20,14 @@ TLS_DIRECTORY = "/tls/server"
 TLS_VARIABLE = "TLS_SERVER_CERTS_DIR"
 _PATH = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _LIKELY_TO_BE_KILLED = 500
-_MOST_VOLUMES = 16
+_MOST_VOLUMES = 4
 _RIGHTS = ("bounding", "effective", "permitted", "inheritable", "ambient")
 _MASKED = (
     *("acpi", "asound", "interrupts", "kcore", "keys", "latency_stats", "sched_debug", "scsi"),
     *("timer_list", "timer_stats", "kallsyms", "kmsg", "sysrq-trigger", "config.gz"),
 )
 _READ_ONLY = ("bus", "fs", "irq", "sys")
-_TAKEN = ("/", "/proc", "/dev", "/tmp")
+_NOT_THE_IMAGES = ("proc", "dev", "sys")
 
 
 class Inside(NamedTuple):
@@ -35,6 +35,8 @@ class Inside(NamedTuple):
 
     config: Object
     """Its `config`: entry point, environment, user, working directory."""
+    directory: str
+    """Where to start it, without a symbolic link on the way."""
     ids: IdMap
     mounts: tuple[str, ...]
     """Where the mounts of the settings are to be seen; they are below the directory as mount0, mount1 …"""
@@ -64,7 +66,7 @@ def _process(inside: Inside, settings: Settings, held: Held) -> Object:
         "terminal": False,
         "user": {"uid": inside.ids.user, "gid": inside.ids.group},
         "args": command_of(inside.config, settings),
-        "cwd": working_directory(inside.config),
+        "cwd": inside.directory,
         "env": _environment(inside.config, settings),
         "capabilities": {
             kind: [] for kind in ("bounding", "effective", "permitted", "inheritable", "ambient")
@@ -87,14 +89,20 @@ def command_of(config: Object, settings: Settings) -> list[str]:
 def working_directory(config: Object) -> str:
     """Where to start it."""
     said = config.get("WorkingDir")
-    return said if isinstance(said, str) and said.startswith("/") else "/"
+    return "/" + os.path.normpath(f"/{said}").lstrip("/") if isinstance(said, str) else "/"
 
 
 def volumes_of(config: Object) -> list[str]:
     """Directories that the image wants to write to."""
     said = config.get("Volumes")
-    found = sorted(path for path in said if path.startswith("/")) if isinstance(said, dict) else []
-    return [path for path in found if os.path.normpath(path) not in _TAKEN][:_MOST_VOLUMES]
+    found = sorted(os.path.normpath(path) for path in said) if isinstance(said, dict) else []
+    wanted = [path for path in found if path.startswith("/") and path not in ("/", "//", "/tmp")]
+    return [path for path in wanted if not is_the_kernels(path)][:_MOST_VOLUMES]
+
+
+def is_the_kernels(path: str) -> bool:
+    """Tell whether a path leads to what the kernel shows instead of files."""
+    return os.path.normpath(path).lstrip("/").partition("/")[0] in _NOT_THE_IMAGES
 
 
 def _texts(value: Any) -> list[str]:

@@ -1,0 +1,46 @@
+"""The containers that are kept started, warm for the next call: only so many of them at a time."""
+
+from __future__ import annotations
+
+import threading
+from typing import Protocol
+
+DEFAULT = 64
+
+
+class Warm(Protocol):
+    """A container that is started."""
+
+    def last_call(self) -> float:
+        """When it was last called."""
+        ...
+
+    def cool_down(self) -> None:
+        """Stop it, unless somebody starts it at this very moment."""
+        ...
+
+
+class WarmPool:
+    """Where more are started than may be, those not called for longest are stopped."""
+
+    def __init__(self, most: int = DEFAULT) -> None:
+        self._most = most
+        self._warm: dict[int, Warm] = {}
+        self._lock = threading.Lock()
+
+    def started(self, container: Warm) -> None:
+        """One more is warm."""
+        with self._lock:
+            self._warm[id(container)] = container
+            found = sorted(self._warm.values(), key=lambda each: each.last_call())
+            surplus = [each for each in found if each is not container][: max(len(found) - self._most, 0)]
+        for each in surplus:
+            each.cool_down()
+
+    def stopped(self, container: Warm) -> None:
+        """One less is."""
+        with self._lock:
+            self._warm.pop(id(container), None)
+
+    def __len__(self) -> int:
+        return len(self._warm)
