@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from crossply.apiserver.custom.approval import approval_sentence, approval_state, is_protected
 from crossply.apiserver.custom.conditions import (
     Condition,
@@ -104,6 +106,24 @@ def _approval(definition: Object) -> Condition | None:
 
 
 def _structure(definition: Object) -> Condition | None:
+    """What is said of the schemas. A definition is looked at for every change of its status: once will do."""
+    metadata = definition["metadata"]
+    key = (str(metadata.get("uid") or ""), metadata.get("generation"))
+    if not key[0]:
+        return _check_structure(definition)
+    if key not in _looked_at:
+        if len(_looked_at) >= _MOST_LOOKED_AT:
+            _looked_at.clear()
+        _looked_at[key] = _check_structure(definition)
+    return _looked_at[key]
+
+
+_MOST_LOOKED_AT = 1000
+_looked_at: dict[tuple[str, Any], Condition | None] = {}
+"""What was found, by the uid and the generation, which is another one for another spec."""
+
+
+def _check_structure(definition: Object) -> Condition | None:
     """Definitions with schemas that are not structural are refused; restored ones may have some."""
     errors = []
     for index, version in enumerate(definition["spec"].get("versions") or ()):
