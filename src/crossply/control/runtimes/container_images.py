@@ -58,6 +58,9 @@ class RevisionImages:
         secrets = [str(each.get("name") or "") for each in revision["spec"].get("packagePullSecrets") or ()]
         digest = annotations_of(revision).get(DIGEST, "")
         async with self._fetching.opened(image, secrets, digest) as opened:
+            kept = await asyncio.to_thread(self._store.get, opened.resolved.digest)
+            if kept is not None:
+                return kept
             await asyncio.to_thread(self._store.prepare)
             with tempfile.TemporaryDirectory(prefix="pull-", dir=self._store.directory) as directory:
                 pulled = await pull_image(opened.registries, opened.resolved.reference, directory)

@@ -1,0 +1,118 @@
+"""Revisions in containers of this machine: pulled, called, and given new certificates between two calls."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from datetime import timedelta
+
+import pytest
+
+from crossply.compose.messages import Request, Resource, State
+from crossply.control.calls.ways import Way
+from crossply.control.packages.settings import PackageSettings
+from crossply.control.plane import plane_for
+from crossply.control.runtimes.authority import Lives
+from crossply.control.runtimes.choice import parse_runtimes
+from crossply.control.runtimes.container_start import ImagePlace
+from crossply.control.runtimes.credentials import CredentialSettings
+from crossply.control.runtimes.runtimes import Runtimes, RuntimeSettings
+from crossply.errors import CrossplyError
+from crossply.kube.client import Client
+from tests.containers.images import go_image
+from tests.control.test_runtimes import Revision, alone, runtime_says
+from tests.functions.small_images import needs_containers
+from tests.packages import peers
+
+__all__ = ["alone"]
+pytestmark = [
+    *(mark for mark in needs_containers if mark.name != "xdist_group"),
+    pytest.mark.xdist_group("e2e"),
+    pytest.mark.usefixtures("installed", "alone"),
+]
+
+DESIRED = State(None, {"a": Resource({"kind": "A"})})
+REQUEST = Request(State(Resource({"kind": "XR"})), DESIRED)
+SHORT = Lives(certificate=timedelta(seconds=3), skew=timedelta(0))
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory):
+    with peers.docker_registry(tmp_path_factory.mktemp("registry")) as address:
+        peers.pushed(address, go_image(), "function-go:v1")
+        yield f"{address}/function-go:v1"
+
+
+@contextlib.asynccontextmanager
+async def containers(client, ns, directory, lives=Lives()):  # noqa: B008 - it is immutable
+    """The part of a control plane that runs functions in containers; gives how a revision is called."""
+    settings = RuntimeSettings(parse_runtimes("Container"), CredentialSettings(ns, lives=lives))
+    async with Client(client.config) as own:
+        plane = plane_for(own)
+        place = ImagePlace(PackageSettings(namespace=ns), str(directory))
+        running = Runtimes(plane, settings, images=place)
+        async with plane.caches:
+            try:
+                await running.start()
+                yield (
+                    lambda name: plane.functions.opening.schemes["container"](
+                        Way("f", "", f"container:///{name}", name)
+                    ),
+                    running,
+                )
+            finally:
+                await running.stop()
+                await plane.recorder.settle()
+
+
+def test_certificates_are_replaced_while_calls_go_on(connect, ns, image, tmp_path):
+    async def case(client):
+        async with containers(client, ns, tmp_path, SHORT) as (opener, running):
+            revision = await (await Revision(client).make(image=image)).establish()
+            await revision.until(runtime_says("True"))
+            runner, seen, calls = opener(revision.name), set(), 0
+            while len(seen) < 3:
+                several = (asyncio.to_thread(runner, REQUEST, 20.0) for _ in range(4))
+                assert {each.desired == DESIRED for each in await asyncio.gather(*several)} == {True}
+                seen.add(running._containers._running[revision.name].renewal)
+                calls += 1
+            assert calls > len(seen)
+
+    connect(case)
+
+
+def test_what_keeps_a_revision_from_running_is_its_condition(connect, ns, image, tmp_path):
+    async def case(client):
+        async with containers(client, ns, tmp_path) as (_, _):
+            missing = await (await Revision(client).make(image=f"{image}-no")).establish()
+            found = await missing.until(runtime_says("False"))
+            [told] = [each for each in found["status"]["conditions"] if each["type"] == "RuntimeHealthy"]
+            assert f"{image}-no" in told["message"]
+            never = await (await Revision(client).make(image=image, packagePullPolicy="Never")).establish()
+            await never.until(
+                runtime_says(
+                    "False",
+                    f"post establish runtime hook failed for package: the image "
+                    f"{image} is not here, and its pull policy is Never",
+                )
+            )
+
+    connect(case)
+
+
+def test_a_revision_is_called_before_anybody_looked_at_it_and_not_after_it_is_gone(
+    connect, ns, image, tmp_path
+):
+    async def case(client):
+        async with containers(client, ns, tmp_path) as (opener, _):
+            revision = await Revision(client).make(image=image)  # not established: nobody has it run
+            await revision.until(lambda found: found["status"]["endpoint"])
+            runner = opener(revision.name)
+            assert (await asyncio.to_thread(runner, REQUEST, 30.0)).desired == DESIRED
+            runner.close()
+            gone = opener(f"gone-{secrets.token_hex(4)}")
+            with pytest.raises(CrossplyError, match="is gone"):
+                await asyncio.to_thread(gone, REQUEST, 5.0)
+
+    connect(case)
