@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.e2e.container_functions import InContainers, telling
+from tests.e2e.packaging import FUNCTION
 from tests.e2e.pipelines import entry, resources
 from tests.e2e.planning import Plans
 from tests.e2e.scenario import COMPOSITION
@@ -48,6 +49,14 @@ def test_a_plan_calls_the_image_that_is_installed_whatever_its_tag_stands_for_no
         await things.compose(resources(entry("made", base=BY)), shelf.step())
         await shelf.push_image(telling("another"), "v1")
         assert composed(await plans.of(things.body())) == "installed"
+        await shelf.push_image(telling("upgraded"), "v2")
+        upgrade = {
+            "apiVersion": FUNCTION.api_version,
+            "kind": FUNCTION.kind,
+            "metadata": {"name": shelf.function},
+            "spec": {"package": f"{shelf.source(shelf.name)}:v2"},
+        }
+        assert composed(await plans.of(upgrade, things.body())) == "upgraded"
 
     plan(scenario)
 

@@ -59,15 +59,21 @@ def _pinned(revision: Object) -> Object:
 
 
 def _coming(function: Object, revisions: list[Object]) -> Object | None:
-    """The revision that a Function is about to get, if it needs no package for it."""
+    """The revision that a Function is about to get."""
+    image = function["spec"]["package"]
     try:
-        if needs_package(function) or function["spec"].get("revisionActivationPolicy") == MANUAL:
-            return None
+        local = not needs_package(function)
     except CrossplyError:
         return None
-    identity = Identity(local_identity(function), function["spec"]["package"], [])
+    if function["spec"].get("revisionActivationPolicy") == MANUAL:
+        return None
+    if not local and (function.get("status") or {}).get("currentIdentifier") == image:
+        return None
+    # Nobody has looked up the digest of an image that is not installed yet; its name is as good here.
+    identity = Identity(local_identity(function), image, [])
     highest = max((each["spec"]["revision"] for each in revisions), default=0)
     newest = [name_of(each) for each in revisions if each["spec"]["revision"] == highest]
     if newest == [revision_name(function, identity)]:
         return None
-    return revision_for(function, FUNCTIONS, identity, Decision(highest + 1, active=True))
+    coming = revision_for(function, FUNCTIONS, identity, Decision(highest + 1, active=True))
+    return coming if local else {**coming, "status": {"endpoint": f"image:///{name_of(coming)}"}}
