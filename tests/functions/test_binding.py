@@ -6,8 +6,10 @@ import pytest
 
 from crossply.functions import builtin
 from crossply.functions.binding import bind, choose_runtime
+from crossply.functions.docker import Container
 from crossply.functions.docker_settings import read_settings
 from crossply.functions.failures import ContainerEngineUnavailable, FunctionNotBound, RuntimeAnnotationError
+from crossply.functions.in_container import InContainer
 from crossply.functions.in_process import InProcess
 from crossply.functions.process import LocalProcess
 from crossply.functions.remote import Remote
@@ -116,6 +118,31 @@ def test_without_an_engine_a_container_says_what_to_do_instead(monkeypatch, tmp_
     assert str(refused.value).startswith(f'cannot run Function "f": package "{OTHER}": no container engine')
     assert "Development" in refused.value.hint
     runner.close()
+
+
+@pytest.mark.parametrize(
+    ("given", "preferred", "kind", "reason"),
+    [
+        (function(OTHER, **{THEIRS: "Docker"}), None, InContainer, "any engine does"),
+        (function(OTHER, **{THEIRS: "Docker"}), "docker", Container, "the command insists"),
+        (function(OTHER, **{OURS: "docker"}), None, Container, "our annotation insists"),
+        (
+            function(OTHER, **{THEIRS: "Docker", f"{THEIRS}-docker-name": "x"}),
+            None,
+            Container,
+            "only Docker's",
+        ),
+        (function(OTHER), None, InContainer, "the default"),
+    ],
+)
+def test_without_docker_a_container_of_ours_takes_its_place(
+    monkeypatch, tmp_path, given, preferred, kind, reason
+):
+    crun = tmp_path / "crun"
+    crun.touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nothing.sock")
+    assert type(bind(given, preferred)) is kind, reason
 
 
 def test_a_process_needs_its_command():

@@ -3,7 +3,8 @@
 In this order: our annotation `crossply.dev/runtime`; Crossplane's `render.crossplane.io/runtime` where it
 says Development or InProcess; the command's `--function-runtime`; Crossplane's annotation where it says
 Docker; and without any of them a built-in function that has the name of the package, else a container: one
-that is started here where crun or runc is installed, and one of Docker's where not.
+that is started here where crun or runc is installed, and one of Docker's where not. Where Crossplane's
+annotation says Docker and none answers, it is one of ours too.
 """
 
 from __future__ import annotations
@@ -52,9 +53,15 @@ def choose_runtime(function: Object, preferred: str | None = None) -> str:
         return DOCKER
     if builtin.for_package(_package(function)):
         return BUILTIN
-    return (
-        DOCKER if any(f"{CROSSPLANE_RUNTIME}-docker-{key}" in annotations for key in _DOCKERS) else CONTAINER
-    )
+    return DOCKER if _insists_on_docker(function) else CONTAINER
+
+
+def _insists_on_docker(function: Object) -> bool:
+    """Tell whether it is said in our own words, or speaks of what only Docker has."""
+    annotations = _annotations(function)
+    if annotations.get(RUNTIME):
+        return True
+    return any(f"{CROSSPLANE_RUNTIME}-docker-{key}" in annotations for key in _DOCKERS)
 
 
 def remote_target(function: Object) -> str:
@@ -65,6 +72,8 @@ def remote_target(function: Object) -> str:
 def bind(function: Object, preferred: str | None = None) -> Runner:
     """The runner that serves a Function."""
     runtime = choose_runtime(function, preferred)
+    if runtime == DOCKER and not preferred and not _insists_on_docker(function):
+        return _docker_or_ours(function)
     return _OPENERS[runtime](function)
 
 
@@ -121,6 +130,20 @@ def _container(function: Object) -> Runner:
     from crossply.containers.engine import engine_installed
 
     return _in_container(function, to_completion=False) if engine_installed(os.environ) else _docker(function)
+
+
+def _docker_or_ours(function: Object) -> Runner:
+    """Crossplane's Docker where there is one; what it is there for works without."""
+    import os
+
+    from crossply.functions.docker_engine import find_engine
+    from crossply.functions.failures import ContainerEngineUnavailable
+
+    try:
+        find_engine(os.environ)
+    except ContainerEngineUnavailable:
+        return _container(function)
+    return _docker(function)
 
 
 def _to_completion(function: Object) -> Runner:
