@@ -15,6 +15,9 @@ from crossply.functions.builtin.confined.questions import as_json, state_data
 
 _LANGUAGE = "crossply.functions.builtin.cel_filter.worker"
 
+BOOL, STRING = "bool", "string"
+"""The kinds of values that expressions are to have."""
+
 
 class ExpressionError(Exception):
     """An expression has no value. It never leaves the function: it becomes a fatal result."""
@@ -25,32 +28,36 @@ class Question(NamedTuple):
 
     expression: str
     about: str | None = None
-    kind: str = "bool"
+    kind: str = BOOL
 
 
 def evaluate(request: Request, expressions: Sequence[str]) -> list[bool]:
     """What conditions say of a request; ExpressionError of the first that says nothing."""
     values: list[bool] = []
-    for value in answers(request, [Question(expression) for expression in expressions]):
+    program = [(expression, BOOL) for expression in expressions]
+    for value in answers(request, [Question(expression) for expression in expressions], program):
         if isinstance(value, ExpressionError):
             raise value
         values.append(value)
     return values
 
 
-def answers(request: Request, questions: Sequence[Question]) -> list[Any]:
-    """The value of each expression, or the ExpressionError that says why it has none."""
+def answers(request: Request, questions: Sequence[Question], program: Sequence[tuple[str, str]]) -> list[Any]:
+    """The value of each expression, or the ExpressionError that says why it has none.
+
+    The program is all expressions that a step may ask, with their kinds: it has one worker, whatever it asks.
+    """
     import orjson
 
-    programs = list(dict.fromkeys((each.expression, each.kind) for each in questions))
-    asked = [(programs.index((each.expression, each.kind)), each.about) for each in questions]
+    places = {expression: index for index, expression in enumerate(program)}
+    asked = [(places[each.expression, each.kind], each.about) for each in questions]
     try:
         data = {
             "observed": state_data(request.observed),
             "desired": state_data(request.desired),
             "context": request.context or {},
         }
-        reply = ask(_LANGUAGE, as_json(programs), as_json([data, asked]))
+        reply = ask(_LANGUAGE, as_json(program), as_json([data, asked]))
     except (ProgramError, TypeError) as error:  # the latter: a text that is no Unicode
         raise ExpressionError(str(error)) from None
     return [ExpressionError(problem) if problem else value for value, problem in orjson.loads(reply)]

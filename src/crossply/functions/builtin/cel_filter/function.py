@@ -19,7 +19,13 @@ from crossply.compose.messages import (
     fatal,
     respond,
 )
-from crossply.functions.builtin.cel_filter.expressions import ExpressionError, Question, answers
+from crossply.functions.builtin.cel_filter.expressions import (
+    BOOL,
+    STRING,
+    ExpressionError,
+    Question,
+    answers,
+)
 from crossply.functions.builtin.cel_filter.input import InputError, read_input
 from crossply.values import Object
 from crossply.values.goquote import quote
@@ -35,89 +41,107 @@ class _StepError(Exception):
 def run(request: Request) -> Response:
     """Remove what the filters remove, and say what the validations find."""
     try:
-        given = read_input(request)
+        step = _Step(request, read_input(request))
     except InputError as error:
         return fatal(request, f"cannot get filters from *v1.RunFunctionRequest: {error}")
-    try:
-        desired = filtered(request, given.get("filters", []))
-        results = findings(request, given.get("validations", []))
     except _StepError as error:
         return fatal(request, str(error))
-    return respond(request, desired=desired, results=tuple(results))
+    try:
+        return step.answer()
+    except _StepError as error:
+        return fatal(request, str(error))
 
 
-def filtered(request: Request, filters: list[Object]) -> State:
-    """The desired state without the resources that a filter removes."""
-    patterns = [_pattern(each.get("name", ""), "filter", index) for index, each in enumerate(filters)]
-    values = _values(request, [Question(each.get("expression", "")) for each in filters])
-    removing = []
-    for index, (pattern, value) in enumerate(zip(patterns, values, strict=True)):
-        if isinstance(value, ExpressionError):
-            raise _unanswered(filters[index].get("expression", ""), "filter", index, value)
-        if not value:
-            removing.append(pattern)
-    kept = {
-        name: resource
-        for name, resource in request.desired.resources.items()
-        if not any(pattern.search(name) for pattern in removing)
-    }
-    return State(request.desired.composite, kept)
+class _Step:
+    """The filters and validations of one step. All its expressions are one program, and asked at once."""
 
+    def __init__(self, request: Request, given: Object) -> None:
+        self._request = request
+        self._filters: list[Object] = given.get("filters", [])
+        self._validations: list[Object] = given.get("validations", [])
+        self._patterns = [
+            _pattern(each.get("name", ""), "filter", index) for index, each in enumerate(self._filters)
+        ]
+        self._asked = [
+            (index, Question(validation.get("expression", ""), about))
+            for index, validation in enumerate(self._validations)
+            for about in _about(request, validation, index)
+        ]
+        texts = [each.get("expression", "") for each in (*self._filters, *self._validations)]
+        told = [each["messageExpression"] for each in self._validations if "messageExpression" in each]
+        self._program = [*((text, BOOL) for text in texts), *((text, STRING) for text in told)]
 
-def findings(request: Request, validations: list[Object]) -> list[Result]:
-    """What the validations find wrong."""
-    asked: list[tuple[int, Question]] = []
-    for index, validation in enumerate(validations):
-        if validation.get("severity", "Fatal") not in _SEVERITIES:
-            raise _StepError(f"severity of validation {index} must be one of Fatal, Warning")
-        expression = validation.get("expression", "")
-        asked += [(index, Question(expression, name)) for name in _about(request, validation, index)]
-    values = _values(request, [question for _, question in asked])
-    failed = []
-    for (index, question), value in zip(asked, values, strict=True):
-        if isinstance(value, ExpressionError):
-            raise _unanswered(question.expression, "validation", index, value)
-        if not value:
-            failed.append((validations[index], question))
-    return _told(request, failed)
+    def answer(self) -> Response:
+        """What the expressions say."""
+        filtering = [Question(each.get("expression", "")) for each in self._filters]
+        values = self._values([*filtering, *(question for _, question in self._asked)])
+        desired = self._filtered(values[: len(filtering)])
+        results = self._findings(values[len(filtering) :])
+        return respond(self._request, desired=desired, results=tuple(results))
+
+    def _filtered(self, values: list[Any]) -> State:
+        """The desired state without the resources that a filter removes."""
+        removing = []
+        for index, value in enumerate(values):
+            if isinstance(value, ExpressionError):
+                raise _unanswered(self._filters[index].get("expression", ""), "filter", index, value)
+            if not value:
+                removing.append(self._patterns[index])
+        desired = self._request.desired
+        kept = {
+            name: resource
+            for name, resource in desired.resources.items()
+            if not any(pattern.search(name) for pattern in removing)
+        }
+        return State(desired.composite, kept)
+
+    def _findings(self, values: list[Any]) -> list[Result]:
+        """What the validations find wrong."""
+        failed = []
+        for (index, question), value in zip(self._asked, values, strict=True):
+            if isinstance(value, ExpressionError):
+                raise _unanswered(question.expression, "validation", index, value)
+            if not value:
+                failed.append((self._validations[index], question))
+        asking = [
+            Question(validation["messageExpression"], question.about, STRING)
+            for validation, question in failed
+            if "messageExpression" in validation
+        ]
+        texts = iter(self._values(asking))
+        return [
+            _result(validation, question, next(texts) if "messageExpression" in validation else None)
+            for validation, question in failed
+        ]
+
+    def _values(self, questions: list[Question]) -> list[Any]:
+        if not questions:
+            return []
+        try:
+            return answers(self._request, questions, self._program)
+        except ExpressionError as error:
+            raise _StepError(f"cannot evaluate CEL expressions: {error}") from None
 
 
 def _about(request: Request, validation: Object, index: int) -> list[str | None]:
     """The desired resources that a validation is asked about; without a pattern, the request as a whole."""
+    if validation.get("severity", "Fatal") not in _SEVERITIES:
+        raise _StepError(f"severity of validation {index} must be one of {', '.join(_SEVERITIES)}")
     if "name" not in validation:
         return [None]
     pattern = _pattern(validation["name"], "validation", index)
     return [name for name in sorted(request.desired.resources) if pattern.search(name)]
 
 
-def _told(request: Request, failed: list[tuple[Object, Question]]) -> list[Result]:
-    asking = [
-        Question(validation["messageExpression"], question.about, "string")
-        for validation, question in failed
-        if "messageExpression" in validation
-    ]
-    texts = iter(_values(request, asking))
-    results = []
-    for validation, question in failed:
-        text = next(texts) if "messageExpression" in validation else None
-        severity = _SEVERITIES[validation.get("severity", "Fatal")]
-        results.append(Result(severity, _message(validation, question, text), None, TARGET_COMPOSITE))
-    return results
+def _result(validation: Object, question: Question, text: Any) -> Result:
+    severity = _SEVERITIES[validation.get("severity", "Fatal")]
+    return Result(severity, _message(validation, question, text), None, TARGET_COMPOSITE)
 
 
 def _message(validation: Object, question: Question, text: Any) -> str:
     said = text if isinstance(text, str) and text else validation.get("message")
     story = said or f"failed validation: {question.expression}"
     return story if question.about is None else f"resource {quote(question.about)}: {story}"
-
-
-def _values(request: Request, questions: list[Question]) -> list[Any]:
-    if not questions:
-        return []
-    try:
-        return answers(request, questions)
-    except ExpressionError as error:
-        raise _StepError(f"cannot evaluate CEL expressions: {error}") from None
 
 
 def _pattern(name: str, what: str, index: int) -> Any:
