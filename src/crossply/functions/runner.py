@@ -1,7 +1,8 @@
 """The one way to call a function, however it is run.
 
-`binding` decides which runner serves a Function; `in_process`, `process`, `remote` and `docker` are the
-runners. A runner opens what it needs at its first call, so a function that no step uses costs nothing.
+`binding` decides which runner serves a Function; `in_process`, `process`, `remote`, `in_container` and
+`docker` are the runners. A runner opens what it needs at its first call, so a function that no step uses
+costs nothing.
 """
 
 from __future__ import annotations
