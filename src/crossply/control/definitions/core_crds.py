@@ -7,6 +7,7 @@ we have, or that Crossplane once had; the definitions of the first design are he
 from __future__ import annotations
 
 import importlib.resources
+from functools import cache
 
 import orjson
 
@@ -52,6 +53,12 @@ def core_crds() -> list[Object]:
         _publication(),
         container_config_crd(),
     ]
+
+
+@cache
+def core_names() -> frozenset[str]:
+    """What they are called."""
+    return frozenset(crd["metadata"]["name"] for crd in core_crds())
 
 
 def _spec_of(version: Object) -> Object:

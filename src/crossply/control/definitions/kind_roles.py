@@ -7,7 +7,7 @@ larger ones: the controllers' own, and those of administrators, editors, viewers
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import orjson
@@ -47,19 +47,23 @@ class KindRoles:
 
     async def keep(self, definition: Object, granted: Granted) -> None:
         """Write those roles of a definition that are missing or were changed."""
+        await self.keep_all(definition, roles_for(definition, granted))
+
+    async def keep_all(self, owner: Object, roles: Iterable[Object]) -> None:
+        """The same for roles of any owner."""
         await self._roles.synced.wait()
-        for role in roles_for(definition, granted):
+        for role in roles:
             data = self._roles.get("", role["metadata"]["name"])
             if data is None or not contains(orjson.loads(data), role):
-                await self._write(definition, role)
+                await self._write(owner, role)
 
-    async def _write(self, definition: Object, role: Object) -> None:
+    async def _write(self, owner: Object, role: Object) -> None:
         try:
             self._roles.learn(await self._plane.keeping.apply(CLUSTER_ROLE, role, MANAGER))
         except Forbidden as problem:
             # We may not grant what we do not have: the kinds work all the same, for those who may use them.
             told = f"cannot apply ClusterRole {role['metadata']['name']}: {problem}"
-            self._plane.recorder.record(definition, Event(WARNING, APPLY, told))
+            self._plane.recorder.record(owner, Event(WARNING, APPLY, told))
 
     def wake(self, kind: str, add: Callable[[str], None]) -> None:
         """Have a definition of a kind looked at again when one of its roles was changed or deleted."""

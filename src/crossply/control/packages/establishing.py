@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 import orjson
 
 from crossply.compose.metadata import annotations_of, labels_of, name_of
+from crossply.control.definitions.core_crds import core_names
 from crossply.control.definitions.defined_kinds import Waiting
 from crossply.control.field_owners import is_applied
 from crossply.control.kinds import CRD, SECRET
@@ -129,6 +130,8 @@ class Establishing:
 
     async def _wish(self, obj: Object, revision: Object, active: bool) -> _Wish:
         kind = await self._plane.discovery.kind_for(obj["apiVersion"], obj["kind"])
+        if kind.kind == CRD.kind and name_of(obj) in core_names():
+            raise AlreadyControlled(f"{name_of(obj)} is already controlled by the control plane itself", {})
         live = await self._plane.keeping.get(kind, name_of(obj))
         try:
             references = owners(live, name_of(obj), revision, active)

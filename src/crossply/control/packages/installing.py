@@ -13,6 +13,8 @@ from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondit
 from crossply.compose.metadata import annotations_of, name_of
 from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
 from crossply.control.conditions import with_conditions
+from crossply.control.definitions.kind_roles import KindRoles
+from crossply.control.kinds import CLUSTER_ROLE
 from crossply.control.packages.checking import (
     LOCAL_META,
     capabilities,
@@ -27,6 +29,7 @@ from crossply.control.packages.finalizer import hold
 from crossply.control.packages.locking import Locking
 from crossply.control.packages.package_kinds import PackageKind
 from crossply.control.packages.packed import Packed
+from crossply.control.packages.provider_roles import roles_of_provider
 from crossply.control.packages.revisions_local import is_local
 from crossply.control.packages.steps import StepFailed, step
 from crossply.control.plane import Plane
@@ -100,6 +103,7 @@ class InstallingController:
         self._plane, self._kind = plane, kind
         self._fetching, self._locking = fetching, locking
         self._establishing = Establishing(plane, namespace)
+        self._roles = KindRoles(plane, plane.caches.acquire(CLUSTER_ROLE))
         self._known: dict[str, _Known] = {}
 
     def forget(self, name: str) -> None:
@@ -262,4 +266,7 @@ class InstallingController:
             self._plane.recorder.record(look.revision, Event(WARNING, SYNC, told))
         if result.references:
             look.status["objectRefs"] = result.references
+        if look.is_active:
+            roles = roles_of_provider(look.revision, result.references)
+            await self._roles.keep_all(look.revision, roles)
         self._known[look.name] = known._replace(established=result.generations)
