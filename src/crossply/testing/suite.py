@@ -5,10 +5,13 @@ Everything is kept with the path at which it was written, so that a failure can 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from crossply.values import Object
 from crossply.values.yaml import Document
+from crossply.values.yaml.limits import MAX_NODES
+from crossply.values.yaml.tree import Node, compose, find_line
 
 API_VERSION = "crossply.dev/v1alpha1"
 KIND = "CompositionTest"
@@ -147,9 +150,16 @@ class Suite(NamedTuple):
 
     def place(self, path: Path) -> str:
         """The file and line of a field; of the nearest field around it where it is not written."""
-        while path:
-            line = self.document.locate(path)
+        root = _nodes(self.document.text)
+        while path and root is not None:
+            line = find_line(root, path)
             if line is not None:
-                return f"{self.document.source}:{line}"
+                return f"{self.document.source}:{self.document.line + line}"
             path = path[:-1]
         return f"{self.document.source}:{self.document.line}"
+
+
+@lru_cache(maxsize=1)
+def _nodes(text: bytes) -> Node | None:
+    """The nodes of a suite's text. Every case asks for lines: it is parsed once, and not for each of them."""
+    return compose(text, MAX_NODES)
