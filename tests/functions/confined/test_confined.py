@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -159,6 +160,39 @@ def test_a_nursery_that_dies_is_replaced() -> None:
     finally:
         fragile.close()
         sys.path.pop(0)
+
+
+ASKING = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+from crossply.functions.builtin.confined.pool import Pool
+pool = Pool("outlaw")
+print(pool.ask(b"said = os.getpid()", b"").decode(), pool._nursery._process.pid, flush=True)
+pool.ask(b"while True: pass", b"")
+"""
+
+
+@LINUX
+def test_nobody_is_left_when_the_parent_is_killed() -> None:
+    here = str(Path(__file__).parent)
+    command = [sys.executable, "-c", ASKING, here]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        numbers = [int(number) for number in parent.stdout.readline().split()]
+        time.sleep(0.2)
+        parent.kill()
+    deadline = time.monotonic() + GENEROUS
+    while any(_runs(number) for number in numbers):
+        assert time.monotonic() < deadline, numbers
+        time.sleep(0.05)
+
+
+def _runs(number: int) -> bool:
+    """Whether a process is there, and not only waits for somebody to ask how it ended."""
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 ENDLESS = {

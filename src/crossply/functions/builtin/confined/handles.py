@@ -29,6 +29,8 @@ _MAIN = (
 _KEPT_VARIABLES = ("LD_LIBRARY_PATH",)
 _DIED = f"ended its process: it takes more than {MEMORY >> 20} MiB of memory, or nests too deep"
 
+_NO_PROCESS = "cannot be run: no process can be started for it"
+
 
 class ProgramError(Exception):
     """A user's program cannot be run; the text says why. It never leaves a function: it becomes fatal."""
@@ -97,17 +99,11 @@ class NurseryHandle:
         self._control, other = socket.socketpair()
         self._control.settimeout(START_SECONDS)
         with other:
-            paths = [os.path.abspath(path) for path in sys.path]
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _MAIN, module, str(other.fileno()), *paths],
-                pass_fds=(other.fileno(),),
-                env={name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                cwd="/",
-                start_new_session=True,  # what a terminal sends to the user's command is not for it
-            )
+            try:
+                self._process = _started(module, other.fileno())
+            except OSError as problem:
+                self._control.close()
+                raise Broken(f"{_NO_PROCESS}: {problem}") from None
 
     def alive(self) -> bool:
         """Whether it can start workers."""
@@ -125,7 +121,7 @@ class NurseryHandle:
         if len(number) != 4:
             ours.close()
             self.close()
-            raise Broken("cannot be run: no process can be started for it")
+            raise Broken(_NO_PROCESS)
         return WorkerHandle(program, ours, self, int.from_bytes(number, "big"))
 
     def kill(self, number: int) -> None:
@@ -141,3 +137,17 @@ class NurseryHandle:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+
+def _started(module: str, descriptor: int) -> subprocess.Popen[bytes]:
+    paths = [os.path.abspath(path) for path in sys.path]
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _MAIN, module, str(descriptor), *paths],
+        pass_fds=(descriptor,),
+        env={name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd="/",
+        start_new_session=True,  # what a terminal sends to the user's command is not for it
+    )

@@ -2,7 +2,8 @@
 
 Three walls, one behind the other:
 
-* limits of the kernel: memory, and no descriptor more than it has, so no file, socket or pipe can be opened;
+* limits of the kernel: memory (on Linux), and no descriptor more than it has, so no file, socket or pipe can
+  be opened;
 * namespaces of its own for users, network, mounts and messages, where the kernel grants them: without rights
   over the machine, and on an empty network;
 * on Linux a filter of system calls (`system_calls`), which is the strongest of the three: whatever a program
@@ -31,31 +32,25 @@ class _Program(ctypes.Structure):
 def confine() -> None:
     """Go behind the walls; OSError if the kernel refuses one that must stand."""
     machine = os.uname().machine if os.uname().sysname == "Linux" else ""
-    memory = _in_use() + MEMORY
     library = ctypes.CDLL(None, use_errno=True)
     if machine:
+        _limit_memory()
         library.unshare(_NEW_NAMESPACES)  # containers often forbid it: the other walls stand without it
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
-    _limit_memory(memory)
+    for limit in (resource.RLIMIT_CORE, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE):
+        resource.setrlimit(limit, (0, 0))
     instructions = filter_program(machine)
     if instructions is not None:
         _install(library, instructions)
 
 
-def _in_use() -> int:
-    """How many bytes of address space the process has already."""
-    try:
-        with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[0]) * resource.getpagesize()
-    except OSError:
-        return 1 << 30  # no such file on this system: leave room for any interpreter
-
-
-def _limit_memory(memory: int) -> None:
+def _limit_memory() -> None:
+    """Bound the address space, counted from what the process has already."""
+    with open("/proc/self/statm", "rb") as file:
+        in_use = int(file.read().split()[0]) * resource.getpagesize()
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    allowed = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
+    allowed = in_use + MEMORY
+    if hard != resource.RLIM_INFINITY:
+        allowed = min(allowed, hard)
     resource.setrlimit(resource.RLIMIT_AS, (allowed, allowed))
 
 

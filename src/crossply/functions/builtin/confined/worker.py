@@ -53,10 +53,13 @@ def serve(descriptor: int, language: Language) -> None:
     with contextlib.suppress(frames.Closed):
         program = frames.read(descriptor)
         language.prepare(program)
-        confine()
         loaded: list[Answer] = []
 
         def load() -> bytes:
+            try:
+                confine()
+            except OSError as problem:
+                raise ProgramFailed(f"is not run: its process cannot be confined: {problem}") from None
             loaded.append(language.load(program))
             return b""
 
