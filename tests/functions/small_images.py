@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ from tests.packages import peers
 
 from crossply.containers.engine import engine_installed
 from crossply.packages.image import EMPTY, Image, Layer, append
-from crossply.packages.layer_writing import Entry, write_layer
+from crossply.packages.layer_writing import Entry, Written, write_layer
 
 SHELL = shutil.which("busybox") or ""
 
@@ -31,15 +32,16 @@ needs_containers = [
 
 def script_image(script: str, **config: object) -> Image:
     """An image that runs a script."""
+    inner = {"Entrypoint": ["/bin/busybox", "sh", "/run"], "User": "2000:2000", **config}
+    base = {**EMPTY.config, "architecture": "amd64", "os": "linux", "config": inner}
+    written = write_layer([Entry("run", f"PATH=/bin\n{script}\n".encode(), 0o755)])
+    image = append(EMPTY._replace(config=base), Layer(_shell().blob), _shell().diff_id)
+    return append(image, Layer(written.blob), written.diff_id)
+
+
+@functools.cache
+def _shell() -> Written:
+    """The layer that all of them share."""
     with open(SHELL, "rb") as file:
         shell = file.read()
-    written = write_layer(
-        [
-            Entry("bin/", mode=0o755, is_directory=True),
-            Entry("bin/busybox", shell, 0o755),
-            Entry("run", f"PATH=/bin; alias b=busybox\n{script}\n".encode(), 0o755),
-        ]
-    )
-    inner = {"Entrypoint": ["/bin/busybox", "sh", "/run"], "User": "2000:2000", **config}
-    base = EMPTY._replace(config={**EMPTY.config, "architecture": "amd64", "os": "linux", "config": inner})
-    return append(base, Layer(written.blob), written.diff_id)
+    return write_layer([Entry("bin/", mode=0o755, is_directory=True), Entry("bin/busybox", shell, 0o755)])
