@@ -20,7 +20,7 @@ from crossply.control.runtimes.authority import (
     read_authorities,
 )
 from crossply.control.runtimes.private_files import PrivateFiles
-from crossply.functions.failures import FunctionError, FunctionNotBound
+from crossply.functions.failures import FunctionCrashed, FunctionError, FunctionNotBound
 from crossply.functions.server import FunctionServer, ServerSettings
 from crossply.kinds.composition import Step, parse_composition
 from tests.control.test_choosing_revisions import revision
@@ -133,6 +133,21 @@ def test_who_checks_pipelines_hears_only_of_what_matters_for_that(functions):
         assert heard == ["f"] * count
 
 
+def test_a_function_that_is_a_command_is_only_run_where_that_is_wanted(functions, tmp_path):
+    told = tmp_path / "told"
+    annotations = {"crossply.dev/runtime": "process", "crossply.dev/command": f"touch {told} {{address}}"}
+    command = revision(1, endpoint="process:///f-1")
+    command["metadata"]["annotations"] = annotations
+    functions.put_revision(command)
+    with pytest.raises(FunctionNotBound, match="it is a command, and this control plane runs none"):
+        called(functions)
+    assert not told.exists()
+    functions.opening.commands = True
+    with pytest.raises(FunctionCrashed):
+        called(functions)
+    assert told.exists()
+
+
 class Opened:
     """A runner of a test, which notes what becomes of it."""
 
@@ -161,7 +176,7 @@ def test_an_endpoint_of_our_own_is_opened_once_and_closed_when_its_revision_rest
     assert closed == [], "somebody may select it"
     functions.put_revision(revision(1, endpoint="container:///f-1", active=False))
     functions.close()
-    wait_until(lambda: closed == ["f-1", "f-2"])
+    wait_until(lambda: sorted(closed) == ["f-1", "f-2"])
     assert opened == ["f-1", "f-2"]
 
 

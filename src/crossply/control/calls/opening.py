@@ -12,7 +12,7 @@ from crossply.control.calls.bound import AT_ONCE, Bound
 from crossply.control.calls.function_calls import FunctionMeter, meter_of
 from crossply.control.calls.ways import Way
 from crossply.functions import builtin
-from crossply.functions.binding import BUILTIN, bind, bind_builtin, choose_runtime
+from crossply.functions.binding import BUILTIN, PROCESS, bind, bind_builtin, choose_runtime
 from crossply.functions.breaker import Breaker
 from crossply.functions.failures import FunctionNotBound
 from crossply.functions.lines import Address
@@ -35,6 +35,8 @@ class Opening:
         """The directory of the certificates that we show to functions; empty where we have none."""
         self.where: Callable[[str], Callable[[], Address] | None] | None = None
         """Who says where an endpoint is at the moment; None where gRPC finds that out itself."""
+        self.commands = False
+        """Whether Functions may be commands of this machine: whoever writes one runs what they like here."""
         self.max_reply = MAX_REPLY
         """The largest answer in bytes."""
         self.at_once = AT_ONCE
@@ -52,7 +54,13 @@ class Opening:
             runner = Breaker(self._remote(way))
             return Bound(repr(way), runner, meter, False, False, way.revision, self.at_once)
         function = way.as_function()
-        pure = choose_runtime(function) == BUILTIN
+        runtime = choose_runtime(function)
+        if runtime == PROCESS and not self.commands:
+            raise FunctionNotBound(
+                f'cannot run Function "{way.function}": it is a command, and this control plane runs none',
+                hint="serve it and give its address, install it as a package, or use crossply up",
+            )
+        pure = runtime == BUILTIN
         quick = pure and builtin.is_quick(way.image)
         bound = bind(function)
         meter = meter_of(function)

@@ -7,6 +7,7 @@ images are run here instead, as `crossply render` runs them.
 from __future__ import annotations
 
 from functools import cache
+from urllib.parse import urlsplit
 
 import orjson
 
@@ -25,9 +26,13 @@ from crossply.functions.binding import bind
 from crossply.kube.client import Client
 from crossply.values import Object
 
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
+
 
 async def know_functions(client: Client, functions: PipelineFunctions) -> None:
     """Know all Functions and their revisions, as they would be."""
+    # The words of another machine are not run on this one.
+    functions.opening.commands = urlsplit(client.config.server).hostname in _THIS_MACHINE
     functions.opening.instead = lambda way: bind(way.as_function())
     functions.containers.run = lambda step, request, seconds: _steps()(step, request, seconds)
     listed = await client.list(FUNCTION_REVISION)
