@@ -9,11 +9,12 @@ written before; and what was read before is kept as its bytes, of which everybod
 from __future__ import annotations
 
 import marshal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Any, Generic, TypeVar
 
 from crossply.values import Object
-from crossply.values.structs import decode_struct, encode_struct, from_wire
+from crossply.values.structs import StructError, decode_struct, encode_struct, from_wire
 
 Value = TypeVar("Value")
 
@@ -58,21 +59,43 @@ conditions: Memory[Mapping[str, Object]] = Memory()
 """The status conditions of objects, by the bytes of the objects."""
 
 _written: Memory[bytes] = Memory()
+_written_any: Memory[bytes] = Memory()
 _read: Memory[bytes] = Memory()
 _read_as_sent: Memory[bytes] = Memory()
 
 
 def write(fields: Object) -> bytes:
-    """The bytes of a Struct; raises StructError, TypeError or AttributeError where there are none."""
+    """The bytes of a Struct of JSON; raises StructError, TypeError or AttributeError where there are none."""
+    return _keep(_written, fields, is_finite)
+
+
+def write_any(fields: Object) -> bytes:
+    """The bytes of a Struct, in which numbers need not be finite."""
+    return _keep(_written_any, fields, None)
+
+
+def _keep(memory: Memory[bytes], fields: Object, check: Callable[[Any], bool] | None) -> bytes:
     try:
         content = marshal.dumps(fields, _FORMAT)
     except ValueError:
-        return encode_struct(fields)
-    known = _written.get(content)
+        content = b""  # not plain, so that it cannot be written either; or too deep
+    known = memory.get(content)
     if known is None:
         known = encode_struct(fields)
-        _written.put(content, known, len(known))
+        if check is not None and not check(fields):
+            raise StructError("a number is not finite")
+        if content:
+            memory.put(content, known, len(known))
     return known
+
+
+def is_finite(value: Any) -> bool:
+    """Tell whether all numbers in a plain value are finite: JSON has no others."""
+    if type(value) is dict:
+        return all(type(item) is str or is_finite(item) for item in value.values())
+    if type(value) is list:
+        return all(type(item) is str or is_finite(item) for item in value)
+    return type(value) is not float or isfinite(value)
 
 
 def read(data: bytes) -> Object:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crossply.compose import messages
+from crossply.sdk import remembered
 from crossply.sdk.arrival import Draft, Parts, Piece, conditions_of
 from crossply.values import Object
 from crossply.values.structs import from_wire, to_wire
@@ -55,8 +56,7 @@ class Told:
 
     def freeze(self, fields: Object) -> Object:
         """A copy as the wire would show it."""
-        frozen: Object = to_wire(fields)
-        return frozen
+        return remembered.read_as_sent(remembered.write(fields))
 
     def input(self) -> Object | None:
         """The input of the step."""

@@ -7,14 +7,13 @@ other way round. Whatever this cannot do is left to protobuf, so that its answer
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from google.protobuf import json_format, struct_pb2
 from google.protobuf.internal import well_known_types
 from google.protobuf.message import DecodeError
 
-from crossply.sdk.remembered import read_as_sent, write
+from crossply.sdk.remembered import is_finite, read_as_sent, write_any
 from crossply.values.structs import StructError
 
 _slow_update = well_known_types.Struct.update
@@ -27,7 +26,7 @@ def update(struct: Any, fields: Any) -> None:
         if not fields:
             return
         try:
-            struct.MergeFromString(write(fields))
+            struct.MergeFromString(write_any(fields))
         except _CANNOT:
             _slow_update(struct, fields)
     else:
@@ -38,8 +37,8 @@ def struct_of(fields: dict[str, Any]) -> struct_pb2.Struct:
     """A Struct with the fields."""
     struct = struct_pb2.Struct()
     try:
-        if _is_finite(fields):
-            struct.MergeFromString(write(fields))
+        if is_finite(fields):
+            struct.MergeFromString(write_any(fields))
             return struct
     except _CANNOT:
         struct.Clear()
@@ -51,7 +50,7 @@ def dict_of(struct: Any) -> dict[str, Any]:
     """The fields of a Struct, every number a float."""
     try:
         fields = read_as_sent(struct.SerializeToString())
-        if _is_finite(fields):
+        if is_finite(fields):
             return fields
     except _CANNOT:
         pass
@@ -62,12 +61,3 @@ def dict_of(struct: Any) -> dict[str, Any]:
 def hasten() -> None:
     """Let also those be quick who call the update of a Struct themselves."""
     setattr(well_known_types.Struct, "update", update)  # noqa: B010 - its type is narrower
-
-
-def _is_finite(value: Any) -> bool:
-    """Tell whether all numbers are finite: JSON has no others, and protobuf has words for that."""
-    if type(value) is dict:
-        return all(type(item) is str or _is_finite(item) for item in value.values())
-    if type(value) is list:
-        return all(type(item) is str or _is_finite(item) for item in value)
-    return type(value) is not float or math.isfinite(value)
