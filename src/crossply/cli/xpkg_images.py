@@ -133,8 +133,8 @@ async def session(invocation: Invocation, what: str, insecure: bool = False) -> 
     """A session with registries as the user: their logins, their proxies, and their terminal to show on."""
     from urllib.request import getproxies_environment
 
-    from crossply.cli.xpkg_progress import Bar
     from crossply.packages.keychain import default_keychain
+    from crossply.packages.progress_bar import Bar
     from crossply.packages.registry import Registries, Trust
 
     trust = Trust(insecure=insecure, proxies=getproxies_environment())

@@ -17,6 +17,7 @@ from crossply.containers.settings import ISOLATED, Limits, Settings
 from crossply.containers.store import Store, StoredImage
 from crossply.functions.failures import FunctionCrashed, FunctionSettingsWrong, FunctionTimedOut
 from crossply.packages.keychain import Keychain, KeychainError, Several, from_secret
+from crossply.packages.progress import Progress
 from crossply.packages.registry import Trust
 from crossply.values.quantity import QuantityError, parse
 
@@ -53,12 +54,15 @@ class ImageRuns:
         return completed(image, stdin, settings._replace(timeout=min(settings.timeout, left)))
 
 
-def fetch_within(seconds: float, wanted: ImageRun, store: Store, trust: Trust | None) -> StoredImage:
+def fetch_within(
+    seconds: float, wanted: ImageRun, store: Store, trust: Trust | None, progress: Progress | None = None
+) -> StoredImage:
     """An image, unpacked; pulled, where its policy wants that. Not to be called in an event loop."""
+    source = Source(wanted.keychain, trust, progress)
 
     async def fetched() -> StoredImage:
         async with asyncio.timeout(seconds):
-            return await fetch(wanted.image, store, wanted.pull_policy, Source(wanted.keychain, trust))
+            return await fetch(wanted.image, store, wanted.pull_policy, source)
 
     try:
         return asyncio.run(fetched())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from crossply.containers.settings import Settings, store_directory
 from crossply.containers.store import Store, StoredImage
@@ -12,6 +13,7 @@ from crossply.functions.docker_settings import ContainerSettings
 from crossply.functions.image_runs import ImageRun, fetch_within
 from crossply.functions.in_container import InContainer
 from crossply.packages.keychain import default_keychain
+from crossply.packages.progress_bar import Bar
 from crossply.packages.registry import Trust
 
 
@@ -21,7 +23,8 @@ def open_locally(function: ContainerSettings, to_completion: bool) -> InContaine
 
     def fetch(seconds: float) -> StoredImage:
         try:
-            return fetch_within(seconds, wanted, _store(), _trust())
+            with Bar(sys.stderr, f"pulling {function.image}") as bar:
+                return fetch_within(seconds, wanted, _store(), _trust(), bar)
         except CrossplyError as problem:
             raise problem.within(f'package "{function.image}"') from None
 

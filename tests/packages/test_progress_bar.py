@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from crossply.cli.xpkg_progress import Bar
+from crossply.packages.progress_bar import Bar
 
 
 class Terminal(io.StringIO):
