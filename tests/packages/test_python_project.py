@@ -71,6 +71,19 @@ def test_the_project_runs_from_the_unpacked_image(made: Image, tmp_path: Path) -
     assert inner["ExposedPorts"] == {"9443/tcp": {}}
 
 
+def test_what_need_not_be_compiled_at_each_start_is_compiled_and_names_no_directory_of_ours(
+    made: Image, tmp_path: Path
+) -> None:
+    unpack(made, str(tmp_path))
+    [compiled] = (tmp_path / ROOT / "greet" / "__pycache__").glob("main.*.pyc")
+    code = compiled.read_bytes()
+    assert int.from_bytes(code[4:8], "little") == 0b01, (
+        "it is valid for its source, whenever that was written"
+    )
+    assert f"/{ROOT}/greet/main.py".encode() in code
+    assert b"crossply-python-" not in code
+
+
 def test_the_same_project_gives_the_same_image_wherever_it_is(made: Image, tmp_path: Path) -> None:
     assert digest(with_project(base(), project(tmp_path / "elsewhere"))) == digest(made)
 

@@ -27,6 +27,11 @@ class Target(NamedTuple):
     version: str = ""
 
     @property
+    def is_ours(self) -> bool:
+        """Whether it is the Python that we run on."""
+        return self.version in ("", f"{sys.version_info.major}.{sys.version_info.minor}")
+
+    @property
     def flags(self) -> list[str]:
         """What pip must know to choose what fits."""
         if not self.version:
@@ -42,6 +47,29 @@ def install(project: str, site: str, target: Target) -> None:
     _pip(["wheel", "--no-deps", f"--wheel-dir={wheels}", project])
     made = [os.path.join(wheels, name) for name in sorted(os.listdir(wheels))]
     _pip(["install", "--no-compile", f"--target={site}", *target.flags, *made])
+
+
+def compile_sources(site: str, root: str) -> None:
+    """Compile what was installed, as if it were in another directory, so that it need not be at each start.
+
+    What is compiled names the hash of its source, and says nothing of when and where it was made: the same
+    sources give the same bytes. Sources that are not for this Python are left as they are.
+    """
+    words = [
+        "-m",
+        "compileall",
+        "-q",
+        "-f",
+        "--invalidation-mode",
+        "unchecked-hash",
+        "-s",
+        site,
+        "-p",
+        root,
+        site,
+    ]
+    environ = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": ""}
+    subprocess.run([sys.executable, *words], env=environ, capture_output=True, check=False)
 
 
 def _pip(words: list[str]) -> None:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from crossply.packages.failures import BuildFailed
 from crossply.packages.image import Image, Layer, append
 from crossply.packages.layer_writing import Entry, write_layer
-from crossply.packages.python_install import Target, install
+from crossply.packages.python_install import Target, compile_sources, install
 from crossply.values import Object
 
 ROOT = "opt/function/site-packages"
@@ -73,11 +73,14 @@ def with_project(base: Image, directory: str) -> Image:
     project = read_project(directory)
     with tempfile.TemporaryDirectory(prefix="crossply-python-") as scratch:
         site = os.path.join(scratch, "site")
-        install(directory, site, _target(base))
+        target = _target(base)
+        install(directory, site, target)
+        if target.is_ours:
+            compile_sources(site, f"/{ROOT}")
         own = _own_files(site, project)
         everything = list(_files(site))
-        image = _with_layer(base, _entries(site, (path for path in everything if path not in own)))
-        image = _with_layer(image, _entries(site, (path for path in everything if path in own)))
+        image = _with_layer(base, _entries(site, (path for path in everything if _source(path) not in own)))
+        image = _with_layer(image, _entries(site, (path for path in everything if _source(path) in own)))
     return image._replace(config={**image.config, "config": _runnable(image.inner, project)})
 
 
@@ -89,14 +92,22 @@ def _target(base: Image) -> Target:
 
 
 def _files(site: str) -> Iterable[str]:
-    """All files below a directory, relative to it, in order; without compiled ones and scripts."""
+    """All files below a directory, relative to it, in order; without scripts."""
     found = []
     for directory, _, names in os.walk(site):
         inside = os.path.relpath(directory, site)
-        if inside.split(os.sep)[0] == "bin" or "__pycache__" in inside.split(os.sep):
+        if inside.split(os.sep)[0] == "bin":
             continue
         found += [os.path.normpath(os.path.join(inside, name)) for name in names if name not in _UNSTABLE]
     return sorted(found)
+
+
+def _source(path: str) -> str:
+    """The file that another one is compiled from, or the file itself."""
+    directory, name = os.path.split(path)
+    if os.path.basename(directory) != "__pycache__":
+        return path
+    return os.path.join(os.path.dirname(directory), f"{name.partition('.')[0]}.py")
 
 
 def _own_files(site: str, project: Project) -> set[str]:
