@@ -411,3 +411,19 @@ def test_a_provider_cannot_bring_a_kind_of_the_control_plane_itself(play, regist
         await shelf.remove(PROVIDER, name)
 
     play(scenario)
+
+
+def test_a_dependency_on_a_function_that_is_built_in_needs_no_registry(play, registry):
+    async def scenario(s: Scenario) -> None:
+        shelf = Shelf(s, registry)
+        nowhere = Shelf(s, "registry.example")
+        depends = needs(nowhere, ("Function", "function-go-templating", ">=v0.9.2"))
+        await shelf.push("platform:v1.0.0", "Configuration", dependsOn=depends)
+        name = await shelf.install(CONFIGURATION, "platform:v1.0.0")
+        await s.until(CONFIGURATION, name, HEALTHY)
+        function = await s.until(FUNCTION, shelf.installed_as("function-go-templating"), HEALTHY)
+        assert function["spec"]["package"].endswith("/function-go-templating:v0.9.2")
+        await shelf.remove(CONFIGURATION, name)
+        await shelf.remove(FUNCTION, shelf.installed_as("function-go-templating"))
+
+    play(scenario)
