@@ -107,11 +107,11 @@ class Function:
         arrival.finish(response.draft())
         return response
 
-    def serve(self, words: Sequence[str] | None = None) -> int:
+    def serve(self, words: Sequence[str] | None = None) -> None:
         """Serve it over gRPC, as the command line says: `python main.py --insecure`."""
         from crossply.sdk.command import serve
 
-        return serve(self, words)
+        serve(self, words)
 
     def _begin(self, arrival: Arrival, clock: Clock | None) -> Response:
         request = Request(arrival, clock)

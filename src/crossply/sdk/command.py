@@ -13,8 +13,8 @@ from crossply.sdk.serving import METRICS, Options
 from crossply.sdk.serving import serve as serve_with
 
 
-def serve(function: Served, words: Sequence[str] | None = None) -> int:
-    """Serve a function as the words say, or the program's own."""
+def serve(function: Served, words: Sequence[str] | None = None) -> None:
+    """Serve a function as the words say, or the program's own; end the program where that cannot be done."""
     given = _parser(function).parse_args(words)
     try:
         if given.debug:
@@ -22,8 +22,7 @@ def serve(function: Served, words: Sequence[str] | None = None) -> int:
         serve_with(function.name, function.answer, _options(given), _tell)
     except CrossplyError as problem:
         _tell(f"error: {problem}{f' ({problem.hint})' if problem.hint else ''}")
-        return 1
-    return 0
+        sys.exit(1)
 
 
 def _options(given: Namespace) -> Options:

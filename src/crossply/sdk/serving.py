@@ -33,8 +33,8 @@ def serve(name: str, handler: Handler, options: Options, tell: Callable[[str], N
     settings, meter = _settings(options, tell), CallMeter()
 
     def start() -> Server:
-        server = Server(name, handler, settings._replace(meter=meter))
         _serve_metrics(meter, options, tell)
+        server = Server(name, handler, settings._replace(meter=meter))
         tell(f"serving {name} at {options.address}")
         return server
 
