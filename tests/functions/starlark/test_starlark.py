@@ -238,6 +238,45 @@ def test_what_scripts_can_call(expression: str, value: Any) -> None:
     assert said(expression, **more) == value
 
 
+SCHEMAS = """
+Rule = schema("Rule", action = field(type = "string", default = "Allow"), address = field(required = True))
+Account = schema("Account",
+    location = field(type = "string", required = True),
+    sku = field(type = "string", default = "Small", enum = ["Small", "Large"]),
+    first = field(type = Rule),
+    rules = field(type = "list", items = Rule),
+)
+"""
+
+
+def test_schemas_make_dicts_and_fill_in_defaults() -> None:
+    source = SCHEMAS + 'v = Account(location = "eu", first = {"address": 1}, rules = [Rule(address = "x")])\n'
+    assert composed(f'{source}Resource("r", {{"v": v}}, labels = None)')["r"].object["v"] == {
+        "location": "eu",
+        "sku": "Small",
+        "first": {"action": "Allow", "address": 1.0},
+        "rules": [{"action": "Allow", "address": "x"}],
+    }
+
+
+def test_schemas_tell_all_mistakes_at_once() -> None:
+    wrong = 'Account(sku = "Huge", first = {"action": 1}, rules = [{"adress": "x"}, 2], colour = "red")'
+    (result,) = answered(f"{SCHEMAS}{wrong}").results
+    assert result.message.startswith(
+        "starlark execution failed: composition.star:9: fail: Account: 8 validation errors:"
+    )
+    assert result.message.splitlines()[1:] == [
+        "- colour: unknown field",
+        "- location: required field missing",
+        '- sku: value "Huge" not in enum ["Small","Large"]',
+        "- first.action: expected string, got int (1)",
+        "- first.address: required field missing",
+        "- rules[0].adress: unknown field",
+        "- rules[0].address: required field missing",
+        "- rules[1]: expected dict, got int (2)",
+    ]
+
+
 def test_modules_are_loaded_by_name_and_see_what_scripts_see() -> None:
     modules = {
         "names.star": 'load("inner.star", "suffix")\ndef name(n):\n    return n + suffix(oxr)\n',

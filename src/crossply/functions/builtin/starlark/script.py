@@ -18,7 +18,7 @@ from crossply.values import Object
 
 _LIBRARY = (
     *("crossply_json", "crossply_call", "get", "get_label", "get_annotation"),
-    *("crypto", "encoding", "regex", "yaml"),
+    *("crypto", "encoding", "regex", "yaml", "field", "schema"),
 )
 _COMPOSING = (
     *("Resource", "skip_resource", "set_path", "set_condition", "emit_event", "fatal", "dict"),

@@ -88,10 +88,10 @@ def _prelude() -> Any:
         module.add_callable(f"native_{name}", _native(name))
     for name, function in libraries.functions().items():
         module.add_callable(f"module_{name}", function)
-    path = os.path.join(os.path.dirname(__file__), "prelude.star")
-    with open(path, encoding="utf-8") as file:
-        source = starlark.parse("prelude.star", file.read(), Script.dialect())
-    starlark.eval(module, source, Script.globals())
+    for name in ("prelude.star", "schemas.star"):
+        with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+            source = starlark.parse("prelude.star", file.read(), Script.dialect())
+        starlark.eval(module, source, Script.globals())
     _warm()
     return module.freeze()
 
