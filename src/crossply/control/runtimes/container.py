@@ -34,6 +34,7 @@ from crossply.functions.binding import RUNTIME, TO_COMPLETION
 from crossply.functions.failures import FunctionTimedOut, FunctionUnavailable
 from crossply.functions.in_container import InContainer
 from crossply.kube.cache import Cache
+from crossply.kube.watch import Key
 from crossply.values import Object
 
 SCHEME = "container"
@@ -64,6 +65,7 @@ class ContainerRuntime:
         self._running: dict[str, RunningContainer] = {}
         self._loop = asyncio.get_running_loop()
         plane.functions.opening.schemes[SCHEME] = lambda way: _Called(self, way)
+        revisions.subscribe(self._notice)
 
     async def prepare(self, revision: Object) -> Prepared:
         """Say where it is called, and which limits can be held here."""
@@ -111,6 +113,12 @@ class ContainerRuntime:
         running = self._running.get(name)
         if running is not None:
             running.rest()
+
+    def _notice(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+        """A revision that is gone needs nothing any more."""
+        running = self._running.pop(key[1], None) if new is None else None
+        if running is not None:
+            self._loop.run_in_executor(None, running.retire)
 
     async def _called(self, name: str, seconds: float) -> RunningContainer:
         """The container of a revision that is called before this replica looked at it."""

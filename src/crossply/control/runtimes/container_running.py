@@ -35,7 +35,7 @@ class RunningContainer:
         self._certificates = certificates
         self._lock = threading.Lock()
         self._calls = 0
-        self._retired = False
+        self._resting = self._retired = False
 
     def begin_call(self) -> bool:
         """Count a call; not where the container was replaced already."""
@@ -50,17 +50,24 @@ class RunningContainer:
         finally:
             with self._lock:
                 self._calls -= 1
-                last = self._retired and not self._calls
-            if last:
+                last = not self._calls
+                resting, self._resting = self._resting, self._resting and not last
+            if last and self._retired:
                 self._close()
+            elif last and resting:
+                self._runner.close()
 
     def warm(self) -> None:
         """Start the container before somebody calls."""
         self._runner.warm()
 
     def rest(self) -> None:
-        """Stop the container; the next call starts it again."""
-        self._runner.close()
+        """Stop the container after the calls that are under way; the next one starts it again."""
+        with self._lock:
+            self._resting = bool(self._calls)
+            idle = not self._calls
+        if idle:
+            self._runner.close()
 
     def retire(self) -> None:
         """Take no more calls, and end with the last one."""
