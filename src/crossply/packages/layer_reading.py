@@ -147,10 +147,16 @@ def read_layer(
     file: BinaryIO, most_bytes: int = MAX_BYTES, most_entries: int = MAX_ENTRIES
 ) -> Iterator[LayerReader]:
     """Read a layer from the beginning."""
-    with told_plainly(), uncompressed(file) as plain:
-        counted = _Counted(plain, most_bytes)
-        with tarfile.open(fileobj=counted, mode="r|", tarinfo=_Info, bufsize=CHUNK) as tar:
-            yield LayerReader(tar, counted, most_entries)
+    with told_plainly(), uncompressed(file) as plain, read_plain(plain, most_bytes, most_entries) as reader:
+        yield reader
+
+
+@contextlib.contextmanager
+def read_plain(plain: BinaryIO, most_bytes: int, most_entries: int) -> Iterator[LayerReader]:
+    """Read a layer that is uncompressed already."""
+    counted = _Counted(plain, most_bytes)
+    with told_plainly(), tarfile.open(fileobj=counted, mode="r|", tarinfo=_Info, bufsize=CHUNK) as tar:
+        yield LayerReader(tar, counted, most_entries)
 
 
 @contextlib.contextmanager

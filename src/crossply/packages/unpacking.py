@@ -8,16 +8,17 @@ unpacks owns all. Nothing is written outside of the directory, whatever happens.
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import tarfile
 from collections.abc import Iterable
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, cast
 
 from crossply.packages.blobs import CHUNK
 from crossply.packages.confined import Confined, Parent
 from crossply.packages.failures import TooLarge, UnsafeEntry, WrongDigest
 from crossply.packages.image import Image, Layer
-from crossply.packages.layer_reading import LayerReader, read_layer, uncompressed
+from crossply.packages.layer_reading import LayerReader, read_plain, told_plainly, uncompressed
 
 _WHITEOUT, _OPAQUE = ".wh.", ".wh..wh..opq"
 _PRIVILEGES = 0o7000
@@ -55,11 +56,14 @@ def unpack(image: Image, directory: str, limits: Limits | None = None) -> None:
     """Unpack an image into an empty directory."""
     budget = _Budget(limits or Limits())
     with Confined(directory) as root:
-        for layer, diff_id in zip(image.layers, _diff_ids(image), strict=False):
-            if diff_id:
-                _check_diff_id(layer, diff_id, budget.limits)
-            with layer.blob.open() as file:
-                _Unpacking(root, budget).layer(file)
+        try:
+            for layer, diff_id in zip(image.layers, _diff_ids(image), strict=False):
+                _unpack_layer(layer, diff_id, root, budget)
+        except WrongDigest:
+            for name in os.listdir(directory):
+                with Parent(root, [name]) as place:
+                    place.remove()
+            raise
 
 
 def _diff_ids(image: Image) -> Iterable[str]:
@@ -67,17 +71,42 @@ def _diff_ids(image: Image) -> Iterable[str]:
     return known if len(known) == len(image.layers) else [""] * len(image.layers)
 
 
-def _check_diff_id(layer: Layer, diff_id: str, limits: Limits) -> None:
-    """Raise unless a layer is what the image's configuration says it is once it is uncompressed."""
-    hashed, size = hashlib.sha256(), 0
-    with layer.blob.open() as file, uncompressed(file) as plain:
-        while chunk := plain.read(CHUNK):
-            size += len(chunk)
-            if size > limits.size:
-                raise TooLarge(f"a layer has more than {limits.size} bytes")
-            hashed.update(chunk)
-    if f"sha256:{hashed.hexdigest()}" != diff_id:
+def _unpack_layer(layer: Layer, diff_id: str, root: Confined, budget: _Budget) -> None:
+    """Unpack a layer, and raise unless it is what the image's configuration says once it is uncompressed."""
+    with layer.blob.open() as file, told_plainly(), uncompressed(file) as plain:
+        hashed = _Hashed(plain)
+        _Unpacking(root, budget).layer(cast("BinaryIO", hashed))
+        hashed.finish(budget.limits.size)
+    if diff_id and hashed.digest != diff_id:
         raise WrongDigest(f"a layer does not have the digest {diff_id} when it is uncompressed")
+
+
+class _Hashed(io.RawIOBase):
+    """A layer that is hashed while it is read: to uncompress it twice would take twice as long."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._hash = hashlib.sha256()
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self._hash.update(data)
+        return data
+
+    def finish(self, most: int) -> None:
+        """Read what comes after the last entry, which is nothing but filling, but not for ever."""
+        while data := self.read(CHUNK):
+            most -= len(data)
+            if most < 0:
+                raise TooLarge("a layer has no end")
+
+    @property
+    def digest(self) -> str:
+        """The digest of what was read."""
+        return f"sha256:{self._hash.hexdigest()}"
 
 
 class _Unpacking:
@@ -89,9 +118,9 @@ class _Unpacking:
         self._written: set[str] = set()
         """What this layer brought and what it is in, which its own opaque directories do not hide."""
 
-    def layer(self, file: BinaryIO) -> None:
+    def layer(self, plain: BinaryIO) -> None:
         limits = self._budget.limits
-        with read_layer(file, limits.size + (1 << 30), limits.entries + 1) as reader:
+        with read_plain(plain, limits.size + (1 << 30), limits.entries + 1) as reader:
             for info in reader:
                 self._budget.entry()
                 self._entry(reader, info)
