@@ -135,7 +135,8 @@ def test_who_checks_pipelines_hears_only_of_what_matters_for_that(functions):
 
 def test_a_function_that_is_a_command_is_only_run_where_that_is_wanted(functions, tmp_path):
     told = tmp_path / "told"
-    annotations = {"crossply.dev/runtime": "process", "crossply.dev/command": f"touch {told} {{address}}"}
+    script = f"sh -c 'touch {told}' {{address}}"
+    annotations = {"crossply.dev/runtime": "process", "crossply.dev/command": script}
     command = revision(1, endpoint="process:///f-1")
     command["metadata"]["annotations"] = annotations
     functions.put_revision(command)
