@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Protocol, runtime_checkable
 
 from crossply.control.calls.feeding import feed
 from crossply.control.calls.kept_answers import KeptAnswers
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.composites.selecting import Compositions
+from crossply.control.controllers import Attentive, Controller, Wake
 from crossply.control.definitions import standing_roles
 from crossply.control.definitions.core_crds import core_crds
 from crossply.control.definitions.definition import DefinitionController
@@ -57,25 +56,6 @@ HOME = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "crossplan
 """Where Compositions of the ecosystem keep connection secrets."""
 LOCAL_WEBHOOKS = WebhookSettings()
 """Webhooks without a Service in front of them, at any free port."""
-
-
-class Controller(Protocol):
-    """Brings one named object in line."""
-
-    name: str
-
-    async def reconcile(self, name: str) -> float | None:
-        """Look at the object, and do what is due; after so many seconds it is looked at again anyway."""
-        ...
-
-
-@runtime_checkable
-class Attentive(Controller, Protocol):
-    """A controller that also has something to do where another replica brings the object in line."""
-
-    async def attend(self, name: str) -> None:
-        """Follow what the other replica did; nothing can be written."""
-        ...
 
 
 class ControlPlane:
@@ -170,7 +150,7 @@ class ControlPlane:
         await self._plane.caches.close()
         self._plane.functions.close()
 
-    def _follow_publications(self, roles: KindRoles) -> Callable[[str], None]:
+    def _follow_publications(self, roles: KindRoles) -> Wake:
         publications = self._plane.caches.acquire(PUBLICATION)
         controller = PublicationController(self._plane, roles, publications)
         wake = self._follow(controller, publications)
@@ -208,7 +188,7 @@ class ControlPlane:
             *(client.apply(CRD, crd, MANAGER) for crd in core_crds()),
         )
 
-    def _follow(self, controller: Controller, cache: Cache) -> Callable[[str], None]:
+    def _follow(self, controller: Controller, cache: Cache) -> Wake:
         """Have a controller look at everything in a cache; returns how to have it look at one again."""
         name = f"{controller.name}/{cache.kind.kind.lower()}.{cache.kind.group}"
         attend = controller.attend if isinstance(controller, Attentive) else None

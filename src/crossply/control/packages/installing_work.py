@@ -6,32 +6,22 @@ image changes, and when somebody changes or deletes what it brought.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import orjson
 
 from crossply.compose.metadata import controller_of, metadata_of
+from crossply.control.controllers import Follow, Wake
 from crossply.control.definitions.owned_crds import METADATA
 from crossply.control.kinds import COMPOSITION, CRD, DEFINITION, IMAGE_CONFIG, LOCK
 from crossply.control.packages.fetching import Fetching
 from crossply.control.packages.installing import InstallingController
 from crossply.control.packages.locking import Locking
 from crossply.control.packages.package_kinds import PACKAGE_KINDS, PackageKind
-from crossply.control.packages.package_work import Wake
 from crossply.control.packages.resolving import ResolvingController
 from crossply.control.plane import Plane
 from crossply.kube.cache import Cache, Subscriber
 from crossply.kube.selection import EVERYTHING
 from crossply.packages.image_configs import prefixes
 from crossply.values import Object
-
-
-class Follow(Protocol):
-    """Has a controller look at everything in a cache; returns how to have it look at one again."""
-
-    def __call__(self, controller: InstallingController | ResolvingController, cache: Cache) -> Wake:
-        """Begin."""
-        ...
 
 
 def follow_revisions(plane: Plane, fetching: Fetching, namespace: str, follow: Follow) -> None:

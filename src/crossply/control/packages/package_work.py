@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
-
 import orjson
 
+from crossply.control.controllers import Follow, Wake
 from crossply.control.kinds import IMAGE_CONFIG
 from crossply.control.packages.package import PackageController, package_of
 from crossply.control.packages.package_identity import Identities
 from crossply.control.packages.package_kinds import PACKAGE_KINDS
 from crossply.control.plane import Plane
-from crossply.kube.cache import Cache, Subscriber
+from crossply.kube.cache import Subscriber
 from crossply.packages.image_configs import prefixes
-
-Wake = Callable[[str], None]
-
-
-class Follow(Protocol):
-    """Has a controller look at everything in a cache; returns how to have it look at one again."""
-
-    def __call__(self, controller: PackageController, cache: Cache) -> Wake:
-        """Begin."""
-        ...
 
 
 def follow_packages(plane: Plane, identities: Identities, rollout: bool, follow: Follow) -> None:
