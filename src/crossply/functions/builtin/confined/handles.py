@@ -119,8 +119,9 @@ class NurseryHandle:
         except OSError:
             number = b""
         if len(number) != 4:
-            ours.close()
             self.close()
+        if not int.from_bytes(number, "big"):
+            ours.close()
             raise Broken(_NO_PROCESS)
         return WorkerHandle(program, ours, self, int.from_bytes(number, "big"))
 

@@ -35,17 +35,27 @@ def main(module: str, descriptor: int) -> None:
 def _obey(control: socket.socket, workers: set[int], language: Language) -> bool:
     order, descriptors, _, _ = socket.recv_fds(control, 5, 1)
     if order == START and descriptors:
-        worker = os.fork()
-        if not worker:
-            _live(descriptors[0], language)
+        worker = _forked(descriptors[0], language)
         os.close(descriptors[0])
-        workers.add(worker)
+        if worker:
+            workers.add(worker)
         control.sendall(worker.to_bytes(4, "big"))
     elif order.startswith(KILL):
         worker = int.from_bytes(order[1:], "big")
         if worker in workers:
             os.kill(worker, signal.SIGKILL)
     return bool(order)
+
+
+def _forked(descriptor: int, language: Language) -> int:
+    """The number of a new worker, or 0 where the machine has no place for another process."""
+    try:
+        worker = os.fork()
+    except OSError:
+        return 0
+    if not worker:
+        _live(descriptor, language)
+    return worker
 
 
 def _live(descriptor: int, language: Language) -> None:

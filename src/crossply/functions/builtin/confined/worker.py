@@ -13,6 +13,7 @@ import contextlib
 import os
 import signal
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
 from typing import Protocol
 
@@ -66,7 +67,7 @@ def serve(descriptor: int, language: Language) -> None:
         frames.write(descriptor, _reply(load))
         while loaded:
             question = frames.read(descriptor)
-            frames.write(descriptor, _reply(lambda asked=question: loaded[0](asked)))  # type: ignore[misc]
+            frames.write(descriptor, _reply(partial(loaded[0], question)))
 
 
 def _reply(work: Callable[[], bytes]) -> bytes:

@@ -79,11 +79,12 @@ def _changed(obj: Object, place: tuple[str, ...], layers: list[Tags], removed: l
     present: Any = obj
     for step in place:
         present = present.get(step) if isinstance(present, dict) else None
-    tags = present if isinstance(present, dict) else {}
+    before: Object = present if isinstance(present, dict) else {}
+    tags = before
     for layer in layers:
         tags = layer.over(tags)
     tags = {name: value for name, value in tags.items() if name not in removed}
-    return obj if tags == (present or {}) else _with(obj, place, tags)
+    return obj if tags == before else _with(obj, place, tags)
 
 
 def _with(obj: Object, place: tuple[str, ...], value: Any) -> Object:
