@@ -16,6 +16,7 @@ from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.functions import builtin
 from crossply.kube.failures import AlreadyExists, Conflict
+from crossply.kube.kind import Kind
 from crossply.packages.dependencies import (
     Dependency,
     DependencyError,
@@ -34,12 +35,14 @@ FINALIZER = "lock.pkg.crossplane.io"
 MANAGER = "pkg.crossplane.io/resolver"
 RESOLVED = StatusCondition("Resolved", "True", "DependencyResolutionSucceeded")
 UNRESOLVED = StatusCondition("Resolved", "False", "DependencyResolutionFailed")
-AT_A_TIME = 25
-"""So many dependencies are installed at a time; each that is has us look again."""
+AT_A_TIME, SOON = 25, 1.0
+"""So many dependencies are installed at a time, and after so many seconds more."""
 _KINDS = {kind.kind: kind for kind in (FUNCTION, CONFIGURATION, PROVIDER)}
 _VERSION = re.compile(r"v?\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[0-9A-Za-z.-]{1,64})?")
 _MOST_TOLD = 5
 _MOST_LINES = 12
+Present = dict[tuple[str, str], str]
+"""The sources of packages, by their kinds and names."""
 
 
 class ResolvingController:
@@ -49,27 +52,29 @@ class ResolvingController:
 
     def __init__(self, plane: Plane, fetching: Fetching) -> None:
         self._plane, self._fetching = plane, fetching
+        self._tried: dict[str, int] = {}
+        """How often each missing package was tried."""
 
-    async def reconcile(self, name: str) -> None:
-        """See what is missing in the Lock."""
+    async def reconcile(self, name: str) -> float:
+        """See what is missing in the Lock; returns after how many seconds to look again, 0 for never."""
         lock = await self._plane.client.get(LOCK, name)
         if lock is None:
-            return
+            return 0.0
         packages = read_lock(lock)
         lock = await hold(self._plane.keeping, LOCK, lock, FINALIZER, held=bool(packages), manager=MANAGER)
         if not packages:
             await self._tell(lock, None)
-            return
+            return 0.0
         try:
             check_no_circle(packages)
         except DependencyError as problem:
             # Only another Lock can help, and that has us look again.
             await self._tell(lock, UNRESOLVED._replace(message=f"{problem} ({problem.hint})"))
-            return
-        problems = await self._install(packages)
+            return 0.0
+        problems, more = await self._install(packages)
         if not problems:
             await self._tell(lock, RESOLVED)
-            return
+            return SOON if more else 0.0
         told = "; ".join(map(str, problems[:_MOST_TOLD]))
         await self._tell(lock, UNRESOLVED._replace(message=told))
         raise problems[0]
@@ -82,23 +87,28 @@ class ResolvingController:
         if told != status:
             await self._plane.keeping.update_status(LOCK, {**lock, "status": told}, MANAGER)
 
-    async def _install(self, packages: list[Locked]) -> list[CrossplyError]:
-        """Install what is missing, each in its turn; why that did not work, for each where it did not."""
+    async def _install(self, packages: list[Locked]) -> tuple[list[CrossplyError], bool]:
+        """Install what is missing, a part of it at a time; what did not work, and whether there is more."""
         problems: list[CrossplyError] = []
-        wanted = missing(packages)[:AT_A_TIME]
-        present = await self._present({each.kind for each in wanted}) if wanted else {}
-        for dependency in wanted:
+        absent = missing(packages)
+        present = await self._present({each.kind for each in absent}) if absent else {}
+        on_their_way = {(kind, source) for (kind, _), source in present.items()}
+        wanted = [each for each in absent if (each.kind, each.source) not in on_their_way]
+        self._tried = {each.source: self._tried.get(each.source, 0) for each in wanted}
+        # Those that were tried less often come first, so that none waits for ever behind some that fail.
+        for dependency in sorted(wanted, key=lambda each: self._tried[each.source])[:AT_A_TIME]:
+            self._tried[dependency.source] += 1
             try:
                 await self._install_one(dependency, packages, present)
             except Conflict:
                 raise
             except CrossplyError as problem:
                 problems.append(problem)
-        return problems
+        return problems, len(wanted) > AT_A_TIME
 
-    async def _present(self, kinds: Iterable[str]) -> dict[tuple[str, str], str]:
-        """The sources of the packages that are installed already, by their kinds and names."""
-        found = {}
+    async def _present(self, kinds: set[str]) -> Present:
+        """The packages that are installed already."""
+        found: Present = {}
         for kind in sorted(kinds & _KINDS.keys()):
             for data in (await self._plane.client.list(_KINDS[kind])).items:
                 package = orjson.loads(data)
@@ -109,33 +119,18 @@ class ResolvingController:
                 found[kind, package["metadata"]["name"]] = source
         return found
 
-    async def _install_one(
-        self, dependency: Dependency, packages: list[Locked], present: dict[tuple[str, str], str]
-    ) -> None:
+    async def _install_one(self, dependency: Dependency, packages: list[Locked], present: Present) -> None:
         source, kind = dependency.source, _KINDS.get(dependency.kind)
         if kind is None:
-            raise DependencyError(
-                f'cannot construct dependency package: {source} has the kind "{dependency.kind}"'
-            )
-        try:
-            name = to_dns_label(parse(source).repository)
-        except CrossplyError as problem:
-            raise problem.within("dependency package is not valid") from None
-        if any(which[0] == kind.kind and there == source for which, there in present.items()):
-            # It is on its way into the Lock.
-            return
-        if (kind.kind, name) in present:
-            raise DependencyError(
-                f"cannot create dependency package: {kind.kind} {name} is there already, and is not {source}",
-                hint="install the dependency by hand, under another name",
-            )
+            told = f'{source} has the kind "{dependency.kind}"'
+            raise DependencyError(f"cannot construct dependency package: {told}")
+        name = _free_name(source, kind, present)
         version = await self._version(dependency, packages)
-        image = f"{source}@{version}" if version.startswith("sha256:") else f"{source}:{version}"
         body: Object = {
             "apiVersion": kind.api_version,
             "kind": kind.kind,
             "metadata": {"name": name},
-            "spec": {"package": image},
+            "spec": {"package": f"{source}{'@' if version.startswith('sha256:') else ':'}{version}"},
         }
         try:
             await self._plane.keeping.create(kind, body, MANAGER)
@@ -158,6 +153,20 @@ class ResolvingController:
         if best is None:
             raise _no_version(source, wishes, packages)
         return best
+
+
+def _free_name(source: str, kind: Kind, present: Present) -> str:
+    """The name to install a package under."""
+    try:
+        name = to_dns_label(parse(source).repository)
+    except CrossplyError as problem:
+        raise problem.within("dependency package is not valid") from None
+    if (kind.kind, name) in present:
+        raise DependencyError(
+            f"cannot create dependency package: {kind.kind} {name} is there already, and is not {source}",
+            hint="install the dependency by hand, under another name",
+        )
+    return name
 
 
 def _needs_no_registry(dependency: Dependency) -> bool:
