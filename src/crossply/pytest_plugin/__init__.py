@@ -30,7 +30,21 @@ def render(request: pytest.FixtureRequest) -> Iterator[Renderer]:
 @pytest.fixture(scope="module")
 def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
     """Run a control plane in memory, for the tests of one module."""
-    from crossply.pytest_plugin.plane import Plane
-
-    with Plane(str(tmp_path_factory.mktemp("control-plane"))) as plane:
+    plane = _started(str(tmp_path_factory.mktemp("control-plane")))
+    with plane:
         yield plane
+
+
+def _started(directory: str) -> Plane:
+    """Start it without looking for garbage in between: all that is loaded and made is there to stay."""
+    import gc
+
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        from crossply.pytest_plugin.plane import Plane
+
+        return Plane(directory).start()
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -67,9 +67,13 @@ class Plane:
         self._ended = asyncio.Event()
         self._served: list[FunctionServer] = []
 
-    def __enter__(self) -> Plane:
+    def start(self) -> Plane:
+        """Start it, and wait until it is ready."""
         self._thread.start()
         self._ready.result()
+        return self
+
+    def __enter__(self) -> Plane:
         return self
 
     def __exit__(
