@@ -1,10 +1,10 @@
 """Which runner serves a Function: the decision, and the opening of the runner.
 
-In this order: our annotation `crossply.dev/runtime`; Crossplane's `render.crossplane.io/runtime` where it
-says Development or InProcess; the command's `--function-runtime`; Crossplane's annotation where it says
-Docker; and without any of them a built-in function that has the name of the package, else a container: one
-that is started here where crun or runc is installed, and one of Docker's where not. Where Crossplane's
-annotation says Docker and none answers, it is one of ours too.
+In this order: our annotation `crossply.dev/runtime`; our `crossply.dev/file`, a Python file; Crossplane's
+`render.crossplane.io/runtime` where it says Development or InProcess; the command's `--function-runtime`;
+Crossplane's annotation where it says Docker; and without any of them a built-in function that has the name of
+the package, else a container: one that is started here where crun or runc is installed, and one of Docker's
+where not. Where Crossplane's annotation says Docker and none answers, it is one of ours too.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from crossply.values import Object
 
 RUNTIME = "crossply.dev/runtime"
 COMMAND = "crossply.dev/command"
+PYTHON_FILE = "crossply.dev/file"
 TLS_CERTS_DIR = "crossply.dev/tls-certs-dir"
 CROSSPLANE_RUNTIME = "render.crossplane.io/runtime"
 DEVELOPMENT_TARGET = "render.crossplane.io/runtime-development-target"
@@ -25,6 +26,9 @@ DEFAULT_TARGET = "localhost:9443"
 
 BUILTIN, PROCESS, REMOTE, DOCKER = "builtin", "process", "remote", "docker"
 CONTAINER, TO_COMPLETION = "container", "run-to-completion"
+FILE = "file"
+ON_THIS_MACHINE = (PROCESS, FILE)
+"""Those that run what somebody says on this machine, with all the rights of whoever runs us."""
 FROM_IMAGES = (DOCKER, CONTAINER, TO_COMPLETION)
 """Those that run the image of a function, which has to be there first."""
 CHOICES = (DOCKER, CONTAINER, BUILTIN)
@@ -36,7 +40,7 @@ _CROSSPLANE_RUNTIMES = {"Docker": DOCKER, "Development": REMOTE, "InProcess": BU
 
 
 def choose_runtime(function: Object, preferred: str | None = None) -> str:
-    """How a Function is run: builtin, process, remote, container, run-to-completion or docker.
+    """How a Function is run: builtin, file, process, remote, container, run-to-completion or docker.
 
     `preferred` is the command's choice.
     """
@@ -45,6 +49,8 @@ def choose_runtime(function: Object, preferred: str | None = None) -> str:
     theirs = _known(annotations, CROSSPLANE_RUNTIME, _CROSSPLANE_RUNTIMES)
     if ours:
         return ours
+    if annotations.get(PYTHON_FILE):
+        return FILE
     if theirs in ("Development", "InProcess"):
         return _CROSSPLANE_RUNTIMES[theirs]
     if preferred:
@@ -104,14 +110,37 @@ def _remote(function: Object) -> Runner:
 def _process(function: Object) -> Runner:
     from crossply.functions.process import LocalProcess
 
-    command = _annotations(function).get(COMMAND)
+    command = _annotations(function).get(COMMAND) or _command_of_file(function)
     if not command:
         raise RuntimeAnnotationError(
             f'cannot run Function "{_name(function)}": annotation "{COMMAND}" is required',
             hint=f"set it to a command that serves gRPC, such as: {COMMAND}: python main.py --insecure "
-            "--address {address}",
+            f"--address {{address}}; or set {PYTHON_FILE} to a Python file",
         )
     return LocalProcess(_name(function), command)
+
+
+def _command_of_file(function: Object) -> str:
+    """The command that serves a Python file, and loads it again when it changes."""
+    import shlex
+    import sys
+
+    file = _annotations(function).get(PYTHON_FILE)
+    words = [sys.executable, "-m", "crossply.cli", "function", "run", "--reload", "--insecure"]
+    place = "--network unix --address {socket}"
+    return f"{shlex.join(words)} {place} {shlex.quote(file)}" if file else ""
+
+
+def _file(function: Object) -> Runner:
+    from crossply.functions.python_file import PythonFile
+
+    file = _annotations(function).get(PYTHON_FILE)
+    if not file:
+        raise RuntimeAnnotationError(
+            f'cannot run Function "{_name(function)}": annotation "{PYTHON_FILE}" is required',
+            hint=f"set it to the Python file that has the function: {PYTHON_FILE}: main.py",
+        )
+    return PythonFile(_name(function), file)
 
 
 def _docker(function: Object) -> Runner:
@@ -160,6 +189,7 @@ def _in_container(function: Object, to_completion: bool) -> Runner:
 
 _OPENERS = {
     BUILTIN: _builtin,
+    FILE: _file,
     PROCESS: _process,
     REMOTE: _remote,
     DOCKER: _docker,

@@ -51,7 +51,7 @@ def load(place: str, sdk: str = shim.AUTO) -> Loaded:
     before = set(sys.modules)
     try:
         module = _run(path)
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         _forget(set(sys.modules) - before)
         raise _cannot(path, problem) from problem
     function = _find(module, path, name)
@@ -140,7 +140,7 @@ def _served(found: Any, path: str) -> Served:
         raise _cannot(path, problem) from problem
 
 
-def _cannot(path: str, problem: Exception) -> FunctionFileError:
+def _cannot(path: str, problem: BaseException) -> FunctionFileError:
     if isinstance(problem, FunctionFileError):
         return problem
     from crossply.sdk.blame import blame

@@ -12,13 +12,23 @@ from crossply.control.calls.bound import AT_ONCE, Bound
 from crossply.control.calls.function_calls import FunctionMeter, meter_of
 from crossply.control.calls.ways import Way
 from crossply.functions import builtin
-from crossply.functions.binding import BUILTIN, PROCESS, bind, bind_builtin, choose_runtime
+from crossply.functions.binding import (
+    BUILTIN,
+    FILE,
+    ON_THIS_MACHINE,
+    PROCESS,
+    bind,
+    bind_builtin,
+    choose_runtime,
+)
 from crossply.functions.breaker import Breaker
 from crossply.functions.failures import FunctionNotBound
 from crossply.functions.lines import Address
 from crossply.functions.remote import MAX_REPLY, Remote
 from crossply.functions.runner import Runner
 from crossply.kinds.composition import NATIVE_FUNCTION
+
+_KIND = {PROCESS: "command", FILE: "file"}
 
 Opener = Callable[[Way], Runner]
 
@@ -55,9 +65,10 @@ class Opening:
             return Bound(repr(way), runner, meter, False, False, way.revision, self.at_once)
         function = way.as_function()
         runtime = choose_runtime(function)
-        if runtime == PROCESS and not self.commands:
+        if runtime in ON_THIS_MACHINE and not self.commands:
             raise FunctionNotBound(
-                f'cannot run Function "{way.function}": it is a command, and this control plane runs none',
+                f'cannot run Function "{way.function}": it is a {_KIND[runtime]}, '
+                "and this control plane runs none",
                 hint="serve it and give its address, install it as a package, or use crossply up",
             )
         pure = runtime == BUILTIN

@@ -6,7 +6,7 @@ from crossply.compose.metadata import name_of
 from crossply.control.packages.revisions_local import as_function
 from crossply.control.runtimes.runtime import Prepared
 from crossply.functions import builtin
-from crossply.functions.binding import BUILTIN, PROCESS, choose_runtime, remote_target
+from crossply.functions.binding import BUILTIN, ON_THIS_MACHINE, choose_runtime, remote_target
 from crossply.values import Object
 
 
@@ -30,4 +30,6 @@ def local_endpoint(revision: Object) -> str:
     runtime = choose_runtime(function)
     if runtime == BUILTIN:
         return f"builtin:///{builtin.for_package(function['spec']['package']) or ''}"
-    return f"process:///{name_of(revision)}" if runtime == PROCESS else remote_target(function)
+    if runtime in ON_THIS_MACHINE:
+        return f"{runtime}:///{name_of(revision)}"
+    return remote_target(function)

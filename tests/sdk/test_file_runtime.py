@@ -1,0 +1,120 @@
+"""A Function that is a Python file: in this process, and as a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+import yaml
+from function_peers import CROSSPLY
+
+from crossply.compose.messages import Request, Resource, State
+from crossply.functions.binding import bind, choose_runtime
+from crossply.functions.failures import FunctionNotBound, FunctionTimedOut, RuntimeAnnotationError
+from crossply.functions.process import LocalProcess
+from crossply.functions.python_file import PythonFile
+
+FILE = """
+import os, time
+from crossply.sdk import function
+
+@function
+def compose(req, rsp):
+    while req.xr["spec"].get("spin"):
+        pass
+    rsp.desired["made"] = {
+        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": req.xr.name},
+        "data": {"pid": str(os.getpid()), "count": str(req.xr["spec"]["count"] + 1)},
+    }
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "my function.py"
+    path.write_text(FILE)
+    return path
+
+
+def function(**annotations):
+    named = {f"crossply.dev/{key}": value for key, value in annotations.items()}
+    return {
+        "metadata": {"name": "f", "annotations": named},
+        "spec": {"package": "r.example.org/function-f:v1"},
+    }
+
+
+def asked(**spec):
+    return Request(State(Resource({"metadata": {"name": "x"}, "spec": {"count": 1.0, **spec}})))
+
+
+def test_a_file_is_run_here_and_as_a_process_if_asked(file):
+    assert choose_runtime(function(file=str(file))) == "file"
+    runner = bind(function(file=str(file)))
+    assert isinstance(runner, PythonFile)
+    assert runner(asked(), 10).desired.resources["made"].object["data"]["count"] == "2"
+    assert isinstance(bind(function(file=str(file), runtime="process")), LocalProcess)
+    with pytest.raises(RuntimeAnnotationError, match="annotation .* is required"):
+        bind(function(runtime="file"))
+    runner.close()
+
+
+def test_a_function_that_never_ends_is_ended(file):
+    runner = bind(function(file=str(file)))
+    with pytest.raises(FunctionTimedOut, match='cannot run Function "f": still running'):
+        runner(asked(spin=True), 0.5)
+    assert runner(asked(), 10).desired.resources
+    runner.close()
+
+
+def test_a_file_that_cannot_be_loaded_is_told_and_tried_again(file):
+    file.write_text("def broken(:")
+    runner = bind(function(file=str(file)))
+    with pytest.raises(FunctionNotBound, match=r"my function\.py:1: invalid syntax"):
+        runner(asked(), 10)
+    file.write_text(FILE)
+    assert runner(asked(), 10).desired.resources
+    runner.close()
+
+
+COMPOSITION = """
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: c}
+spec:
+  compositeTypeRef: {apiVersion: example.org/v1, kind: XR}
+  mode: Pipeline
+  pipeline:
+  - step: one
+    functionRef: {name: f}
+"""
+XR = """
+apiVersion: example.org/v1
+kind: XR
+metadata: {name: x}
+spec: {count: 4}
+"""
+
+
+@pytest.mark.parametrize("runtime", ["file", "process"])
+def test_render_runs_a_file(file, runtime):
+    written = {
+        "xr.yaml": XR,
+        "composition.yaml": COMPOSITION,
+        "functions.yaml": json.dumps(
+            {
+                "apiVersion": "pkg.crossplane.io/v1",
+                "kind": "Function",
+                **function(file=file.name, runtime=runtime),
+            }
+        ),
+    }
+    for name, text in written.items():
+        (file.parent / name).write_text(text)
+    done = subprocess.run(
+        [CROSSPLY, "render", *written], cwd=file.parent, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    made = next(each for each in yaml.safe_load_all(done.stdout) if each["kind"] == "ConfigMap")
+    assert made["data"]["count"] == "5"
