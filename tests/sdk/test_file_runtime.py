@@ -55,7 +55,7 @@ def test_a_file_is_run_here_and_as_a_process_if_asked(file):
     assert isinstance(runner, PythonFile)
     assert runner(asked(), 10).desired.resources["made"].object["data"]["count"] == "2"
     assert isinstance(bind(function(file=str(file), runtime="process")), LocalProcess)
-    with pytest.raises(RuntimeAnnotationError, match="annotation .* is required"):
+    with pytest.raises(RuntimeAnnotationError, match="is required"):
         bind(function(runtime="file"))
     runner.close()
 

@@ -59,6 +59,12 @@ COMMANDS = (
     Entry("function push", "xpkg_push", "Push a package to a registry."),
     Entry("function run", "function_run", "Serve the composition function in a Python file.", "beta"),
     Entry("function serve", "function_serve", "Serve a built-in composition function over gRPC.", "beta"),
+    Entry(
+        "function test",
+        "function_test",
+        "Start a composition function from its package, call it, and stop it.",
+        "beta",
+    ),
     Entry("resource trace", "trace", "Show a resource, what is below it, and why it is not ready.", "beta"),
     Entry("resource validate", "validate", "Validate resources against XRDs and CRDs.", "beta"),
     Entry(
