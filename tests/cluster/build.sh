@@ -4,6 +4,7 @@
 #   tests/cluster/build.sh        etcd, kube-apiserver, kube-controller-manager, kubectl
 #   tests/cluster/build.sh e2e    the same and e2e.test, the end-to-end tests of Kubernetes
 #   tests/cluster/build.sh helm   Helm alone
+#   tests/cluster/build.sh node   kubelet and kube-scheduler alone, for a node that runs Pods
 #
 # The directory is kept under .cache/cluster (or CROSSPLY_CLUSTER_CACHE), one for each go.mod, so a second call
 # finds everything there and needs no Go. Progress goes to standard error.
@@ -21,7 +22,8 @@ case "$*" in
 "") ;;
 e2e) programs+=(e2e.test) ;;
 helm) programs=(helm) module=$here/helm ;;
-*) say "usage: build.sh [e2e|helm]"; exit 2 ;;
+node) programs=(kubelet kube-scheduler) module=$here/node ;;
+*) say "usage: build.sh [e2e|helm|node]"; exit 2 ;;
 esac
 
 key=$(sha256sum "$module/go.mod" | cut -c1-16)
