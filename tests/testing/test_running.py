@@ -149,6 +149,44 @@ def test_a_function_may_be_any_that_render_runs(folder: Folder) -> None:
     assert ended.code == 0, ended.out
 
 
+def test_a_function_that_hangs_ends_the_case_in_time(folder: Folder) -> None:
+    hangs = "import socket, time; s = socket.create_server(('127.0.0.1', {port})); time.sleep(60)"
+    annotations = {
+        "crossply.dev/runtime": "process",
+        "crossply.dev/command": f'{sys.executable} -c "{hangs}"',
+    }
+    folder.write(
+        "functions.yaml",
+        {
+            "apiVersion": "pkg.crossplane.io/v1",
+            "kind": "Function",
+            "metadata": {"name": "function-auto-ready", "annotations": annotations},
+            "spec": {"package": "example.org/function-auto-ready:v1"},
+        },
+    )
+    folder.suite(CASE, timeout="1s")
+    begun = time.monotonic()
+    ended = folder.run()
+    assert ended.code == 1
+    assert 'cannot run Composition pipeline step "ready"' in ended.out
+    assert time.monotonic() - begun < 30
+
+
+def test_what_is_said_cannot_steer_the_terminal(folder: Folder) -> None:
+    folder.suite({"name": "\x1b[2Jgone", "expect": {"resources": [{"name": "a\x1b[31m"}]}})
+    ended = folder.run()
+    assert "\x1b" not in ended.out
+    assert "\\x1b[2Jgone" in ended.out
+
+
+def test_long_values_are_shortened(folder: Folder) -> None:
+    long = {"composite": {"status": {"url": "x" * 5000, "list": [{"a": n} for n in range(90)]}}}
+    folder.suite({"name": "it", "expect": long})
+    out = folder.run().out
+    assert "... (5000 characters)" in out
+    assert max(map(len, out.splitlines())) < 2200
+
+
 def test_watching_runs_again_after_a_change(folder: Folder) -> None:
     folder.suite(CASE)
     out = folder.path.parent / "out.txt"

@@ -19,6 +19,11 @@ CASE: dict[str, Any] = {"name": "it", "expect": {"resources": [{"name": "bucket"
         pytest.param({"cases": ["x"]}, "spec.cases[0]: must be an object", id="no object"),
         pytest.param({"cases": [{"expect": {}}]}, "spec.cases[0].name: a case needs a name", id="no name"),
         pytest.param({"cases": [CASE, CASE]}, "the name of an earlier case", id="the same name twice"),
+        pytest.param(
+            {"cases": [{"name": "a b", "snapshot": True}, {"name": "a-B", "snapshot": True}]},
+            'spec.cases[1].name: its snapshot would be that of "a b"',
+            id="the same snapshot twice",
+        ),
         pytest.param({"cases": [{"name": "it"}]}, "nothing is expected", id="nothing is expected"),
         pytest.param(
             {"cases": [{"name": "it", "expect": {"resource": []}}]},

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from time import perf_counter
 
+from crossply.cli.failures import harmless
 from crossply.cli.spec import Argument, Command, Flag, Invocation
 from crossply.cli.testing_files import NoSuites, Unreadable, files_below, find_suites
 from crossply.cli.testing_run import Wishes
@@ -47,7 +48,7 @@ def test(invocation: Invocation) -> int:
     for verdict in run_suites(suites, wishes, invocation["jobs"] or os.cpu_count() or 1):
         if verdict.cases:
             verdicts.append(verdict)
-            invocation.stdout.write(suite_text(verdict))
+            invocation.stdout.write(harmless(suite_text(verdict)))
             invocation.stdout.flush()
     if not verdicts:
         raise NoSuites(f"no case has {' or '.join(wishes.words)} in its name", hint="see them with --list")

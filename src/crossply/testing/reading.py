@@ -7,6 +7,7 @@ from typing import Any
 from crossply.kinds.durations import parse_duration
 from crossply.kinds.fields import Fields, KindError
 from crossply.testing.reading_expectations import read_expectation
+from crossply.testing.snapshots import file_name
 from crossply.testing.strictly import Reader, SuiteError, one_of
 from crossply.testing.suite import (
     API_VERSION,
@@ -85,11 +86,16 @@ def _read_suite(document: Document) -> Suite:
 
 
 def _check_names(cases: tuple[Case, ...]) -> None:
-    seen = set()
+    names: set[str] = set()
+    files: dict[str, str] = {}
     for index, case in enumerate(cases):
-        if case.name in seen:
+        if case.name in names:
             raise SuiteError(f'spec.cases[{index}].name: "{case.name}" is the name of an earlier case, too')
-        seen.add(case.name)
+        names.add(case.name)
+        if any(each.snapshot for each in case.rounds):
+            other = files.setdefault(file_name(case.name, 1, 1), case.name)
+            if other != case.name:
+                raise SuiteError(f'spec.cases[{index}].name: its snapshot would be that of "{other}"')
 
 
 def _timeout(fields: Fields) -> float:

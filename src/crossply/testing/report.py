@@ -13,6 +13,7 @@ from crossply.values.gojson import dumps
 from crossply.values.yaml import dump
 
 _SIGNS = {PASSED: "✓", FAILED: "✗", BROKEN: "!", SKIPPED: "-"}
+_LONGEST = 2000
 _MOST_LINES = 40
 """Of one value; a whole resource that should not be there would bury everything else."""
 
@@ -28,7 +29,8 @@ def shown(value: Any) -> str:
     if value is MISSING:
         return "(nothing)"
     if not isinstance(value, dict | list) or not value:
-        return value if isinstance(value, str) and value.strip() == value and value else dumps(value)
+        text = value if isinstance(value, str) and value.strip() == value and value else dumps(value)
+        return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text)} characters)"
     lines = dump(value).rstrip("\n").splitlines()
     if len(lines) > _MOST_LINES:
         lines = [*lines[:_MOST_LINES], f"... and {len(lines) - _MOST_LINES} lines more"]

@@ -18,13 +18,14 @@ from crossply.values import Object
 from crossply.values.differences import MISSING
 from crossply.values.yaml import Document, dump_all
 
+_LONGEST = 60
 FOLDER_ENDING = ".snapshots"
 """Snapshots are in a directory beside the suite, which is called like the suite's file with this ending."""
 
 
 def file_name(case: str, round_number: int, rounds: int) -> str:
-    """The file of a round: the name of its case in letters that all file systems allow."""
-    name = re.sub(r"[^a-z0-9]+", "-", case.lower()).strip("-") or "case"
+    """The file of a round: the name of its case in letters and digits, as far as a file may be called so."""
+    name = re.sub(r"[\W_]+", "-", case.lower()).strip("-")[:_LONGEST] or "case"
     return f"{name}.{round_number}.yaml" if rounds > 1 else f"{name}.yaml"
 
 
