@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 
 import pytest
 
+from crossply.kube.client import Client
+from crossply.kube.config import load_config
 from crossply.kube.failures import Invalid
+from tests.e2e.conftest import running
 from tests.e2e.packages import NONE_ACTIVE, REVISIONS, Installed, telling
 from tests.e2e.pipelines import served
 from tests.e2e.planning import Plans
-from tests.e2e.scenario import FUNCTION
+from tests.e2e.scenario import FUNCTION, PATIENCE, Scenario
 from tests.e2e.things import READY, SYNCED, Things, failing, until_told
 
 pytestmark = pytest.mark.xdist_group("e2e")
@@ -136,6 +140,8 @@ def test_a_step_may_name_the_revision_it_calls_and_without_a_word_gets_the_newes
         await function.apply(new, **TWO)
         await until_made_by(newest, "new", "newest")
         assert await made_by(things, "named") == ["old"]
+        told = await s.events(await newest.get("newest"))
+        assert not [event for event in told if event[0] == "Warning"], "nothing failed in between"
 
     with versions("old", "new") as addresses:
         play(lambda s: scenario(s, *addresses))
@@ -174,6 +180,36 @@ def test_no_more_revisions_are_active_than_the_limit_and_the_oldest_rests_first(
 
     with versions("one", "two", "three") as addresses:
         play(lambda s: scenario(s, *addresses))
+
+
+@pytest.fixture
+def without_rollout(tmp_path_factory):
+    """How to reach a control plane of the older kind."""
+    directory = tmp_path_factory.mktemp("without-rollout")
+    flags = ("up", "--in-memory", "--data", str(directory), "--enable-controlled-rollout=false")
+    with running(directory, *flags):
+        yield load_config(str(directory / "kubeconfig"))
+
+
+@pytest.mark.embedded_only("it is about a flag")
+def test_without_the_feature_one_revision_is_active_and_steps_get_that_one(without_rollout):
+    async def scenario(s, old, new):
+        function, things = Installed(s), await Things.defined(s)
+        await function.apply(old, STABLE, **TWO)
+        [first] = await function.until_states("Active")
+        await things.compose(function.step(functionRevisionRef={"name": first["metadata"]["name"]}))
+        await things.apply("mine")
+        await until_made_by(things, "old", "mine")
+        await function.apply(new, ALPHA, **TWO)
+        await function.until_states("Inactive", "Active")
+        await until_made_by(things, "new", "mine")
+
+    async def connected(addresses):
+        async with Client(without_rollout) as client, asyncio.timeout(PATIENCE):
+            await scenario(await Scenario.begin(client, "older"), *addresses)
+
+    with versions("old", "new") as addresses:
+        asyncio.run(connected(addresses))
 
 
 def test_a_new_version_is_planned_for_the_xrs_that_would_call_it(play, tmp_path):
