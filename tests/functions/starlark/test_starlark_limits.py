@@ -27,8 +27,12 @@ def complaint(script: str) -> str:
     [
         ("    return main(req)\n", "script.star:2:12: Starlark call stack overflow", "recursion"),
         ("    return 1 << 1000000000\n", "script.star:2:12: Integer overflow", "a huge shift"),
-        ("    x = 'a' * (1 << 40)\n", "script.star:2:9|ended its process", "a huge text"),
-        ("    x = 'a' * (1 << 30)\n    y = x * 1000\n", "ended its process", "a text that is just too huge"),
+        ("    x = 'a' * (1 << 40)\n", "script.star:2:9|script.star: ended its process", "a huge text"),
+        (
+            "    x = 'a' * (1 << 30)\n    y = x * 1000\n",
+            "script.star: ended its process",
+            "a text just too huge",
+        ),
         ("    x = [0] * (1 << 30)\n", "script.star:2:9|ended its process", "a huge list"),
         (
             "    x = []\n    for i in range(1000000000):\n        x.append('x' * 1000 + str(i))\n",

@@ -6,6 +6,7 @@ is an expression that must be true: of the request, or of each desired resource 
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any
 
 from crossply.compose.messages import (
@@ -27,6 +28,7 @@ from crossply.functions.builtin.cel_filter.expressions import (
     answers,
 )
 from crossply.functions.builtin.cel_filter.input import InputError, read_input
+from crossply.functions.builtin.confined.limits import SECONDS
 from crossply.values import Object
 from crossply.values.goquote import quote
 from crossply.values.regexp import RegexpError, compile_go
@@ -120,7 +122,20 @@ class _Step:
         try:
             return answers(self._request, questions, self._program)
         except ExpressionError as error:
-            raise _StepError(f"cannot evaluate CEL expressions: {error}") from None
+            return self._up_to_the_broken_one(questions, error)
+
+    def _up_to_the_broken_one(self, questions: list[Question], error: ExpressionError) -> list[Any]:
+        """Ask one after the other, to find the expression that breaks; those after it are left out."""
+        end = monotonic() + SECONDS
+        values: list[Any] = []
+        for question in questions:
+            if monotonic() > end:
+                break
+            try:
+                values += answers(self._request, [question], [(question.expression, question.kind)])
+            except ExpressionError as problem:
+                return [*values, problem, *[True] * (len(questions) - len(values) - 1)]
+        raise _StepError(f"cannot evaluate CEL expressions: {error}")
 
 
 def _about(request: Request, validation: Object, index: int) -> list[str | None]:

@@ -37,7 +37,7 @@ class ProgramError(Exception):
 
 
 class Broken(ProgramError):
-    """The program's worker is of no use any more."""
+    """The program's worker is of no use any more, or there is none; nothing is known of the place."""
 
 
 class WorkerHandle:

@@ -14,13 +14,13 @@ from time import monotonic
 from crossply.functions.builtin.confined.handles import Broken, NurseryHandle, ProgramError, WorkerHandle
 from crossply.functions.builtin.confined.limits import GRACE, LONGEST_PROGRAM, MOST_WORKERS, SECONDS
 
-__all__ = ["ProgramError", "ask"]
+__all__ = ["Broken", "ProgramError", "ask"]
 
 
 def ask(module: str, program: bytes, question: bytes) -> bytes:
     """The answer of a program in the language that a module knows; ProgramError if it gives none."""
     if len(program) > LONGEST_PROGRAM:
-        raise ProgramError(f"is longer than {LONGEST_PROGRAM >> 20} MiB")
+        raise Broken(f"is longer than {LONGEST_PROGRAM >> 20} MiB")
     return _pool(module).ask(program, question)
 
 
@@ -85,7 +85,7 @@ class Pool:
                     self._idle.pop(0).close()
                     return None
                 if not self._change.wait(deadline - monotonic()):
-                    raise ProgramError(f"waits longer than {SECONDS + GRACE:g} seconds for a process")
+                    raise Broken(f"waits longer than {SECONDS + GRACE:g} seconds for a process")
 
     def _born(self, program: bytes) -> WorkerHandle:
         with self._change:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crossply.compose.messages import Request, Response, fatal
 from crossply.compose.wire import WireError, decode_response, encode_request
-from crossply.functions.builtin.confined.pool import ProgramError, ask
+from crossply.functions.builtin.confined.pool import Broken, ProgramError, ask
 
 _LANGUAGE = "crossply.functions.builtin.python.worker"
 
@@ -18,6 +18,8 @@ def run(request: Request) -> Response:
     try:
         reply = ask(_LANGUAGE, script.encode(), encode_request(request))
         return decode_response(reply)
+    except Broken as error:
+        return fatal(request, f"cannot run script: script: {error}")
     except ProgramError as error:
         return fatal(request, f"cannot run script: {error}")
     except (WireError, UnicodeEncodeError) as error:

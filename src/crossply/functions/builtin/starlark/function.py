@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.compose.messages import Request, Response, fatal
-from crossply.functions.builtin.confined.pool import ProgramError, ask
+from crossply.functions.builtin.confined.pool import Broken, ProgramError, ask
 from crossply.functions.builtin.confined.questions import as_json, request_data
 from crossply.functions.builtin.protojson import MessageError
 from crossply.functions.builtin.starlark.answer import answer_of
@@ -20,6 +20,8 @@ def run(request: Request) -> Response:
         return fatal(request, f"cannot get Function input: {error}")
     try:
         return answer_of(request, given, ask(_LANGUAGE, _program(given), as_json(request_data(request))))
+    except Broken as error:
+        return fatal(request, f"starlark execution failed: {given.file}: {error}")
     except ProgramError as error:
         return fatal(request, f"starlark execution failed: {error}")
     except MessageError as error:
@@ -29,4 +31,6 @@ def run(request: Request) -> Response:
 
 
 def _program(given: Input) -> bytes:
-    return as_json({"source": given.source, "modules": given.modules, "main": given.defines_main})
+    return as_json(
+        {"file": given.file, "source": given.source, "modules": given.modules, "main": given.defines_main}
+    )

@@ -53,6 +53,11 @@ class Input(NamedTuple):
     usage_version: str
     sequencing_ttl: int
 
+    @property
+    def file(self) -> str:
+        """What error messages call the script."""
+        return "script.star" if self.defines_main else "composition.star"
+
 
 def read_input(request: Request) -> Input:
     """The function's input; InputError says what is wrong with it."""

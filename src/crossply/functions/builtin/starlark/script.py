@@ -43,15 +43,15 @@ def crossply_main(request):
 class Script:
     """A script and its modules, parsed."""
 
-    def __init__(self, source: str, modules: dict[str, str], defines_main: bool, prelude: Any) -> None:
-        self.defines_main = defines_main
+    def __init__(self, given: Object, prelude: Any) -> None:
+        self.defines_main: bool = given["main"]
         self._prelude = prelude
-        names = _LIBRARY if defines_main else _LIBRARY + _COMPOSING
+        names = _LIBRARY if self.defines_main else _LIBRARY + _COMPOSING
         self._opening = self._parsed("prelude", f"load({', '.join(map(repr, (_PRELUDE, *names)))})")
         self._variables = self._parsed("prelude", _VARIABLES)
         self._written = self._parsed("prelude", _WRITTEN)
-        self._source = self._parsed("script.star" if defines_main else "composition.star", source)
-        self._modules = {name: self._parsed(name, text) for name, text in modules.items()}
+        self._source = self._parsed(given["file"], given["source"])
+        self._modules = {name: self._parsed(name, text) for name, text in given["modules"].items()}
         self._callable: Any = None
 
     @staticmethod

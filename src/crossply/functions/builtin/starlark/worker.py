@@ -49,9 +49,8 @@ def prepare(program: bytes) -> None:
 
 def load(program: bytes) -> Answer:
     """Read the script and its modules."""
-    given = orjson.loads(program)
     try:
-        script = Script(given["source"], given["modules"], given["main"], _Library.frozen)
+        script = Script(orjson.loads(program), _Library.frozen)
     except starlark.StarlarkError as error:
         raise ProgramFailed(_told(error)) from None
     return lambda question: _answer(script, question)
