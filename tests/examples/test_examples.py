@@ -84,3 +84,15 @@ def test_functions_are_named_as_they_are_published_and_chosen_by_nothing_else() 
     for function in functions:
         assert function["metadata"] == {"name": function["metadata"]["name"]}
         assert function["spec"]["package"].startswith(FUNCTION_PACKAGE + function["metadata"]["name"] + ":v")
+
+
+def test_the_suites_of_the_examples_pass_and_reach_everything() -> None:
+    program = str(Path(sys.executable).with_name("crossply"))
+    done = subprocess.run(
+        [program, "test", str(EXAMPLES[0].parent), "--coverage=100"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
