@@ -85,16 +85,13 @@ def _text(text: str, place: str) -> str:
 
 
 def _model(given: Any) -> Object | None:
-    """The fields of a model: pydantic's, or those of a dataclass that were set."""
+    """The fields of a model: of pydantic, of `crossply new models`, or of a dataclass those that were set."""
     if hasattr(given, "model_dump"):
         fields: Object = given.model_dump(exclude_unset=True, by_alias=True, warnings=False)
-        named = {"apiVersion": "apiVersion", "kind": "kind"}
-        return {
-            **fields,
-            **{key: getattr(given, name) for key, name in named.items() if hasattr(given, name)},
-        }
-    if hasattr(given, "to_object"):
-        return dict(given.to_object())
+        # They say what it is, and are seldom given, so that they count as not set.
+        return {**fields, **{name: getattr(given, name) for name in _NAMED if hasattr(given, name)}}
+    if hasattr(given, "to_dict"):
+        return dict(given.to_dict())
     described = getattr(type(given), "__dataclass_fields__", None)
     if described is None:
         return None
