@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,7 +29,7 @@ def launcher() -> Iterator[None]:
         pytest.skip(f"NOT TESTED IN CONTAINERS: {problem} ({problem.hint})")
     yield
     close_launcher()
-    assert not glob.glob("/sys/fs/cgroup/*/**/crossply-*-*", recursive=True)
+    assert not glob.glob(f"/sys/fs/cgroup/*/**/crossply-{os.getpid()}-*", recursive=True)
 
 
 @pytest.fixture(scope="session", params=ENGINES)

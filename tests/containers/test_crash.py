@@ -15,7 +15,10 @@ from pathlib import Path
 import pytest
 
 from crossply.containers import cgroups
+from crossply.containers.failures import ContainerError
 from crossply.containers.launching import Launcher
+from crossply.containers.once import run_once
+from crossply.containers.settings import Settings
 from crossply.containers.store import Store, StoredImage
 
 pytestmark = pytest.mark.xdist_group("containers")
@@ -86,3 +89,20 @@ def test_directories_of_others_are_left_alone(launcher: None) -> None:
     finally:
         second.close()
         os.rmdir(young)
+
+
+def test_who_forgets_to_close_leaves_nothing(engine: str, store: Store, function: StoredImage) -> None:
+    program = PROGRAM.replace("time.sleep(600)", "")
+    command = [sys.executable, "-c", program, store.directory, function.digest, engine]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    told, _ = process.communicate()
+    assert process.returncode == 0
+    assert not os.path.exists(os.path.dirname(os.path.dirname(told.strip().removeprefix("unix:"))))
+    assert not glob.glob(f"/sys/fs/cgroup/*/**/crossply-{process.pid}-*", recursive=True)
+
+
+def test_what_is_too_long_to_be_told_is_an_error(launcher: None, function: StoredImage) -> None:
+    settings = Settings(environment=(f"LONG={'x' * (4 << 20)}",))
+    with pytest.raises(ContainerError, match="could not be started: the launcher of containers is not told"):
+        run_once(function, b"", settings)
+    assert run_once(function, b"", Settings(arguments=("echo",))).status == 0

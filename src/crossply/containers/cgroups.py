@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from crossply.containers.settings import Limits
 
 MEMORY, CPU, PIDS = "memory", "cpu", "pids"
 _PERIOD = 100_000
+_PATIENCE, _MOMENT = 100, 0.01
 _OURS = re.compile(r"crossply-(\d+)-[a-z0-9]+")
 _ROOT = "/sys/fs/cgroup"
 _BOUNDS = {MEMORY: "memory.limit_in_bytes", CPU: "cpu.cfs_quota_us", PIDS: "pids.max"}
@@ -32,7 +34,7 @@ class Places(NamedTuple):
 class Group(NamedTuple):
     """The groups of one container."""
 
-    places: Places
+    version: int
     paths: tuple[str, ...]
     memory: str
     """The one that counts memory; empty where none does."""
@@ -42,13 +44,13 @@ class Group(NamedTuple):
         """Files that let whoever writes to them into the groups."""
         with contextlib.ExitStack() as stack:
             # Moving a single thread that is its own does not make the kernel wait for all processors.
-            file = "tasks" if self.places.version == 1 else "cgroup.procs"
+            file = "tasks" if self.version == 1 else "cgroup.procs"
             files = (os.path.join(path, file) for path in self.paths)
             yield [stack.enter_context(open(path, "wb", buffering=0)).fileno() for path in files]
 
     def killed_for_memory(self) -> bool:
         """Tell whether the kernel ended one of its processes because of its memory."""
-        file = "memory.events" if self.places.version == 2 else "memory.oom_control"
+        file = "memory.events" if self.version == 2 else "memory.oom_control"
         with contextlib.suppress(OSError, ValueError):
             for line in _read(os.path.join(self.memory, file)).splitlines():
                 name, _, count = line.partition(" ")
@@ -57,10 +59,15 @@ class Group(NamedTuple):
         return False
 
     def remove(self) -> None:
-        """Remove the groups, which must be empty by now."""
+        """Remove the groups; the last process in them may take a moment to be gone."""
         for path in self.paths:
-            with contextlib.suppress(OSError):
-                os.rmdir(path)
+            for _ in range(_PATIENCE):
+                try:
+                    os.rmdir(path)
+                except FileNotFoundError:
+                    break
+                except OSError:
+                    time.sleep(_MOMENT)
 
 
 def find_places(root: str = _ROOT) -> Places:
@@ -76,17 +83,16 @@ def find_places(root: str = _ROOT) -> Places:
 def make_group(places: Places, key: str, limits: Limits) -> Group:
     """Make the groups of a container, with its limits."""
     paths: list[str] = []
+    name = f"crossply-{os.getpid()}-{key}"
     for controller, directory in places.directories.items():
-        path = os.path.join(directory, f"crossply-{os.getpid()}-{key}")
+        path = os.path.join(directory, name)
         os.makedirs(path, exist_ok=True)
         for file, value in _values(places.version, controller, limits):
             _write(os.path.join(path, file), value)
         if path not in paths:
             paths.append(path)
-    memory = places.directories.get(MEMORY, "")
-    return Group(
-        places, tuple(paths), os.path.join(memory, f"crossply-{os.getpid()}-{key}") if memory else ""
-    )
+    memory = places.directories.get(MEMORY)
+    return Group(places.version, tuple(paths), os.path.join(memory, name) if memory else "")
 
 
 def _values(version: int, controller: str, limits: Limits) -> list[tuple[str, str]]:

@@ -20,6 +20,7 @@ import time
 from collections.abc import Sequence
 
 import crossply
+from crossply.containers.cgroups import Group
 from crossply.containers.failures import ContainersForbidden
 from crossply.containers.identity import Identity, own_identity, write_maps
 from crossply.containers.launcher import wire
@@ -69,6 +70,8 @@ class Launcher:
         self._owner = _own(self.directory)
         self._lock = threading.Lock()
         self._launched: dict[str, Launched] = {}
+        self.groups: set[Group] = set()
+        """The control groups of containers that run, which are removed with it."""
         self.alive = True
         self._line, theirs = wire.pair()
         with theirs:
@@ -95,11 +98,11 @@ class Launcher:
         launched = Launched(self, key)
         with self._lock:
             self._launched[key] = launched
-            alive = self.alive
-            if alive:
+            try:
                 wire.send(self._line, {"start": {**wanted, "key": key}}, files)
-        if not alive:
-            launched.tell(-1, "the launcher of containers has ended", False)
+            except OSError as problem:
+                self._launched.pop(key, None)
+                launched.tell(-1, f"the launcher of containers is not told: {problem.strerror}", False)
         return launched
 
     def kill(self, key: str) -> None:
@@ -132,6 +135,8 @@ class Launcher:
             self._process.kill()
             self._process.wait()
         self._line.close()
+        for group in list(self.groups):
+            group.remove()
         shutil.rmtree(self.directory, ignore_errors=True)
         os.close(self._owner)
 

@@ -6,7 +6,6 @@ import base64
 import contextlib
 import os
 import secrets
-import time
 from collections.abc import Sequence
 
 from crossply.containers import spec
@@ -23,7 +22,7 @@ from crossply.containers.settings import ISOLATED, MEBIBYTE, Settings
 from crossply.containers.store import StoredImage, in_use
 
 _TLS_FILES = ("ca.crt", "tls.crt", "tls.key")
-_LARGEST_TLS_FILE = 256 << 10
+_LARGEST_TLS_FILE = 64 << 10
 _HOSTS = b"127.0.0.1\tlocalhost\n::1\tlocalhost\n"
 _ENDING = 10.0
 _MEMORY = "memory"
@@ -45,7 +44,9 @@ class Running:
             if port:
                 wanted["relay"] = {"socket": self.socket, "port": port}
             self._group = make_group(places(), key, settings.limits)
-            self._resources.callback(_remove_group, self._group)
+            launcher.groups.add(self._group)
+            self._resources.callback(launcher.groups.discard, self._group)
+            self._resources.callback(self._group.remove)
             with self._group.opened() as groups:
                 self._launched = launcher.start(key, wanted, [*files, *groups])
         except BaseException:
@@ -109,15 +110,6 @@ def _complaint(wrote: str) -> str:
 
 def _how(status: int) -> str:
     return f"signal {status - 128}" if status > 128 else f"exit status {status}"
-
-
-def _remove_group(group: Group) -> None:
-    """Remove the groups of a container; its last process may take a moment to be gone."""
-    for _ in range(100):
-        group.remove()
-        if not any(map(os.path.isdir, group.paths)):
-            return
-        time.sleep(0.01)
 
 
 def _wanted(image: StoredImage, settings: Settings, identity: Identity, key: str) -> Message:

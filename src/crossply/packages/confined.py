@@ -8,6 +8,7 @@ opened by itself with O_NOFOLLOW, so the kernel follows none of them for us.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import stat
@@ -39,62 +40,76 @@ class Confined:
 
     def directory(self, parts: list[str], make: bool = False) -> int:
         """A descriptor of a directory, which the caller closes; it is made where it is missing and `make`."""
-        resolved: list[str] = []
-        waiting = list(reversed(parts))
-        links = 0
-        while waiting:
-            part = waiting.pop()
-            if part in ("", "."):
-                continue
-            if part == "..":
-                resolved = resolved[:-1]
-                continue
-            target = self._link(resolved, part)
-            if target is None:
-                resolved.append(part)
-                continue
-            links += 1
-            if links > _MOST_LINKS or len(waiting) > _MOST_PARTS:
-                raise UnsafeEntry(f"too many symbolic links on the way to {'/'.join(parts)}")
-            resolved = [] if target.startswith("/") else resolved
-            waiting += reversed(target.split("/"))
-        return self._open(resolved, make)
-
-    def _link(self, parents: list[str], name: str) -> str | None:
-        """Where a symbolic link leads; None for anything else, and for nothing."""
+        walk = _Walk(self._root, make)
         try:
-            parent = self._open(parents, False)
-        except FileNotFoundError:
-            return None
-        try:
-            found = os.stat(name, dir_fd=parent, follow_symlinks=False)
-            return os.readlink(name, dir_fd=parent) if stat.S_ISLNK(found.st_mode) else None
-        except FileNotFoundError:
-            return None
-        finally:
-            os.close(parent)
-
-    def _open(self, parts: list[str], make: bool) -> int:
-        """Open a directory step by step; the parts are plain names and no links."""
-        current = os.dup(self._root)
-        try:
-            for part in parts:
-                current = self._step(current, part, make)
+            waiting = list(reversed(parts))
+            while waiting:
+                target = walk.step(waiting.pop())
+                waiting += reversed(target.split("/")) if target else ()
+                if walk.links > _MOST_LINKS or len(waiting) > _MOST_PARTS:
+                    raise UnsafeEntry(f"too many symbolic links on the way to {'/'.join(parts)}")
         except BaseException:
-            os.close(current)
+            os.close(walk.place)
             raise
-        return current
+        return walk.place
 
-    def _step(self, parent: int, name: str, make: bool) -> int:
-        if make:
-            with contextlib.suppress(FileExistsError):
-                os.mkdir(name, 0o755, dir_fd=parent)
+
+class _Walk:
+    """A way through the directory, step by step."""
+
+    def __init__(self, root: int, make: bool) -> None:
+        self._root = root
+        self._make = make
+        self._entered: list[str] = []
+        self.links = 0
+        self.place = os.dup(root)
+        """The directory that was reached."""
+
+    def step(self, name: str) -> str:
+        """Enter a directory by its plain name; where a link has it, what that leads to is told instead."""
+        if name in ("", "."):
+            return ""
+        if name == "..":
+            self._restart(self._entered[:-1])
+            return ""
         try:
-            entered = os.open(name, _DIRECTORY, dir_fd=parent)
-        except NotADirectoryError:
+            self._enter(name)
+        except OSError as problem:
+            if problem.errno not in (errno.ENOTDIR, errno.ELOOP):
+                raise
+            return self._follow(name)
+        return ""
+
+    def _enter(self, name: str) -> None:
+        try:
+            entered = os.open(name, _DIRECTORY, dir_fd=self.place)
+        except FileNotFoundError:
+            if not self._make:
+                raise
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(name, 0o755, dir_fd=self.place)
+            entered = os.open(name, _DIRECTORY, dir_fd=self.place)
+        os.close(self.place)
+        self.place = entered
+        self._entered.append(name)
+
+    def _follow(self, name: str) -> str:
+        try:
+            target = os.readlink(name, dir_fd=self.place)
+        except OSError:
             raise UnsafeEntry(f"{name} is not a directory, but has something below it") from None
-        os.close(parent)
-        return entered
+        self.links += 1
+        if target.startswith("/"):
+            self._restart([])
+        return target
+
+    def _restart(self, names: list[str]) -> None:
+        """Go back to the root, and from there to a directory that was entered before."""
+        before, self.place = self.place, os.dup(self._root)
+        os.close(before)
+        self._entered = []
+        for name in names:
+            self._enter(name)
 
 
 class Parent:
