@@ -18,7 +18,7 @@ from tests.api.servers import embedded, real
 from tests.deploy.installing import allowing, composing, controller_flags, install
 from tests.e2e.scenario import PATIENCE, Scenario
 from tests.kube.conftest import own_cluster
-from tests.packages.peers import certificate
+from tests.packages.peers import certificate, docker_registry
 
 COMPOSED = composing(allowing([""], ["configmaps", "secrets"]))
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
@@ -65,6 +65,13 @@ def running(directory: pathlib.Path, *command: str) -> Iterator[None]:
         process.terminate()
         process.stdout.close()
         process.wait(30)
+
+
+@pytest.fixture(scope="session")
+def registry(tmp_path_factory) -> Iterator[str]:
+    """The address of a real registry, open to all who are on this machine."""
+    with docker_registry(tmp_path_factory.mktemp("registry")) as address:
+        yield address
 
 
 @pytest.fixture

@@ -36,12 +36,6 @@ UNPACKING = condition("Installed", "False", "UnpackingPackage")
 
 
 @pytest.fixture(scope="module")
-def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with docker_registry(tmp_path_factory.mktemp("registry")) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
 def private(tmp_path_factory: pytest.TempPathFactory, registry_certificate: pathlib.Path) -> Iterator[str]:
     """A registry with TLS that asks for a password."""
     directory = tmp_path_factory.mktemp("private")

@@ -123,7 +123,8 @@ class Establishing:
         if not name:
             raise NoCertificate("waiting for package runtime controller to set revision's webhook TLS secret")
         secret = await self._plane.keeping.get(SECRET, name, self._namespace)
-        certificate = ((secret or {}).get("data") or {}).get("tls.crt")
+        data = (secret or {}).get("data") or {}
+        certificate = data.get("ca.crt") or data.get("tls.crt")
         if not certificate:
             raise NoCertificate(f"waiting for the webhook TLS secret {self._namespace}/{name}")
         return str(certificate)

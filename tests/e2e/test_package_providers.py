@@ -1,0 +1,133 @@
+"""Providers: the kinds that they bring, who may use those, and who calls the Provider back."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.kube.kind import Kind
+from tests.deploy.installing import CLUSTER_ROLE
+from tests.e2e.packaging import (
+    CONFIGURATION,
+    PROVIDER,
+    Shelf,
+    composition,
+    crd,
+    definition,
+    said,
+)
+from tests.e2e.pipelines import entry, resources
+from tests.e2e.scenario import CRD, DEFINITION, Scenario, condition
+from tests.packages.peers import PROGRAM
+
+pytestmark = [
+    pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed"),
+    pytest.mark.xdist_group("e2e"),
+]
+READY = condition("Ready", "True")
+WEBHOOKS = Kind(
+    "admissionregistration.k8s.io",
+    "v1",
+    "ValidatingWebhookConfiguration",
+    "validatingwebhookconfigurations",
+    False,
+)
+REVISION_HEALTHY = condition("RevisionHealthy", "True", "HealthyPackageRevision")
+
+
+def test_what_a_provider_brings_can_be_composed_at_once(play, registry):
+    """Its kinds have roles, which are gathered into those of who composes and of who uses them."""
+
+    async def scenario(s: Scenario) -> None:
+        shelf, group = Shelf(s, registry), f"cloud.{s.group}"
+        await shelf.push("provider-x:v1.0.0", "Provider", crd(group))
+        bucket = {"apiVersion": f"{group}/v1", "kind": "Bucket", "metadata": {"name": s.id}}
+        step = resources(entry("bucket", base=bucket))
+        await shelf.push("platform:v1.0.0", "Configuration", definition(s), composition(s, step))
+        provider = await shelf.install(PROVIDER, "provider-x:v1.0.0")
+        revision = await shelf.revision(PROVIDER, provider, REVISION_HEALTHY)
+        name = f"crossplane:provider:{revision['metadata']['name']}"
+        edit = await s.client.get(CLUSTER_ROLE, f"{name}:aggregate-to-edit")
+        assert edit["metadata"]["labels"]["rbac.crossplane.io/aggregate-to-crossplane"] == "true"
+        assert edit["rules"] == [
+            {"apiGroups": [group], "resources": ["buckets", "buckets/status"], "verbs": ["*"]}
+        ]
+        assert await s.client.get(CLUSTER_ROLE, f"{name}:system")
+        platform = await shelf.install(CONFIGURATION, "platform:v1.0.0")
+        await s.until(DEFINITION, s.xrs.resource, condition("Established", "True"))
+        xr = {"apiVersion": s.api_version, "kind": s.xrs.kind, "metadata": {"name": s.id}, "spec": {}}
+        await s.client.apply(s.xrs, xr, "test")
+        await s.until(s.xrs, s.id, READY)
+        assert await s.client.get(Kind(group, "v1", "Bucket", "buckets", False), s.id)
+        await s.client.delete(s.xrs, s.id)
+        await s.until_gone(s.xrs, s.id)
+        await shelf.remove(CONFIGURATION, platform)
+        await shelf.remove(PROVIDER, provider)
+        await s.until_gone(CLUSTER_ROLE, f"{name}:aggregate-to-edit")
+
+    play(scenario)
+
+
+def test_a_provider_cannot_bring_a_kind_of_the_control_plane_itself(play, registry):
+    async def scenario(s: Scenario) -> None:
+        shelf = Shelf(s, registry)
+        wicked = crd("pkg.crossplane.io", "Function")
+        await shelf.push("provider-x:v1.0.0", "Provider", wicked, crd(f"cloud.{s.group}"))
+        name = await shelf.install(PROVIDER, "provider-x:v1.0.0")
+        refused = await shelf.revision(PROVIDER, name, condition("RevisionHealthy", "False"))
+        assert said(refused, "RevisionHealthy") == (
+            "cannot establish control of object: functions.pkg.crossplane.io is already controlled by the "
+            "control plane itself"
+        )
+        assert await s.client.get(CRD, f"buckets.cloud.{s.group}") is None
+        await shelf.remove(PROVIDER, name)
+
+    play(scenario)
+
+
+def test_the_webhooks_of_a_provider_lead_to_its_service(request, play, registry):
+    """Where its runtime makes a certificate for them; elsewhere the revision says what it waits for."""
+
+    async def scenario(s: Scenario) -> None:
+        shelf, group = Shelf(s, registry), f"cloud.{s.group}"
+        rule = {
+            "apiGroups": [group],
+            "apiVersions": ["*"],
+            "operations": ["CREATE"],
+            "resources": ["buckets"],
+        }
+        webhook = {
+            "name": f"buckets.{group}",
+            "clientConfig": {"service": {"name": "x", "namespace": "y", "path": "/validate"}},
+            "rules": [rule],
+            "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+        }
+        hooks = {
+            "apiVersion": WEBHOOKS.api_version,
+            "kind": WEBHOOKS.kind,
+            "metadata": {"name": "validating-webhook-configuration"},
+            "webhooks": [webhook],
+        }
+        await shelf.push("provider-x:v1.0.0", "Provider", crd(group), hooks)
+        name = await shelf.install(PROVIDER, "provider-x:v1.0.0")
+        if request.config.getoption("--server") == "real":
+            await shelf.revision(PROVIDER, name, REVISION_HEALTHY)
+            found = await s.client.get(WEBHOOKS, f"crossplane-provider-{name}")
+            [client] = [each["clientConfig"] for each in found["webhooks"]]
+            assert client["service"] == {
+                "name": name,
+                "namespace": "crossplane-system",
+                "port": 9443,
+                "path": "/validate",
+            }
+            assert client["caBundle"]
+        else:
+            waiting = await shelf.revision(PROVIDER, name, condition("RevisionHealthy", "False"))
+            assert said(waiting, "RevisionHealthy") == (
+                "cannot establish control of object: waiting for package runtime controller to set "
+                "revision's webhook TLS secret"
+            )
+        await shelf.remove(PROVIDER, name)
+        await s.until_gone(WEBHOOKS, f"crossplane-provider-{name}")
+
+    play(scenario)
