@@ -91,27 +91,39 @@ class PackageController:
         await self._write_status(package, with_conditions(package, (PAUSED_CONDITION,), self._plane.now()))
 
     async def _install(self, package: Object, stored: Object) -> None:
-        live = self._revisions_of(name_of(package))
-        before = live.get((package.get("status") or {}).get("currentRevision", ""))
         try:
-            identity = await self._identities.of(package, self._kind, before)
+            identity = await self._identities.of(package, self._kind, self._current_of(package))
         except CrossplyError as problem:
-            problem = problem.within("cannot unpack package")
-            self._plane.recorder.record(package, Event(WARNING, UNPACK, str(problem)))
+            problem = self._told(package, UNPACK, problem.within("cannot unpack package"))
             told = (
                 health.UNPACKING._replace(message=str(problem)),
                 health.UNHEALTHY._replace(message=str(problem)),
             )
             await self._write_status(stored, with_conditions(package, told, self._plane.now()))
             raise problem from None
-        current = revision_name(package, identity)
-        decision = decide([self._standing(each) for each in live.values()], current, self._rules(package))
-        # The new one before the old ones: at no moment is there none that is active.
-        revision = await self._apply(package, identity, decision, live.get(current))
-        await self._switch(package, (live[each] for each in decision.activate), ACTIVE)
-        await self._switch(package, (live[each] for each in decision.deactivate), INACTIVE)
-        await self._collect(package, decision.collect)
+        revision = await self._bring_in_line(package, identity)
         await self._tell(package, stored, identity, revision)
+
+    async def _bring_in_line(self, package: Object, identity: Identity) -> Object:
+        """Bring all revisions in line; returns the current one."""
+        current, live = revision_name(package, identity), self._revisions_of(name_of(package))
+        decision = decide([self._standing(each) for each in live.values()], current, self._rules(package))
+        resting = [live[each] for each in decision.deactivate]
+        if not self._kind.rolls_out:
+            # What the old one brought is to be the new one's.
+            await self._switch(package, resting, INACTIVE)
+        revision = await self._apply(package, identity, decision, live.get(current))
+        await self._switch(package, [live[each] for each in decision.activate], ACTIVE)
+        if self._kind.rolls_out:
+            # At no moment is there none that can be called.
+            await self._switch(package, resting, INACTIVE)
+        await self._collect(package, decision.collect)
+        return revision
+
+    def _current_of(self, package: Object) -> Object | None:
+        """The revision that was current when the package was last looked at."""
+        data = self.revisions.get("", (package.get("status") or {}).get("currentRevision", ""))
+        return orjson.loads(data) if data is not None else None
 
     def _revisions_of(self, package: str) -> dict[str, Object]:
         found = [orjson.loads(data) for data in self.revisions.by(OF_PACKAGE, package)]
@@ -154,6 +166,8 @@ class PackageController:
         try:
             if live is not None:
                 check_ours(live, package)
+                # Decided about this very state: somebody may have activated it since.
+                wish["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"]
             written = await self._plane.keeping.apply(self._kind.revision, wish, MANAGER)
         except Conflict:
             raise
