@@ -66,25 +66,29 @@ class Renderer:
         `functions` are Function objects, or Python functions by the names that steps call them by.
         """
         written, called = _functions(functions)
+        around = Surroundings(
+            _sources(observed), _sources(required), _sources(credentials), os.fspath(schemas), context or {}
+        )
         suite = Suite(
             name="",
             document=Document({}, self._file, 1),
-            cases=(),
+            cases=(Case("", (), (), _source(xr), None, around),),
             composition=_source(composition),
             functions=written,
             xrd=None if xrd is None else _source(xrd),
             timeout=timeout,
+            function_runtime=function_runtime,
             validate=crds is not None,
             crds=_sources(crds or ()),
         )
-        around = Surroundings(
-            _sources(observed), _sources(required), _sources(credentials), os.fspath(schemas), context or {}
-        )
+        return self._played(suite, called)
+
+    def _played(self, suite: Suite, called: Mapping[str, PythonFunction]) -> Rendition:
         prepared = prepare_suite(suite)
-        scene = scene_of(suite, Case("", (), (), _source(xr), None, around), prepared)
-        runners = Runners(prepared.functions, function_runtime)
+        scene = scene_of(suite, suite.cases[0], prepared)
+        runners = Runners(prepared.functions, suite.function_runtime)
         self._open.append(runners)
-        call = _calling(called, caller(runners, timeout))
+        call = _calling(called, runners, suite.timeout)
         stage = Stage(prepared.recipe, prepared.machinery(scene.xr), call, prepared.defaulted)
         return Rendition(Play(stage, scene), prepared, (), None, None)
 
@@ -97,15 +101,15 @@ def _functions(given: Functions | None) -> tuple[tuple[Source, ...] | None, Mapp
     return _sources(given), {}
 
 
-def _calling(called: Mapping[str, PythonFunction], call: CallFunction) -> CallFunction:
-    """Calls of Python functions in this process, of all others as ever."""
+def _calling(called: Mapping[str, PythonFunction], runners: Runners, timeout: float) -> CallFunction:
+    """Calls of Python functions in this process, of all others as ever; each call may take so long."""
     here = {name: InProcess(name, getattr(each, "run", each)) for name, each in called.items()}
 
-    def chosen(step: Step, request: Request) -> Response:
+    def call(step: Step, request: Request) -> Response:
         runner = here.get(step.function)
-        return call(step, request) if runner is None else runner(request, 0)
+        return caller(runners, timeout)(step, request) if runner is None else runner(request, timeout)
 
-    return chosen
+    return call
 
 
 def _source(given: Given) -> Source:

@@ -11,27 +11,6 @@ RESOURCE = "settings"
 def composition_text(crd: Object, xr: Object) -> str:
     """A Composition for the kind of a CRD, of which `xr` is an example."""
     spec = crd["spec"]
-    base: Object = {"apiVersion": "v1", "kind": "ConfigMap"}
-    if spec.get("scope") != "Namespaced":
-        base["metadata"] = {"namespace": "default"}
-    template = {
-        "name": RESOURCE,
-        "base": base,
-        "patches": [_patch("metadata.name", "name"), *(_patch(f"spec.{key}", key) for key in _shown(xr))],
-        "readinessChecks": [{"type": "None"}],
-    }
-    steps = [
-        {
-            "step": "compose",
-            "functionRef": {"name": "function-patch-and-transform"},
-            "input": {
-                "apiVersion": "pt.fn.crossplane.io/v1beta1",
-                "kind": "Resources",
-                "resources": [template],
-            },
-        },
-        {"step": "ready", "functionRef": {"name": "function-auto-ready"}},
-    ]
     return dump(
         {
             "apiVersion": "apiextensions.crossplane.io/v1",
@@ -40,10 +19,34 @@ def composition_text(crd: Object, xr: Object) -> str:
             "spec": {
                 "compositeTypeRef": {"apiVersion": xr["apiVersion"], "kind": xr["kind"]},
                 "mode": "Pipeline",
-                "pipeline": steps,
+                "pipeline": [
+                    _composing(_template(xr, namespaced=spec.get("scope") == "Namespaced")),
+                    {"step": "ready", "functionRef": {"name": "function-auto-ready"}},
+                ],
             },
         }
     )
+
+
+def _composing(template: Object) -> Object:
+    resources = {"apiVersion": "pt.fn.crossplane.io/v1beta1", "kind": "Resources", "resources": [template]}
+    return {
+        "step": "compose",
+        "functionRef": {"name": "function-patch-and-transform"},
+        "input": resources,
+    }
+
+
+def _template(xr: Object, *, namespaced: bool) -> Object:
+    base: Object = {"apiVersion": "v1", "kind": "ConfigMap"}
+    if not namespaced:
+        base["metadata"] = {"namespace": "default"}
+    return {
+        "name": RESOURCE,
+        "base": base,
+        "patches": [_patch("metadata.name", "name"), *(_patch(f"spec.{key}", key) for key in _shown(xr))],
+        "readinessChecks": [{"type": "None"}],
+    }
 
 
 def _shown(xr: Object) -> list[str]:
