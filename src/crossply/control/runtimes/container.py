@@ -17,6 +17,7 @@ from crossply.compose.events import StatusCondition
 from crossply.compose.messages import Request, Response
 from crossply.compose.metadata import annotations_of, labels_of, name_of, uid_of
 from crossply.containers.engine import find_engine
+from crossply.containers.launching import current_launcher
 from crossply.containers.limits import limits_held
 from crossply.containers.settings import Settings
 from crossply.containers.store import StoredImage
@@ -81,6 +82,7 @@ class ContainerRuntime:
     async def run(self, revision: Object, prepared: Prepared) -> None:
         """Have its image here, and its container ready to be started."""
         find_engine("", os.environ)
+        await asyncio.to_thread(current_launcher)  # raises where containers are forbidden
         await self._ready(revision, _PATIENCE)
 
     async def stop(self, revision: Object) -> None:
