@@ -66,6 +66,8 @@ class Established(NamedTuple):
     generations: Generations
     left_out: list[str]
     """The kinds and names of what cannot be there, since nobody serves its kind."""
+    calls_back: bool = False
+    """Whether some of it calls the Provider, by a certificate that is renewed now and then."""
 
 
 class Establishing:
@@ -98,7 +100,8 @@ class Establishing:
             for each, live in zip(wishes, written, strict=True)
             if live is not None
         }
-        return Established(sorted(references, key=_identifier, reverse=True), generations, left_out)
+        references.sort(key=_identifier, reverse=True)
+        return Established(references, generations, left_out, bool(certificate))
 
     async def _served(self, objects: Sequence[bytes]) -> tuple[list[bytes], list[str]]:
         """The objects whose kinds are served here, and what the others are called."""

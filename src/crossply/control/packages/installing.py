@@ -6,6 +6,8 @@ it brings is not, since a large Provider brings much.
 
 from __future__ import annotations
 
+import math
+import time
 from typing import NamedTuple
 
 from crossply.compose.conditions import read_conditions
@@ -42,6 +44,7 @@ HEALTHY = StatusCondition("RevisionHealthy", "True", "HealthyPackageRevision")
 UNHEALTHY = StatusCondition("RevisionHealthy", "False", "UnhealthyPackageRevision")
 PARSE, VALIDATE, LINT = "ParsePackage", "ValidatePackage", "LintPackage"
 DEPENDENCIES, SYNC, DEACTIVATE = "ResolveDependencies", "SyncPackage", "DeactivateRevision"
+_DAY = 86_400.0
 _WELL = Event(NORMAL, SYNC, "Successfully configured package revision")
 _PAUSE = Event(NORMAL, PAUSED, "Reconciliation (including deletion) is paused via the pause annotation")
 
@@ -55,6 +58,8 @@ class _Known(NamedTuple):
     resolved: Resolved
     established: Generations | None = None
     """What it brought, once all of that is there."""
+    until: float = math.inf
+    """When that is to be looked at again."""
 
 
 class _Look:
@@ -119,8 +124,13 @@ class InstallingController:
         """The revisions that depend on other packages."""
         return [name for name, known in self._known.items() if known.meta["spec"].get("dependsOn")]
 
-    async def reconcile(self, name: str) -> None:
-        """Bring one revision in line."""
+    async def reconcile(self, name: str) -> float:
+        """Bring one revision in line; returns after how many seconds to look again, 0 for never."""
+        await self._look_at(name)
+        known = self._known.get(name)
+        return 0.0 if known is None or known.until == math.inf else _DAY
+
+    async def _look_at(self, name: str) -> None:
         revision = await self._plane.client.get(self._kind.revision, name)
         if revision is None:
             self.forget(name)
@@ -191,7 +201,7 @@ class InstallingController:
     async def _package(self, look: _Look) -> tuple[_Known, Packed | None]:
         """What a package says of itself, and the package where it was fetched for that."""
         known = self._known.get(look.name)
-        if known is not None and known.generation == look.generation:
+        if known is not None and known.generation == look.generation and time.monotonic() < known.until:
             return known, None
         content = await self._fetch(look)
         return self._known[look.name], content
@@ -269,4 +279,6 @@ class InstallingController:
         if look.is_active:
             roles = roles_of_provider(look.revision, result.references)
             await self._roles.keep_all(look.revision, roles)
-        self._known[look.name] = known._replace(established=result.generations)
+        # Who calls a Provider knows it by a certificate, which is another one after some months.
+        until = time.monotonic() + _DAY if result.calls_back else math.inf
+        self._known[look.name] = known._replace(established=result.generations, until=until)
