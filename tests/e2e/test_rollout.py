@@ -151,6 +151,7 @@ def test_a_new_label_of_a_function_is_its_current_revisions_and_steps_that_selec
     async def scenario(s, old, new):
         function, things = Installed(s), await Things.defined(s)
         await function.apply(old, STABLE, **TWO)
+        await function.until_states("Active")
         await function.apply(new, ALPHA, **TWO)
         await function.until_states("Active", "Active")
         await things.compose(function.step(**selecting(STABLE)))
