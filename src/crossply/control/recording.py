@@ -8,7 +8,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
-from hashlib import sha256
+from hashlib import blake2b
 from secrets import token_hex
 
 from crossply.compose.events import Event
@@ -36,21 +36,21 @@ class Recorder:
         self._client = client
         self._allowances = Allowances(BURST, PAUSE, clock)
         self._component = component
-        self._told: OrderedDict[tuple[str, str, str], str] = OrderedDict()
+        self._told: OrderedDict[bytes, None] = OrderedDict()
         self._waiting: deque[Object] = deque(maxlen=_MOST_WAITING)
         self._writers: set[asyncio.Task[None]] = set()
 
     def record(self, about: Object, event: Event) -> None:
         """Tell an event about an object, unless it is the last that was told with this reason and type."""
         uid = about["metadata"].get("uid", "")
-        key = (uid, event.type, f"{event.reason}/{sha256(event.message.encode()).hexdigest()[:16]}")
+        key = _digest(uid, event)
         if key in self._told:
             self._told.move_to_end(key)
             return
         if self._allowances.take(uid) is None:
             # Its failure has new words each time; the condition has the latest.
             return
-        self._told[key] = event.message
+        self._told[key] = None
         if len(self._told) > _REMEMBERED:
             self._told.popitem(last=False)
         self._waiting.append(_body(about, event, self._component))
@@ -69,6 +69,12 @@ class Recorder:
             # An event is a courtesy: the condition says the same, and nobody waits for this write.
             with suppress(CrossplyError, NotOwner):
                 await self._client.create(EVENT, self._waiting.popleft())
+
+
+def _digest(uid: str, event: Event) -> bytes:
+    """What is remembered of an event: there are many, and they are long."""
+    said = "\0".join((uid, event.type, event.reason, event.message))
+    return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=12).digest()
 
 
 def _name_after(name: str) -> str:
