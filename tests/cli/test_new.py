@@ -183,6 +183,10 @@ def test_models_can_be_imported_and_read_the_example(crossply: Crossply) -> None
         ("kind: CustomResourceDefinition\nspec: {}\n", 'cannot read the CustomResourceDefinition ""'),
         ("kind: CustomResourceDefinition\nspec: {group: a, names: 5, versions: [5]}\n", "cannot read the"),
         ("a: [\n", "yaml: line"),
+        (
+            "kind: CustomResourceDefinition\nspec: {group: a, names: {kind: A}, versions: [{served: no}]}\n",
+            "no version of any kind is served",
+        ),
     ],
 )
 def test_models_of_nothing_say_why(crossply: Crossply, text: str, told: str) -> None:

@@ -264,6 +264,32 @@ def test_nothing_is_lost_between_reading_and_writing(data: st.DataObject, schema
     assert app.from_dict(read.to_dict()) == read
 
 
+@pytest.mark.parametrize("kind", ["", "class", "Any", "my-kind", "1st", 'x"""\nimport os\n"""', "Ünï"])
+def test_whatever_names_a_definition_gives_the_code_is_sound(kind: str) -> None:
+    hostile = 'a"""\nraise SystemExit\n"""\\'
+    schema = {
+        "type": "object",
+        "description": hostile,
+        "properties": {hostile: {"type": "string", "description": hostile, "enum": [hostile]}},
+    }
+    wicked = crd(schema, kind)
+    wicked["spec"]["group"] = hostile
+    code = module_text(models_of(wicked), hostile)
+    module: dict[str, Any] = {"__name__": "generated_models"}
+    sys.modules["generated_models"] = type(sys)("generated_models")
+    exec(compile(code, "generated_models.py", "exec"), module)
+    model = module[models_of(wicked)[0].models[0].name]
+    assert model.from_dict({hostile: hostile}).to_dict()[hostile] == hostile
+
+
+def test_kinds_that_share_a_module_have_classes_of_their_own() -> None:
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"a": {}}}}}
+    taken: dict[tuple[str, str], set[str]] = {}
+    kinds = [*models_of(crd(schema, "App"), taken), *models_of(crd(schema, "AppSpec"), taken)]
+    names = [model.name for kind in kinds for model in kind.models]
+    assert names == ["App", "AppSpec", "AppSpec_2", "AppSpec_2Spec"]
+
+
 def test_a_bottomless_schema_ends() -> None:
     schema: Object = {"type": "string"}
     for _ in range(200):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.compose.metadata import text_in
+from crossply.convert.moves import ConversionError
 from crossply.values import Object
 
 _DEEPEST = 30
@@ -25,7 +26,9 @@ _FORMATS = {
 def example_of(crd: Object) -> Object:
     """A composite resource with everything that is required, and every other scalar of the spec."""
     spec = crd["spec"]
-    version = next(each for each in spec["versions"] if each.get("served"))
+    version = next((each for each in spec["versions"] if each.get("served")), None)
+    if version is None:
+        raise ConversionError("no served version found in XRD", hint="set served on a version")
     schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
     properties = dict((schema.get("properties") or {}).get("spec") or {})
     metadata = {"name": "example"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from crossply.scaffold.python_names import class_name, field_name
+from crossply.scaffold.python_names import class_name, field_name, kind_name
 from crossply.values import Object
 
 DEEPEST = 40
@@ -60,15 +60,19 @@ class KindModel(NamedTuple):
     models: tuple[Model, ...]
 
 
-def models_of(crd: Object) -> list[KindModel]:
-    """The classes of every served version of a CustomResourceDefinition."""
+def models_of(crd: Object, taken: dict[tuple[str, str], set[str]] | None = None) -> list[KindModel]:
+    """The classes of every served version of a CustomResourceDefinition.
+
+    `taken` are the names of classes that the modules of groups and versions have already.
+    """
+    taken = {} if taken is None else taken
     spec = crd["spec"]
     found = []
     for version in spec["versions"]:
         if version.get("served") is False:
             continue
         schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
-        reading = _Reading()
+        reading = _Reading(taken.setdefault((spec["group"], version["name"]), set()))
         kind = spec["names"]["kind"]
         reading.add_kind(kind, f"{spec['group']}/{version['name']}", schema)
         found.append(KindModel(spec["group"], version["name"], kind, tuple(reading.models)))
@@ -80,8 +84,8 @@ class _Reading:
 
     __slots__ = ("_names", "models")
 
-    def __init__(self) -> None:
-        self._names: set[str] = set()
+    def __init__(self, names: set[str]) -> None:
+        self._names = names
         self.models: list[Model] = []
 
     def add_kind(self, kind: str, api_version: str, schema: Object) -> None:
@@ -92,7 +96,9 @@ class _Reading:
             properties[key] = {"type": "string", "enum": [value], "default": value}
         ordered = {key: properties[key] for key in ("apiVersion", "kind", "metadata")} | properties
         description = schema.get("description") or f"A {kind} of {api_version}."
-        self._class(kind, {**schema, "description": description, "properties": ordered}, 0)
+        self._class(
+            kind_name(kind, self._names), {**schema, "description": description, "properties": ordered}, 0
+        )
 
     def _class(self, name: str, schema: Object, depth: int) -> str:
         self._names.add(name)

@@ -38,6 +38,12 @@ def field_name(key: str, taken: Collection[str]) -> str:
     return _free(name, taken)
 
 
+def kind_name(kind: str, taken: Collection[str]) -> str:
+    """The name of the class of a kind: that of the kind, wherever it can be one."""
+    usable = kind.isidentifier() and not keyword.iskeyword(kind) and kind not in _TAKEN
+    return _free(kind, taken) if usable else class_name("", kind, taken)
+
+
 def class_name(parent: str, key: str, taken: Collection[str]) -> str:
     """The name of the class of a field: that of its parent, and its own."""
     name = parent + "".join(word[:1].upper() + word[1:] for word in _words(key))
