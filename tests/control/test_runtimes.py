@@ -16,6 +16,7 @@ from cryptography import x509
 
 from crossply.certificates import names_of
 from crossply.control.kinds import (
+    CLUSTER_ROLE_BINDING,
     DEPLOYMENT,
     EVENT,
     FUNCTION_REVISION,
@@ -325,6 +326,10 @@ def test_a_provider_has_a_certificate_to_call_with_and_no_endpoint(connect, ns):
             assert names_of(x509.load_pem_x509_certificate(files["tls.crt"])) == (revision.name,)
             service = await client.get(SERVICE, revision.package, ns)
             assert [each["name"] for each in service["spec"]["ports"]] == ["webhook"]
+            binding = await client.get(CLUSTER_ROLE_BINDING, f"crossplane:provider:{revision.name}:system")
+            assert binding["roleRef"]["name"] == binding["metadata"]["name"]
+            account = {"kind": "ServiceAccount", "name": revision.name, "namespace": ns}
+            assert binding["subjects"] == [account]
 
     connect(case)
 

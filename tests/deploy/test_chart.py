@@ -24,6 +24,7 @@ priorityClassName: system-cluster-critical
 metrics: {serviceMonitor: {enabled: true, labels: {release: prometheus}}}
 rbac:
   connectionSecrets: true
+  providers: true
   composed: [{apiGroups: [apps], resources: [deployments], verbs: [get, list, watch, create, patch, delete]}]
   serviceAccounts: [{namespace: default, name: databases}]
 """

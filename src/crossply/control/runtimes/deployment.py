@@ -7,7 +7,7 @@ not run before its kinds are there.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -31,6 +31,9 @@ from crossply.kube.cache import Cache
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
+Bind = Callable[[Object, str, str], Awaitable[None]]
+"""Given a revision, and the namespace and name of its service account."""
+
 
 class Surroundings(NamedTuple):
     """What a Deployment of any package is made with."""
@@ -52,12 +55,15 @@ class DeploymentRuntime:
         configs: RuntimeConfigs,
         revisions: Cache,
         around: Surroundings,
+        bind: Bind | None = None,
     ) -> None:
+        """`bind` gives its rights to the service account of a revision that has some: a provider's."""
         self._objects = objects
         self._credentials = credentials
         self._configs = configs
         self._revisions = revisions
         self._around = around
+        self._bind = bind
 
     async def prepare(self, revision: Object) -> Prepared:
         """Service and certificates."""
@@ -85,6 +91,9 @@ class DeploymentRuntime:
         if wish["spec"]["template"]["spec"]["serviceAccountName"] == name_of(account):
             # One that the user made and named is the user's.
             await self._applied(SERVICE_ACCOUNT, "service account", subject, account)
+        if self._bind is not None:
+            acts_as = wish["spec"]["template"]["spec"]["serviceAccountName"]
+            await self._bind(revision, self._around.namespace, acts_as)
         _check_available(await self._applied(DEPLOYMENT, "deployment", subject, wish), subject)
 
     async def stop(self, revision: Object) -> None:

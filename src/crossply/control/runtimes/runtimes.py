@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 import orjson
@@ -25,6 +26,7 @@ from crossply.control.runtimes.container_start import ImagePlace, begin_containe
 from crossply.control.runtimes.controller import RuntimeController
 from crossply.control.runtimes.credentials import Credentials, CredentialSettings
 from crossply.control.runtimes.deployment import DeploymentRuntime, Surroundings
+from crossply.control.runtimes.provider_binding import keep_binding
 from crossply.control.runtimes.runtime import Runtime
 from crossply.control.runtimes.runtime_configs import DEFAULT, RuntimeConfigs
 from crossply.control.runtimes.writing import RuntimeObjects
@@ -126,7 +128,10 @@ class Runtimes:
         if self._objects is None:
             await self._begin_deployments()
         assert self._objects is not None
-        return DeploymentRuntime(self._objects, self.credentials, self._configs, revisions, self._around)
+        bind = partial(keep_binding, self._plane) if kind == PROVIDER else None
+        return DeploymentRuntime(
+            self._objects, self.credentials, self._configs, revisions, self._around, bind
+        )
 
     async def _begin_deployments(self) -> None:
         """What Deployments need: the objects that there are, and what says how they are to be."""

@@ -1,0 +1,39 @@
+"""The binding that lets a provider use the kinds that it brings: its role is made where those are."""
+
+from __future__ import annotations
+
+from crossply.compose.events import WARNING, Event
+from crossply.compose.metadata import name_of
+from crossply.control.definitions.kind_roles import APPLY
+from crossply.control.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING
+from crossply.control.memory import contains
+from crossply.control.packages.provider_roles import PREFIX
+from crossply.control.plane import Plane
+from crossply.control.runtimes.manifest_parts import MANAGER, owner_of
+from crossply.kube.failures import Forbidden
+from crossply.values import Object
+
+
+async def keep_binding(plane: Plane, revision: Object, namespace: str, account: str) -> None:
+    """Bind the service account that a provider runs as to the provider's own role, if it is not yet."""
+    wish = binding_for(revision, namespace, account)
+    try:
+        live = await plane.keeping.get(CLUSTER_ROLE_BINDING, name_of(wish))
+        if live is None or not contains(live, wish):
+            await plane.keeping.apply(CLUSTER_ROLE_BINDING, wish, MANAGER)
+    except Forbidden as problem:
+        # Whoever installed us may want to grant providers their rights by hand.
+        told = f"cannot apply ClusterRoleBinding {name_of(wish)}: {problem}"
+        plane.recorder.record(revision, Event(WARNING, APPLY, told))
+
+
+def binding_for(revision: Object, namespace: str, account: str) -> Object:
+    """The binding of a provider's revision."""
+    name = f"{PREFIX}{name_of(revision)}:system"
+    return {
+        "apiVersion": CLUSTER_ROLE_BINDING.api_version,
+        "kind": CLUSTER_ROLE_BINDING.kind,
+        "metadata": {"name": name, "ownerReferences": [owner_of(revision)]},
+        "roleRef": {"apiGroup": CLUSTER_ROLE.group, "kind": CLUSTER_ROLE.kind, "name": name},
+        "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": namespace}],
+    }
