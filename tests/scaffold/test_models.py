@@ -179,7 +179,7 @@ def test_keys_become_names(key: str, name: str) -> None:
 
 def test_names_are_unique_and_modules_have_names() -> None:
     assert field_name("fooBar", ["foo_bar"]) == "foo_bar_2"
-    assert class_name("App", "spec", ["AppSpec"]) == "AppSpec_2"
+    assert class_name("App", "spec", ["AppSpec"]) == "AppSpec2"
     assert module_name("apps.example.org", "v1beta1") == "apps_example_org_v1beta1"
 
 
@@ -287,7 +287,7 @@ def test_kinds_that_share_a_module_have_classes_of_their_own() -> None:
     taken: dict[tuple[str, str], set[str]] = {}
     kinds = [*models_of(crd(schema, "App"), taken), *models_of(crd(schema, "AppSpec"), taken)]
     names = [model.name for kind in kinds for model in kind.models]
-    assert names == ["App", "AppSpec", "AppSpec_2", "AppSpec_2Spec"]
+    assert names == ["App", "AppSpec", "AppSpec2", "AppSpec2Spec"]
 
 
 def test_a_bottomless_schema_ends() -> None:

@@ -41,7 +41,7 @@ def field_name(key: str, taken: Collection[str]) -> str:
 def kind_name(kind: str, taken: Collection[str]) -> str:
     """The name of the class of a kind: that of the kind, wherever it can be one."""
     usable = kind.isidentifier() and not keyword.iskeyword(kind) and kind not in _TAKEN
-    return _free(kind, taken) if usable else class_name("", kind, taken)
+    return _free(kind, taken, "") if usable else class_name("", kind, taken)
 
 
 def class_name(parent: str, key: str, taken: Collection[str]) -> str:
@@ -49,7 +49,7 @@ def class_name(parent: str, key: str, taken: Collection[str]) -> str:
     name = parent + "".join(word[:1].upper() + word[1:] for word in _words(key))
     if not name or name[0].isdigit() or keyword.iskeyword(name) or name in _TAKEN:
         name = f"Model{name}"
-    return _free(name, taken)
+    return _free(name, taken, "")
 
 
 def module_name(group: str, version: str) -> str:
@@ -64,9 +64,9 @@ def _words(key: str) -> list[str]:
     return [word.lower() for word in _WORDS.findall(plain)]
 
 
-def _free(name: str, taken: Collection[str]) -> str:
+def _free(name: str, taken: Collection[str], joint: str = "_") -> str:
     number, found = 2, name
     while found in taken:
-        found = f"{name.rstrip('_')}_{number}"
+        found = f"{name.rstrip('_')}{joint}{number}"
         number += 1
     return found
