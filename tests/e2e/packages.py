@@ -45,6 +45,16 @@ class Installed:
         """Install that version."""
         return await self.s.client.apply(FUNCTION, self.body(address, labels, **spec), "test")
 
+    async def noticed(self, applied: Object) -> None:
+        """Wait until the control plane has seen what was applied."""
+        generation = applied["metadata"]["generation"]
+
+        def seen(found: Object) -> bool:
+            conditions = (found.get("status") or {}).get("conditions") or ()
+            return any(each.get("observedGeneration", 0) >= generation for each in conditions)
+
+        await self.s.until(FUNCTION, self.name, seen)
+
     async def revisions(self) -> list[Object]:
         """Its revisions, by their numbers."""
         listed = await self.s.client.list(REVISIONS, label_selector=f"{PACKAGE}={self.name}")

@@ -93,7 +93,7 @@ def test_half_of_the_xrs_on_each_of_two_active_revisions_promoted_and_rolled_bac
 def test_when_no_revision_is_active_the_xrs_that_call_it_say_so_and_others_do_not(play):
     async def scenario(s, old, new):
         function, things = await rolled_out(s, old, new)
-        await function.apply(new, ALPHA, revisionActivationPolicy="Manual", **TWO)
+        await function.noticed(await function.apply(new, ALPHA, revisionActivationPolicy="Manual", **TWO))
         [stable, _] = await function.until_states("Active", "Active")
         await deactivate(s, stable)
         for name in "ab":
