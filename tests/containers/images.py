@@ -45,9 +45,15 @@ def _build() -> None:
     os.replace(new, BUILT)
 
 
+@functools.cache
+def with_program(path: str = "function") -> Image:
+    """An image of nothing but the Go function; to compress it takes a while."""
+    return image(archive([member(path, program(), mode=0o755)]))
+
+
 def go_image(user: str = "65532", **config: object) -> Image:
-    """An image of nothing but the Go function."""
-    made = image(archive([member("function", program(), mode=0o755)]))
+    """The Go function as an image that can be run."""
+    made = with_program()
     inner = {"Entrypoint": ["/function"], "User": user, **config}
     return made._replace(config={**made.config, "config": inner})
 

@@ -12,7 +12,7 @@ from crossply.containers.once import run_once
 from crossply.containers.settings import MEBIBYTE, Limits, Settings
 from crossply.containers.store import Store, StoredImage
 from crossply.packages.image import digest
-from tests.containers.images import go_image, program
+from tests.containers.images import go_image, with_program
 from tests.packages.making import archive, image, member
 
 pytestmark = pytest.mark.xdist_group("containers")
@@ -96,7 +96,7 @@ def test_an_image_that_cannot_be_run_says_why(
 
 def test_a_link_does_not_start_it_among_the_files_of_the_engine(engine: str, store: Store) -> None:
     inner = go_image(WorkingDir="/home/function").config
-    files = [member("home", type=tarfile.SYMTYPE, linkname="/proc/self/fd"), member("function", program())]
+    files = [member("home", type=tarfile.SYMTYPE, linkname="/proc/self/fd"), member("function")]
     made = image(archive(files))
     made = made._replace(config={**inner, "rootfs": made.config["rootfs"]})
     with pytest.raises(ContainerError, match="started in /proc/self/fd/function, which is not a directory"):
@@ -105,7 +105,7 @@ def test_a_link_does_not_start_it_among_the_files_of_the_engine(engine: str, sto
 
 def test_it_is_started_where_the_image_says(engine: str, store: Store) -> None:
     made = go_image(Entrypoint=["./function"], WorkingDir="/here")
-    files = image(archive([member("there/function", program(), mode=0o755)]))
+    files = with_program("there/function")
     link = image(archive([member("here", type=tarfile.SYMTYPE, linkname="there")]))
     diff_ids = {"type": "layers", "diff_ids": [*files.diff_ids, *link.diff_ids]}
     made = made._replace(config={**made.config, "rootfs": diff_ids}, layers=(*files.layers, *link.layers))
