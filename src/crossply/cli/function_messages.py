@@ -22,7 +22,7 @@ _STATUS = ("UNSPECIFIED", "UNKNOWN", "TRUE", "FALSE")
 class RequestFileError(CrossplyError):
     """A file does not hold a request to a function."""
 
-    code = "CP-385"
+    code = "CP-598"
     hint = "it is a RunFunctionRequest: observed, desired, input, context and so on; or an XR alone"
 
 

@@ -147,16 +147,18 @@ class Resource(Mapping[str, Any]):
 
     def condition(self, type: str) -> Condition:  # noqa: A002 - the API's own word
         """One of its status conditions."""
+        return Condition.of(type, self._conditions().get(type))
+
+    def _conditions(self) -> Mapping[str, Object]:
         if self._opened is None:
-            found = self._arrival.conditions(self._frozen)
-        else:
-            status = self._opened.get("status")
-            found = conditions_of(status.get("conditions") if isinstance(status, dict) else None)
-        return Condition.of(type, found.get(type))
+            return self._arrival.conditions(self._frozen)
+        status = self._opened.get("status")
+        return conditions_of(status.get("conditions") if isinstance(status, dict) else None)
 
     def is_ready(self) -> bool:
         """Tell whether its condition Ready is True."""
-        return self.condition("Ready").is_true
+        ready = self._conditions().get("Ready")
+        return ready is not None and ready.get("status") == "True"
 
 
 class Desired(Resource, MutableMapping[str, Any]):

@@ -16,7 +16,7 @@ from crossply.sdk import remembered
 from crossply.sdk.arrival import Draft, Parts, Piece, conditions_of
 from crossply.values import Object
 from crossply.values.struct_peek import peek
-from crossply.values.structs import encode_struct, from_wire, read_chunk, varint
+from crossply.values.structs import encode_struct, from_wire, known_name, read_chunk, varint
 
 _OBSERVED, _DESIRED, _INPUT, _CONTEXT = 0x12, 0x1A, 0x22, 0x2A
 _EXTRA, _CREDENTIALS, _REQUIRED, _SCHEMAS = 0x32, 0x3A, 0x42, 0x4A
@@ -160,8 +160,7 @@ def _join(desired: Parts) -> bytes:
     for name in sorted(resources):
         part = resources[name]
         value = part if type(part) is bytes else _written(part)
-        key, length = name.encode(), varint(len(value))
-        head = b"\x0a" + varint(len(key)) + key + b"\x12"
+        head, length = known_name(name), varint(len(value))
         parts += (b"\x12", varint(len(head) + len(length) + len(value)), head, length, value)
     return b"".join(parts)
 

@@ -130,8 +130,12 @@ def _encode_fields(fields: Object, depth: int) -> bytes:
     return b"".join(parts)
 
 
+def known_name(key: str) -> bytes:
+    """The key of an entry of a map, and the tag of the value that follows it."""
+    return _names_written.get(key) or _encode_name(key)
+
+
 def _encode_name(key: str) -> bytes:
-    """An entry's key, and the tag of the value that follows it."""
     name = key.encode()
     written = b"".join((b"\x0a", varint(len(name)), name, b"\x12"))
     if len(written) <= _SHORT:
