@@ -11,15 +11,21 @@ from datetime import UTC, datetime, timedelta
 import orjson
 import pytest
 
+from crossply.control import following
 from crossply.control.kinds import EVENT, SECRET
+from crossply.control.shared_secret import data_of
 from crossply.control.usages.view import USAGE
-from crossply.control.webhooks import webhooks
 from crossply.control.webhooks.address import WebhookSettings
 from crossply.control.webhooks.certificates import LIFE, new_certificate
 from crossply.control.webhooks.configuration import CONFIGURATIONS, LEFT, url_in
 from crossply.control.webhooks.configuration import NAME as CONFIGURATION
 from crossply.control.webhooks.secret import NAME as TLS
-from crossply.control.webhooks.secret import SharedCertificate, read_certificate, secret_of, selection_in
+from crossply.control.webhooks.secret import (
+    SharedCertificate,
+    certificate_files,
+    read_certificate,
+    selection_in,
+)
 from crossply.kube.caches import Caches
 from crossply.kube.client import Client
 from crossply.kube.failures import AlreadyExists, KubeError
@@ -225,7 +231,7 @@ def test_a_mark_without_a_usage_blocks_nothing(connect, ns):
 
 
 def test_a_start_without_the_rights_for_webhooks_says_what_is_missing(connect, ns, monkeypatch):
-    monkeypatch.setattr(webhooks, "_PATIENCE", 0.5)
+    monkeypatch.setattr(following, "_PATIENCE", 0.5)
     rule = {"apiGroups": ["*"], "resources": ["usages", "clusterusages"], "verbs": ["list", "watch"]}
     subject = {"apiGroup": ROLES.group, "kind": "User", "name": ns}
 
@@ -335,10 +341,10 @@ def test_a_certificate_of_another_replica_is_shown_as_soon_as_it_is_there(connec
             await until(lambda: is_ready(client, ns))
             secret = await client.get(SECRET, TLS, HOME)
             renewed = new_certificate(("127.0.0.1",), datetime.now(UTC), read_certificate(secret))
-            await client.update(SECRET, {**secret, "data": secret_of(renewed, HOME)["data"]})
+            await client.update(SECRET, {**secret, "data": data_of(certificate_files(renewed))})
 
             async def is_told():
-                bundle = secret_of(renewed, HOME)["data"]["ca.crt"]
+                bundle = data_of(certificate_files(renewed))["ca.crt"]
                 return (await configuration(client))["webhooks"][0]["clientConfig"]["caBundle"] == bundle
 
             await until(is_told)

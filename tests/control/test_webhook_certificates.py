@@ -10,9 +10,10 @@ from datetime import UTC, datetime, timedelta
 import aiohttp
 import pytest
 
+from crossply.control.shared_secret import data_of
 from crossply.control.webhooks.address import WebhookSettings, find_address
 from crossply.control.webhooks.certificates import LIFE, new_certificate
-from crossply.control.webhooks.secret import read_certificate, secret_of
+from crossply.control.webhooks.secret import certificate_files, read_certificate
 from crossply.control.webhooks.server import PATH, CannotListen, WebhookServer
 
 NAMES = ("127.0.0.1", "hooks.crossplane-system.svc")
@@ -128,7 +129,7 @@ def test_a_certificate_serves_its_names_and_its_time(names, after, good, why):
 
 def test_a_certificate_survives_its_secret():
     certificate = new_certificate(NAMES, NOW)
-    assert read_certificate(secret_of(certificate, "home")) == certificate
+    assert read_certificate({"data": data_of(certificate_files(certificate))}) == certificate
 
 
 @pytest.mark.parametrize(

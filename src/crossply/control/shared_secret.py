@@ -86,8 +86,7 @@ class SharedSecret:
             self._cache.learn(secret)
 
     async def _write(self, secret: Object | None, files: Files) -> Object:
-        # A file that became empty is not wanted any more.
-        data = {key: base64.b64encode(content).decode() for key, content in files.items() if content}
+        data = data_of(files)
         if secret is not None:
             return await self._client.update(SECRET, {**secret, "data": data}, MANAGER)
         metadata = {"name": self._name, "namespace": self._namespace, **self._metadata}
@@ -109,3 +108,8 @@ def files_of(secret: Object | None) -> Files:
         except (TypeError, ValueError, binascii.Error):
             continue
     return files
+
+
+def data_of(files: Files) -> dict[str, str]:
+    """Files as a Secret has them; one that became empty is not wanted any more."""
+    return {key: base64.b64encode(content).decode() for key, content in files.items() if content}

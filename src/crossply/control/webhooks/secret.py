@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable
 from datetime import datetime
 
@@ -50,7 +49,7 @@ class SharedCertificate:
         current = _certificate_in(files)
         if current is not None and current.serves(self._names, self._clock()):
             return None
-        return _files_of(new_certificate(self._names, self._clock(), current))
+        return certificate_files(new_certificate(self._names, self._clock(), current))
 
 
 def selection_in(namespace: str) -> Selection:
@@ -58,24 +57,13 @@ def selection_in(namespace: str) -> Selection:
     return selection_of(namespace, NAME)
 
 
-def secret_of(certificate: ServingCertificate, namespace: str) -> Object:
-    """A certificate as a Secret."""
-    files = _files_of(certificate)
-    return {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": {"name": NAME, "namespace": namespace},
-        "type": _KIND,
-        "data": {name: base64.b64encode(content).decode() for name, content in files.items()},
-    }
-
-
 def read_certificate(secret: Object | None) -> ServingCertificate | None:
     """The certificate in a Secret; None where there is none that can be read."""
     return _certificate_in(files_of(secret))
 
 
-def _files_of(certificate: ServingCertificate) -> Files:
+def certificate_files(certificate: ServingCertificate) -> Files:
+    """A certificate as the files of its Secret."""
     return {
         "ca.crt": certificate.authorities,
         "tls.crt": certificate.certificate,
