@@ -103,6 +103,23 @@ def test_fails(render):
     result.stdout.fnmatch_lines(["*StepFailed: *spec.cdn is missing*"])
 
 
+def test_snapshots_are_kept_beside_the_test(project: pytest.Pytester) -> None:
+    code = """
+def test_it(render):
+    render(XR).expect_snapshot().again(ready="*").expect_snapshot("ready")
+"""
+    run(project, code, failed=1).stdout.fnmatch_lines(["*there is no snapshot *--crossply-update*"])
+    kept = project.path / "test_snapshots_are_kept_beside_the_test.snapshots"
+    project.runpytest_subprocess("-p", "crossply.pytest_plugin", "--crossply-update").assert_outcomes(
+        passed=1
+    )
+    assert sorted(each.name for each in kept.iterdir()) == ["test-it-ready.yaml", "test-it.yaml"]
+    run(project, code, passed=1)
+    (project.path / "composition.yaml").write_text(COMPOSITION.replace("region: eu", "region: us"))
+    told = ["*resource bucket: spec.region*", "*- expected: eu*", "*+ actual:   us*", "*test-it.yaml:*"]
+    run(project, code, failed=1).stdout.fnmatch_lines(told)
+
+
 def test_functions_may_be_written_in_the_test(project: pytest.Pytester) -> None:
     code = """
 from crossply.sdk import function

@@ -18,12 +18,20 @@ if TYPE_CHECKING:
 __all__ = ["control_plane", "render"]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take our one flag."""
+    told = "write what comes of render into snapshots, instead of comparing it"
+    parser.getgroup("crossply").addoption("--crossply-update", action="store_true", help=told)
+
+
 @pytest.fixture
 def render(request: pytest.FixtureRequest) -> Iterator[Renderer]:
     """Render a composite resource: `render(xr, composition)`; paths are relative to the test's file."""
     from crossply.pytest_plugin.rendering import Renderer
+    from crossply.pytest_plugin.snapshots import UPDATE, Snapshots
 
-    with Renderer(str(request.path)) as renderer:
+    file = str(request.path)
+    with Renderer(Snapshots(file, request.node.name, request.config.getoption(UPDATE))) as renderer:
         yield renderer
 
 

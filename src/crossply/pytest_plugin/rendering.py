@@ -14,6 +14,7 @@ from crossply.compose.rendering import CallFunction, Rendered
 from crossply.functions.in_process import InProcess
 from crossply.functions.runners import Runners
 from crossply.kinds.composition import Step
+from crossply.pytest_plugin.snapshots import Snapshots
 from crossply.testing.expecting import check
 from crossply.testing.playing import Play, Played, Stage, by_name
 from crossply.testing.reading import read_suite
@@ -32,8 +33,8 @@ Functions = Many | Mapping[str, PythonFunction]
 class Renderer:
     """Renders for one test, and stops what was started for it."""
 
-    def __init__(self, file: str) -> None:
-        self._file = file
+    def __init__(self, snapshots: Snapshots) -> None:
+        self._snapshots = snapshots
         self._open: list[Runners] = []
 
     def __enter__(self) -> Renderer:
@@ -71,7 +72,7 @@ class Renderer:
         )
         suite = Suite(
             name="",
-            document=Document({}, self._file, 1),
+            document=Document({}, self._snapshots.file, 1),
             cases=(Case("", (), (), _source(xr), None, around),),
             composition=_source(composition),
             functions=written,
@@ -90,7 +91,7 @@ class Renderer:
         self._open.append(runners)
         call = _calling(called, runners, suite.timeout)
         stage = Stage(prepared.recipe, prepared.machinery(scene.xr), call, prepared.defaulted)
-        return Rendition(Play(stage, scene), prepared, (), None, None)
+        return Rendition(Play(stage, scene), prepared, self._snapshots)
 
 
 def _functions(given: Functions | None) -> tuple[tuple[Source, ...] | None, Mapping[str, PythonFunction]]:
@@ -132,12 +133,14 @@ class Rendition:
         self,
         play: Play,
         prepared: Prepared,
-        happenings: Iterable[Happening],
-        xr_patch: Object | None,
-        before: Played | None,
+        snapshots: Snapshots,
+        happenings: Iterable[Happening] = (),
+        xr_patch: Object | None = None,
+        before: Played | None = None,
     ) -> None:
         self._play = play
         self._prepared = prepared
+        self._snapshots = snapshots
         self._before = before
         self._played = play.round(happenings, xr_patch)
         self._check_valid()
@@ -212,6 +215,14 @@ class Rendition:
             raise AssertionError("\n".join(("not as expected:", *lines)))
         return self
 
+    def expect_snapshot(self, name: str = "") -> Rendition:
+        """Compare everything with what was kept; a test with several snapshots gives them names."""
+        __tracebackhide__ = True
+        lines = self._snapshots.problems(self._played.rendered or self._rendered, name)
+        if lines:
+            raise AssertionError("\n".join(("not as it was kept:", *lines)))
+        return self
+
     def again(
         self,
         *,
@@ -229,4 +240,4 @@ class Rendition:
         happened += [Happening(name, patch=each) for name, each in (patch or {}).items()]
         happened += [Happening(name, ready=True) for name in (EVERYTHING if ready == EVERYTHING else ready)]
         happened += [Happening(name, gone=True) for name in gone]
-        return Rendition(self._play, self._prepared, happened, xr, self._played)
+        return Rendition(self._play, self._prepared, self._snapshots, happened, xr, self._played)

@@ -1,0 +1,38 @@
+"""Snapshots of tests in Python: everything that a reconcile gave, kept beside the test's file."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from crossply.cli.conversion_files import make_directory, write_file
+from crossply.cli.render_output import documents
+from crossply.cli.sources import read_documents
+from crossply.compose.rendering import Rendered
+from crossply.testing.report import finding_lines, finding_of
+from crossply.testing.snapshots import FOLDER_ENDING, compare, file_name, text_of
+
+UPDATE = "--crossply-update"
+
+
+class Snapshots(NamedTuple):
+    """The snapshots of one test."""
+
+    file: str
+    test: str
+    update: bool
+
+    def problems(self, rendered: Rendered, name: str) -> list[str]:
+        """In which lines a reconcile is not what was kept; with the flag to update, it is kept."""
+        folder = os.path.splitext(self.file)[0] + FOLDER_ENDING
+        path = os.path.join(folder, file_name(f"{self.test} {name}", 1, 1))
+        shown = documents(rendered, None, results=True, context=True)
+        if self.update:
+            make_directory(folder, "cannot write snapshot")
+            write_file(path, text_of(shown), "cannot write snapshot")
+            return []
+        if not os.path.exists(path):
+            return [f"there is no snapshot {path} yet: write it with {UPDATE}"]
+        kept = read_documents(path, "cannot read snapshot")
+        found = [finding_of(mismatch, place or path, 0) for mismatch, place in compare(kept, shown)]
+        return [line for each in found for line in finding_lines(each)]
