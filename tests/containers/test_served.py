@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ import pytest
 
 from crossply.compose.messages import Request, Resource, State
 from crossply.containers.failures import ContainerEnded, ContainerError, NotListening, OutOfMemory
+from crossply.containers.limits import BY_CGROUP, limits_held, places
 from crossply.containers.served import Pauses, ServedContainer
 from crossply.containers.settings import MEBIBYTE, Limits, Settings
 from crossply.containers.store import StoredImage
@@ -27,6 +29,7 @@ pytestmark = pytest.mark.xdist_group("containers")
 
 Serve = Callable[..., ServedContainer]
 THINGS = {"r": Resource({"kind": "Thing"})}
+LIMITS = ("memory.limit_in_bytes", "memory.max", "cpu.cfs_quota_us", "cpu.max", "pids.max")
 SMALL = Limits(memory=64 * MEBIBYTE)
 
 
@@ -177,3 +180,28 @@ def wait_until(true: Callable[[], bool]) -> None:
             return
         time.sleep(0.01)
     raise AssertionError("it did not happen")
+
+
+def test_the_kernel_holds_its_limits_where_it_can(serve: Serve) -> None:
+    if limits_held().told():
+        pytest.skip(f"NOT TESTED WITH CONTROL GROUPS: {limits_held().told()}")
+    container = serve(limits=Limits(memory=96 * MEBIBYTE, cpu=0.25, pids=33))
+    container.target(10)
+    found: dict[str, str] = {}
+    for directory in places().directories.values():
+        for group in Path(directory).glob(f"crossply-{os.getpid()}-*"):
+            found |= {path.name: path.read_text().strip() for path in group.iterdir() if path.name in LIMITS}
+            assert (group / "cgroup.procs").read_text().strip(), "its processes are in the group"
+    if places().version == 1:
+        wanted = {"memory.limit_in_bytes": str(96 * MEBIBYTE), "cpu.cfs_quota_us": "25000", "pids.max": "33"}
+    else:
+        wanted = {"memory.max": str(96 * MEBIBYTE), "cpu.max": "25000 100000", "pids.max": "33"}
+    assert found == wanted
+
+
+def test_a_limit_that_is_refused_is_not_passed_over(serve: Serve) -> None:
+    if limits_held().memory != BY_CGROUP:
+        pytest.skip("NOT TESTED WITH CONTROL GROUPS: this user may make none")
+    with pytest.raises(ContainerError, match=r"cannot set its limit pids\.max to -5: invalid argument"):
+        serve(limits=SMALL._replace(pids=-5)).target(10)
+    assert not glob.glob(f"/sys/fs/cgroup/*/**/crossply-{os.getpid()}-*", recursive=True)

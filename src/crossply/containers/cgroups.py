@@ -12,10 +12,12 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from crossply.containers.failures import ContainerError
 from crossply.containers.settings import Limits
 
 MEMORY, CPU, PIDS = "memory", "cpu", "pids"
 _PERIOD = 100_000
+_INDISPENSABLE = ("memory.limit_in_bytes", "memory.max", "pids.max")
 _PATIENCE, _MOMENT = 100, 0.01
 _OURS = re.compile(r"crossply-(\d+)-[a-z0-9]+")
 _ROOT = "/sys/fs/cgroup"
@@ -82,17 +84,32 @@ def find_places(root: str = _ROOT) -> Places:
 
 def make_group(places: Places, key: str, limits: Limits) -> Group:
     """Make the groups of a container, with its limits."""
-    paths: list[str] = []
     name = f"crossply-{os.getpid()}-{key}"
-    for controller, directory in places.directories.items():
-        path = os.path.join(directory, name)
-        os.makedirs(path, exist_ok=True)
-        for file, value in _values(places.version, controller, limits):
-            _write(os.path.join(path, file), value)
-        if path not in paths:
-            paths.append(path)
-    memory = places.directories.get(MEMORY)
-    return Group(places.version, tuple(paths), os.path.join(memory, name) if memory else "")
+    paths = {controller: os.path.join(place, name) for controller, place in places.directories.items()}
+    group = Group(places.version, tuple(dict.fromkeys(paths.values())), paths.get(MEMORY, ""))
+    try:
+        for controller, path in paths.items():
+            os.makedirs(path, exist_ok=True)
+            for file, value in _values(places.version, controller, limits):
+                _set(path, file, value)
+    except BaseException:
+        group.remove()
+        raise
+    return group
+
+
+def _set(path: str, file: str, value: str) -> None:
+    """Set a limit. One that could not be held must not be passed over; the others are there on newer kernels.
+
+    A share of the processor may be refused where we ourselves have less than that, which then counts.
+    """
+    try:
+        with open(os.path.join(path, file), "w", encoding="ascii") as opened:
+            opened.write(value)
+    except OSError as problem:
+        if file in _INDISPENSABLE:
+            reason = (problem.strerror or "").lower()
+            raise ContainerError(f"cannot set its limit {file} to {value}: {reason}") from None
 
 
 def _values(version: int, controller: str, limits: Limits) -> list[tuple[str, str]]:
@@ -154,7 +171,7 @@ def _enable(directory: str) -> None:
     done = _read(os.path.join(directory, "cgroup.subtree_control")).split()
     for name in (MEMORY, CPU, PIDS):
         if name in there and name not in done:
-            _write_or_raise(os.path.join(directory, "cgroup.subtree_control"), f"+{name}")
+            _write(os.path.join(directory, "cgroup.subtree_control"), f"+{name}")
 
 
 def _usable(path: str, file: str) -> bool:
@@ -187,11 +204,5 @@ def _read(path: str) -> str:
 
 
 def _write(path: str, value: str) -> None:
-    """Write where there is such a file: older kernels do not have all."""
-    with contextlib.suppress(OSError):
-        _write_or_raise(path, value)
-
-
-def _write_or_raise(path: str, value: str) -> None:
     with open(path, "w", encoding="utf-8") as file:
         file.write(value)

@@ -22,7 +22,10 @@ class ContainersForbidden(ContainerError):
     """This machine does not let us make the namespaces that containers need."""
 
     code = "CP-332"
-    hint = "allow user namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone)"
+    hint = (
+        "allow user namespaces: sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone, and "
+        "kernel.apparmor_restrict_unprivileged_userns where the system has them"
+    )
 
 
 class BadImage(ContainerError):
