@@ -26,6 +26,7 @@ from crossply.control.webhooks.secret import (
     read_certificate,
     selection_in,
 )
+from crossply.control.webhooks.webhooks import CannotFollow
 from crossply.kube.caches import Caches
 from crossply.kube.client import Client
 from crossply.kube.failures import AlreadyExists, KubeError
@@ -242,7 +243,7 @@ def test_a_start_without_the_rights_for_webhooks_says_what_is_missing(connect, n
             ROLE_BINDINGS, {"metadata": {"name": ns}, "roleRef": reference, "subjects": [subject]}
         )
         weak = Client(dataclasses.replace(client.config, actor=Actor(ns)))
-        with pytest.raises(webhooks.CannotFollow, match=f'User "{ns}" cannot watch resource "secrets"'):
+        with pytest.raises(CannotFollow, match=f'User "{ns}" cannot watch resource "secrets"'):
             async with control_plane(client, own=weak):
                 pass
 
