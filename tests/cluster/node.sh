@@ -19,7 +19,8 @@ dir=${2:?a directory}
 export NODE_DIR=$dir NODE_BRIDGE=crossply0 NODE_IP=10.245.0.1 API_IP=10.96.0.1
 
 make_bridge() {
-    ip link show "$NODE_BRIDGE" >/dev/null 2>&1 || ip link add "$NODE_BRIDGE" type bridge
+    # An address of its own: otherwise it takes that of a Pod, and Pods lose it whenever one comes or goes.
+    ip link show "$NODE_BRIDGE" >/dev/null 2>&1 || ip link add "$NODE_BRIDGE" address 02:00:0a:f5:00:01 type bridge
     ip addr replace "$NODE_IP/24" dev "$NODE_BRIDGE"
     ip addr replace "$API_IP/32" dev "$NODE_BRIDGE"
     ip link set "$NODE_BRIDGE" up

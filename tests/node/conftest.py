@@ -1,0 +1,26 @@
+"""Only by `make test-node`: it takes root, programs that Go builds, and addresses of this machine."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import tempfile
+from collections.abc import Iterator
+
+import pytest
+
+from tests.node.standing import Standing, install, standing
+
+collect_ignore = [] if os.environ.get("CROSSPLY_NODE") else ["test_node.py"]
+
+
+@pytest.fixture(scope="session")
+def node() -> Iterator[Standing]:
+    """A cluster with a node and the controllers in it; its logs stay in CROSSPLY_NODE_DIR, if that is set."""
+    given = os.environ.get("CROSSPLY_NODE_DIR")
+    with (
+        tempfile.TemporaryDirectory(prefix="crossply-node-", ignore_cleanup_errors=True) as directory,
+        standing(pathlib.Path(given or directory)) as found,
+    ):
+        install(found)
+        yield found

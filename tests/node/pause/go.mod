@@ -1,0 +1,3 @@
+module crossply.test/pause
+
+go 1.24
