@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from crossply.control.definitions.defined_kinds import Waiting
 from crossply.control.packages.checking import capabilities, check_digest, check_version, copied
 from crossply.control.packages.ownership import AlreadyControlled, owners, released
+from crossply.control.packages.resting import Resting
 from crossply.control.packages.webhook_parts import call_back, pointed_home
 from crossply.packages.failures import WrongDigest
 
@@ -114,3 +116,21 @@ def test_an_image_must_be_the_one_that_its_revision_is_named_after():
     check_digest("of-another-name", f"sha256:{'0' * 64}")
     with pytest.raises(WrongDigest, match=r"by now, which is not that of function-x-0123456789ab$"):
         check_digest("function-x-0123456789ab", f"sha256:{'0' * 64}")
+
+
+def test_a_package_that_could_not_be_fetched_is_not_asked_for_again_at_once():
+    now = [100.0]
+    resting = Resting(lambda: now[0])
+    resting.check("a", 1)
+    with pytest.raises(WrongDigest), resting.after_failure("a", 1):
+        raise WrongDigest("x")
+    with pytest.raises(Waiting):
+        resting.check("a", 1)
+    resting.check("a", 2)
+    resting.check("b", 1)
+    now[0] += 1.5
+    resting.check("a", 1)
+    with resting.after_failure("a", 1):
+        pass
+    now[0] -= 1.5
+    resting.check("a", 1)

@@ -1,12 +1,13 @@
-"""Packages outlast a restart of the control plane while their registry is gone."""
+"""Packages while registries fail: after a restart without theirs, and with many that cannot be installed."""
 
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 
 import pytest
 
-from crossply.control.kinds import COMPOSITION, CONFIGURATION
+from crossply.control.kinds import COMPOSITION, CONFIGURATION, LOCK
 from crossply.control.options import Options
 from crossply.control.packages.settings import PackageSettings
 from crossply.control.running import ControlPlane
@@ -27,6 +28,11 @@ BROUGHT = {
         "pipeline": [{"step": "a", "functionRef": {"name": "f"}}],
     },
 }
+
+
+def configuration(name: str, image: str) -> dict:
+    kind = {"apiVersion": CONFIGURATION.api_version, "kind": CONFIGURATION.kind}
+    return {**kind, "metadata": {"name": name}, "spec": {"package": image}}
 
 
 @contextlib.asynccontextmanager
@@ -54,9 +60,7 @@ def test_what_is_kept_on_disk_is_enough_to_put_back_what_somebody_deleted(connec
 
         async with Lying().running() as registry, control_plane(client.config, tmp_path):
             registry.serve_image(package(yaml.dump_all([{**META, "spec": {}}, BROUGHT]).encode()))
-            body = {"metadata": {"name": "x"}, "spec": {"package": f"{registry.address}/acme/x:v1"}}
-            kind = {"apiVersion": CONFIGURATION.api_version, "kind": CONFIGURATION.kind}
-            await client.create(CONFIGURATION, {**kind, **body})
+            await client.create(CONFIGURATION, configuration("x", f"{registry.address}/acme/x:v1"))
             await until(healthy)
             first = await until(brought)
         async with control_plane(client.config, tmp_path):
@@ -64,5 +68,37 @@ def test_what_is_kept_on_disk_is_enough_to_put_back_what_somebody_deleted(connec
             again = await until(brought)
             assert again["metadata"]["uid"] != first["metadata"]["uid"]
             assert await healthy()
+
+    connect(case)
+
+
+@pytest.mark.usefixtures("installed")
+def test_each_of_many_dependencies_has_its_turn_and_the_lock_tells_of_the_same(connect, tmp_path):
+    """What changes in the Lock has it looked at again: what is told must come to rest."""
+
+    async def case(client):
+        def asked(registry):
+            return Counter(path for _, path, _ in registry.seen if path.endswith("/tags/list"))
+
+        async with Lying().running() as registry, control_plane(client.config, tmp_path):
+            sources = [f"{registry.address}/acme/f{number:02}" for number in range(30)]
+            wishes = [{"function": source, "version": "*"} for source in sources]
+            meta = {**META, "spec": {"dependsOn": wishes}}
+            registry.serve_image(package(yaml.dump_all([meta]).encode()), "acme/wide")
+            await client.create(CONFIGURATION, configuration("wide", f"{registry.address}/acme/wide:v1"))
+
+            async def all_asked_twice():
+                return len(asked(registry)) == 30 and sum(asked(registry).values()) >= 60
+
+            versions = set()
+
+            async def told():
+                lock = await client.get(LOCK, "lock") or {"metadata": {}}
+                if all(source in str(lock.get("status")) for source in sources[:5]):
+                    versions.add(lock["metadata"]["resourceVersion"])
+                return versions and await all_asked_twice()
+
+            await until(told, 50)
+            assert len(versions) == 1
 
     connect(case)

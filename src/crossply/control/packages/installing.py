@@ -32,6 +32,7 @@ from crossply.control.packages.locking import Locking
 from crossply.control.packages.package_kinds import PackageKind
 from crossply.control.packages.packed import Packed
 from crossply.control.packages.provider_roles import roles_of_provider
+from crossply.control.packages.resting import Resting
 from crossply.control.packages.revisions_local import is_local
 from crossply.control.packages.steps import StepFailed, step
 from crossply.control.plane import Plane
@@ -110,10 +111,12 @@ class InstallingController:
         self._establishing = Establishing(plane, namespace)
         self._roles = KindRoles(plane, plane.caches.acquire(CLUSTER_ROLE))
         self._known: dict[str, _Known] = {}
+        self._resting = Resting()
 
     def forget(self, name: str) -> None:
         """Fetch a package anew when its revision is looked at next."""
         self._known.pop(name, None)
+        self._resting.forget(name)
 
     def established(self, name: str) -> Generations:
         """What a revision brought, as far as that is remembered."""
@@ -211,9 +214,11 @@ class InstallingController:
         secrets = [str(each.get("name") or "") for each in spec.get("packagePullSecrets") or ()]
         digest = annotations_of(look.revision).get(DIGEST, "")
         policy = spec.get("packagePullPolicy") or ""
+        self._resting.check(look.name, look.generation)
         async with step("cannot get package", PARSE):
-            fetched = await self._fetching.package(spec["image"], policy, secrets, digest)
-            check_digest(look.name, fetched.resolved.digest)
+            with self._resting.after_failure(look.name, look.generation):
+                fetched = await self._fetching.package(spec["image"], policy, secrets, digest)
+                check_digest(look.name, fetched.resolved.digest)
         package = fetched.package
         async with step("validating package contents failed", VALIDATE, again=False):
             check_package(package, self._kind.package.kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterable
 
@@ -15,7 +16,7 @@ from crossply.control.packages.finalizer import hold
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.functions import builtin
-from crossply.kube.failures import AlreadyExists, Conflict
+from crossply.kube.failures import AlreadyExists
 from crossply.kube.kind import Kind
 from crossply.packages.dependencies import (
     Dependency,
@@ -39,7 +40,7 @@ AT_A_TIME, SOON = 25, 1.0
 """So many dependencies are installed at a time, and after so many seconds more."""
 _KINDS = {kind.kind: kind for kind in (FUNCTION, CONFIGURATION, PROVIDER)}
 _VERSION = re.compile(r"v?\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[0-9A-Za-z.-]{1,64})?")
-_MOST_TOLD = 5
+_MOST_TOLD, _AT_ONCE = 5, 5
 _MOST_LINES = 12
 Present = dict[tuple[str, str], str]
 """The sources of packages, by their kinds and names."""
@@ -54,6 +55,8 @@ class ResolvingController:
         self._plane, self._fetching = plane, fetching
         self._tried: dict[str, int] = {}
         """How often each missing package was tried."""
+        self._failed: dict[str, str] = {}
+        """Why some of them could not be installed."""
 
     async def reconcile(self, name: str) -> float:
         """See what is missing in the Lock; returns after how many seconds to look again, 0 for never."""
@@ -71,13 +74,14 @@ class ResolvingController:
             # Only another Lock can help, and that has us look again.
             await self._tell(lock, UNRESOLVED._replace(message=f"{problem} ({problem.hint})"))
             return 0.0
-        problems, more = await self._install(packages)
-        if not problems:
+        more = await self._install(packages)
+        if not self._failed:
             await self._tell(lock, RESOLVED)
             return SOON if more else 0.0
-        told = "; ".join(map(str, problems[:_MOST_TOLD]))
+        # Always the same of many that fail: each change of what is told has us look again.
+        told = "; ".join(self._failed[source] for source in sorted(self._failed)[:_MOST_TOLD])
         await self._tell(lock, UNRESOLVED._replace(message=told))
-        raise problems[0]
+        raise DependencyError(told)
 
     async def _tell(self, lock: Object, condition: StatusCondition | None) -> None:
         status = lock.get("status") or {}
@@ -87,24 +91,33 @@ class ResolvingController:
         if told != status:
             await self._plane.keeping.update_status(LOCK, {**lock, "status": told}, MANAGER)
 
-    async def _install(self, packages: list[Locked]) -> tuple[list[CrossplyError], bool]:
-        """Install what is missing, a part of it at a time; what did not work, and whether there is more."""
-        problems: list[CrossplyError] = []
+    async def _install(self, packages: list[Locked]) -> bool:
+        """Install what is missing, a part of it at a time; whether there is more."""
         absent = missing(packages)
         present = await self._present({each.kind for each in absent}) if absent else {}
         on_their_way = {(kind, source) for (kind, _), source in present.items()}
         wanted = [each for each in absent if (each.kind, each.source) not in on_their_way]
         self._tried = {each.source: self._tried.get(each.source, 0) for each in wanted}
+        self._failed = {source: told for source, told in self._failed.items() if source in self._tried}
         # Those that were tried less often come first, so that none waits for ever behind some that fail.
-        for dependency in sorted(wanted, key=lambda each: self._tried[each.source])[:AT_A_TIME]:
-            self._tried[dependency.source] += 1
+        batch = sorted(wanted, key=lambda each: self._tried[each.source])[:AT_A_TIME]
+        room = asyncio.Semaphore(_AT_ONCE)
+        await asyncio.gather(*(self._try(each, packages, present, room) for each in batch))
+        return len(wanted) > AT_A_TIME
+
+    async def _try(
+        self, dependency: Dependency, packages: list[Locked], present: Present, room: asyncio.Semaphore
+    ) -> None:
+        """Install a package; where that does not work, the reason is remembered."""
+        source = dependency.source
+        self._tried[source] += 1
+        async with room:
             try:
                 await self._install_one(dependency, packages, present)
-            except Conflict:
-                raise
             except CrossplyError as problem:
-                problems.append(problem)
-        return problems, len(wanted) > AT_A_TIME
+                self._failed[source] = str(problem)
+            else:
+                self._failed.pop(source, None)
 
     async def _present(self, kinds: set[str]) -> Present:
         """The packages that are installed already."""

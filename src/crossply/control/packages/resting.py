@@ -1,0 +1,44 @@
+"""A pause after a failed fetch, whatever wakes us.
+
+A registry may tell its refusal in other words each time, with the number of a request in them. Then the
+condition changes, that wakes us, and without a pause we would ask the registry as fast as it answers.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from crossply.control.definitions.defined_kinds import Waiting
+from crossply.errors import CrossplyError
+
+SECONDS = 1.0
+
+
+class Resting:
+    """Which revisions rest, until when."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._until: dict[str, tuple[int, float]] = {}
+
+    def check(self, name: str, generation: int) -> None:
+        """Raise where a revision rests; one that was changed since does not."""
+        failed, until = self._until.get(name, (0, 0.0))
+        if failed == generation and self._clock() < until:
+            raise Waiting(f"the package of {name} could not be fetched a moment ago")
+
+    @contextmanager
+    def after_failure(self, name: str, generation: int) -> Iterator[None]:
+        """Have a revision rest if what is done inside fails."""
+        try:
+            yield
+        except CrossplyError:
+            self._until[name] = generation, self._clock() + SECONDS
+            raise
+        self._until.pop(name, None)
+
+    def forget(self, name: str) -> None:
+        """A revision need not rest any longer."""
+        self._until.pop(name, None)
