@@ -6,6 +6,7 @@ import glob
 import os
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,18 @@ def test_one_that_wants_too_much_memory_is_ended_and_the_next_call_works(serve: 
     with pytest.raises(OutOfMemory, match="the function was ended: it wanted more than its 64 MiB"):
         call(container, "please-hog")
     assert call(container) == THINGS
+
+
+def test_all_who_were_calling_are_told_what_ended_it(serve: Serve) -> None:
+    container = serve()
+    container.target(10)
+    with ThreadPoolExecutor(3) as pool:
+        waiting = [pool.submit(call, container, "please-hang", 20.0) for _ in range(2)]
+        wait_until(lambda: container.log().count("about to hang") == 2)
+        with pytest.raises(OutOfMemory):
+            call(container, "please-hog")
+        for each in waiting:
+            assert isinstance(each.exception(30), OutOfMemory)
 
 
 def test_one_that_ends_is_told_with_its_last_lines_and_replaced(serve: Serve) -> None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import threading
 import time
+from typing import NamedTuple
 
-from crossply.containers.failures import ContainerEnded, ContainerError, NotListening
+from crossply.containers.failures import ContainerError, NotListening
 from crossply.containers.output import Log
 from crossply.containers.running import Running
 from crossply.containers.settings import Settings
@@ -20,6 +21,7 @@ from crossply.containers.warm import WarmPool
 PORT = 9443
 _POLL = 0.002
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
+_RECENT = 1.0
 _SETTLED = 30.0
 """Seconds after which a container that ends is not one that ends again and again."""
 
@@ -38,7 +40,7 @@ class ServedContainer:
         self._lock = threading.RLock()
         self._serving: _Serving | None = None
         self._pauses = Pauses()
-        self._last_failure: ContainerError | None = None
+        self._last_failure: _Failure | None = None
         self._last_call = 0.0
 
     def target(self, timeout: float) -> str:
@@ -57,12 +59,14 @@ class ServedContainer:
     def raise_if_it_ends(self, within: float) -> None:
         """After a broken connection: raise what ended the container, if it ends in the next moments."""
         serving = self._serving
-        if serving is None or not serving.running.wait(within):
-            return
+        if serving is not None:
+            serving.running.wait(within)
         with self._lock:
             self._notice_that_it_ended()
-            if self._last_failure is not None:
-                raise self._last_failure
+            failure = self._last_failure
+        # Somebody else who was on the same connection may have noticed first, and started it anew.
+        if failure is not None and time.monotonic() - failure.at < within + _RECENT:
+            raise failure.error()
 
     def warm(self) -> None:
         """Start it in the background, before the first call."""
@@ -102,8 +106,7 @@ class ServedContainer:
     def _start(self, timeout: float) -> None:
         pause = self._pauses.left(time.monotonic())
         if pause > 0 and self._last_failure is not None:
-            again = f"{self._last_failure} (it is started again in {pause:.0f} s)"
-            raise ContainerEnded(again, hint=self._last_failure.hint)
+            raise self._last_failure.error(f" (it is started again in {pause:.0f} s)")
         serving = _Serving(self._image, self._settings)
         try:
             serving.wait_until_it_accepts(time.monotonic() + timeout)
@@ -126,7 +129,7 @@ class ServedContainer:
         serving.stop()
 
     def _failed(self, problem: ContainerError, serving: _Serving) -> None:
-        self._last_failure = problem
+        self._last_failure = _Failure(type(problem), str(problem), problem.hint, time.monotonic())
         self._pauses.ended(serving.began, time.monotonic())
 
     def _stop_when_idle(self, seconds: float) -> None:
@@ -147,6 +150,18 @@ class ServedContainer:
         timer.start()
         assert serving is not None
         serving.timer = timer
+
+
+class _Failure(NamedTuple):
+    """Why it ended, to be told again and again."""
+
+    kind: type[ContainerError]
+    story: str
+    hint: str
+    at: float
+
+    def error(self, more: str = "") -> ContainerError:
+        return self.kind(f"{self.story}{more}", hint=self.hint)
 
 
 def _as_server(settings: Settings) -> Settings:

@@ -22,6 +22,7 @@ func misbehave(how string) {
 		fmt.Fprintln(os.Stderr, "it went wrong")
 		os.Exit(7)
 	case "hang":
+		fmt.Fprintln(os.Stderr, "about to hang")
 		sleepForEver()
 	case "crash":
 		fmt.Fprintln(os.Stderr, "about to crash")
