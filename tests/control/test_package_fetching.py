@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from crossply.control.kinds import IMAGE_CONFIG, SECRET
+from crossply.control.kinds import IMAGE_CONFIG, SECRET, SERVICE_ACCOUNT
 from crossply.control.packages.fetching import ALWAYS, NEVER, FetchError, Fetching, source_and_version
 from crossply.control.packages.packed import packed
 from crossply.control.packages.settings import PackageSettings
@@ -171,6 +171,32 @@ def test_a_login_is_shown_to_its_registry_only(fetch, ns, key):
         with pytest.raises(NotAllowed):
             await fetching.resolve(f"{registry.address}/acme/x:v1", [own])
         assert f"Basic {base64.b64encode(b'me:secret').decode()}" in {shown for _, _, shown in registry.seen}
+
+    fetch(case)
+
+
+def test_the_pull_secrets_of_the_service_account_are_for_all_packages(fetch, ns):
+    async def case(registry, fetching, client):
+        registry.serve("/v2/acme/x/manifests/v1", status=401, WWW_Authenticate='Basic realm="x"')
+        name = await pull_secret(client, ns, registry.address, "me:secret", ".dockerconfigjson")
+        account = {"metadata": {"name": "crossplane", "namespace": ns}, "imagePullSecrets": [{"name": name}]}
+        await client.create(SERVICE_ACCOUNT, account)
+        with pytest.raises(NotAllowed):
+            await fetching.resolve(f"{registry.address}/acme/x:v1")
+        assert f"Basic {base64.b64encode(b'me:secret').decode()}" in {shown for _, _, shown in registry.seen}
+
+    fetch(case, service_account="crossplane")
+
+
+def test_versions_are_those_of_the_mirror(fetch):
+    async def case(registry, fetching, client):
+        registry.serve("/v2/acme/x/tags/list", b'{"tags": ["v1.0.0", "latest"]}')
+        async with config(
+            client, "registry.example/team/", rewriteImage={"prefix": f"{registry.address}/acme/"}
+        ):
+            assert await fetching.versions("registry.example/team/x") == ["v1.0.0", "latest"]
+        with pytest.raises(PackagesError, match=r"^cannot list tags for .*/acme/y: GET .* 404"):
+            await fetching.versions(f"{registry.address}/acme/y")
 
     fetch(case)
 
