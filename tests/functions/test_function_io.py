@@ -235,7 +235,10 @@ def test_the_rest_of_the_context_is_passed_on():
             "invalid FunctionIO: desired.resources[0].readinessChecks[0]",
         ),
         (dump({**HEAD, "results": [{"severity": "Odd"}]}).encode(), "results[0].severity: must be Fatal"),
-        (dump(HEAD).encode() + b"config: .nan\ndesired: {composite: {resource: {a: .nan}}}", "unsupported value: NaN"),
+        (
+            dump(HEAD).encode() + b"config: .nan\ndesired: {composite: {resource: {a: .nan}}}",
+            "unsupported value: NaN",
+        ),
         (b"\xff\xfe\x00", "yaml"),
         (b"{" * 100_000, "yaml"),
     ],
