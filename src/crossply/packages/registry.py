@@ -10,6 +10,7 @@ import contextlib
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import TracebackType
 from typing import Any, Self
 from urllib.request import proxy_bypass
@@ -49,13 +50,19 @@ class Trust:
 
     def context(self) -> ssl.SSLContext:
         """What connections are made with."""
-        context = ssl.create_default_context()
-        if self.authority:
-            context.load_verify_locations(cadata=self.authority.decode("ascii", "replace"))
-        if self.insecure:
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
-        return context
+        return _context(self.authority, self.insecure)
+
+
+@lru_cache(maxsize=8)
+def _context(authority: bytes, insecure: bool) -> ssl.SSLContext:
+    """Made once: to read the authorities of a system takes as long as some requests."""
+    context = ssl.create_default_context()
+    if authority:
+        context.load_verify_locations(cadata=authority.decode("ascii", "replace"))
+    if insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
 
 
 @dataclass(frozen=True, slots=True)
