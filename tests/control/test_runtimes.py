@@ -258,6 +258,28 @@ def test_what_somebody_changes_or_deletes_is_put_right(connect, ns):
     connect(case)
 
 
+def test_pods_are_started_anew_when_others_are_to_be_trusted(connect, ns):
+    """Programs read their certificates when they start."""
+
+    async def case(client):
+        async with runtimes(client, ns):
+            revision = await (await Revision(client).make()).establish()
+            await revision.until(runtime_says("False", WAITS.format("function")))
+
+            async def stamp():
+                live = await client.get(DEPLOYMENT, revision.name, ns)
+                return live["spec"]["template"]["metadata"]["annotations"]["crossply.dev/certificates"]
+
+            before = await stamp()
+            await client.delete(SECRET, "crossplane-root-ca", ns)
+            await eventually(stamp, lambda found: found != before)
+            authority = files_of(await client.get(SECRET, "crossplane-root-ca", ns))
+            server = files_of(await client.get(SECRET, f"{revision.package}-tls-server", ns))
+            assert server["ca.crt"] == authority["tls.crt"]
+
+    connect(case)
+
+
 def test_an_inactive_revision_loses_its_deployment_and_its_service(connect, ns):
     async def case(client):
         async with runtimes(client, ns):
