@@ -106,3 +106,25 @@ def test_what_is_too_long_to_be_told_is_an_error(launcher: None, function: Store
     with pytest.raises(ContainerError, match="could not be started: the launcher of containers is not told"):
         run_once(function, b"", settings)
     assert run_once(function, b"", Settings(arguments=("echo",))).status == 0
+
+
+FORBIDDEN = """
+import os
+from crossply.containers.failures import ContainersForbidden
+from crossply.containers.launcher import kernel
+from crossply.containers.launching import current_launcher
+user = os.geteuid()
+kernel.unshare(kernel.NEW_USER)
+open("/proc/self/uid_map", "w").write(f"0 {user} 1")
+open("/proc/sys/user/max_user_namespaces", "w").write("0")
+try:
+    current_launcher()
+except ContainersForbidden as problem:
+    print(problem)
+"""
+
+
+def test_where_namespaces_are_forbidden_it_is_said(launcher: None) -> None:
+    done = subprocess.run([sys.executable, "-c", FORBIDDEN], capture_output=True, text=True)
+    said = "cannot start containers here: user namespaces are not allowed: "
+    assert done.stdout.startswith(said), done.stderr

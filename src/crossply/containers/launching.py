@@ -11,7 +11,6 @@ import contextlib
 import fcntl
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -29,6 +28,7 @@ _PREFIX = "crossply-containers-"
 _LONGEST_PLACE = 40
 _YOUNG = 60.0
 _PATIENCE = 10.0
+_LONGEST_LOG = 1 << 16
 _PROGRAM = (
     "import sys; sys.path.insert(0, sys.argv[1]); from crossply.containers.launcher.main import main; "
     "main(int(sys.argv[2]))"
@@ -74,8 +74,9 @@ class Launcher:
         """The control groups of containers that run, which are removed with it."""
         self.alive = True
         self._line, theirs = wire.pair()
-        with theirs:
-            self._process = _start(theirs.fileno())
+        self._log = os.path.join(self.sockets, "log")
+        with theirs, open(self._log, "wb") as log:
+            self._process = _start(theirs.fileno(), log.fileno())
         try:
             self._settle(self.identity)
         except BaseException:
@@ -87,11 +88,20 @@ class Launcher:
     def _settle(self, identity: Identity) -> None:
         """Give the launcher its identities and wait until it can serve."""
         self._line.settimeout(_PATIENCE)
-        _expect(self._line, "unshared")
+        self._expect("unshared")
         mounts = os.path.join(self.directory, "m")
         wire.send(self._line, {"place": mounts, "identified": write_maps(self._process.pid, identity)})
-        _expect(self._line, "ready")
+        self._expect("ready")
         self._line.settimeout(None)
+
+    def _expect(self, what: str) -> None:
+        try:
+            message, _ = wire.receive(self._line)
+        except TimeoutError:
+            message = {}
+        if not message or what not in message:
+            reason = (message or {}).get("refused") or f"the launcher has ended{_last_line(self._log)}"
+            raise ContainersForbidden(f"cannot start containers here: {reason}")
 
     def start(self, key: str, wanted: wire.Message, files: Sequence[int]) -> Launched:
         """Start a container with these standard input, output and error."""
@@ -123,7 +133,7 @@ class Launcher:
             self.alive = False
             lost, self._launched = self._launched, {}
         for launched in lost.values():
-            launched.tell(-1, "the launcher of containers has ended", False)
+            launched.tell(-1, f"the launcher of containers has ended{_last_line(self._log)}", False)
 
     def close(self) -> None:
         """End the launcher, and with it every container."""
@@ -141,13 +151,13 @@ class Launcher:
         os.close(self._owner)
 
 
-def _start(line: int) -> subprocess.Popen[bytes]:
+def _start(line: int, log: int) -> subprocess.Popen[bytes]:
     root = os.path.dirname(os.path.dirname(os.path.abspath(crossply.__file__)))
     return subprocess.Popen(
         [sys.executable, "-I", "-S", "-B", "-c", _PROGRAM, root, str(line)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=log,
         env={"PATH": _ENGINE_PATH},
         cwd="/",
         pass_fds=[line],
@@ -155,14 +165,14 @@ def _start(line: int) -> subprocess.Popen[bytes]:
     )
 
 
-def _expect(line: socket.socket, what: str) -> None:
+def _last_line(log: str) -> str:
+    """What the launcher complained of, in the form that errors end with."""
     try:
-        message, _ = wire.receive(line)
-    except TimeoutError:
-        message = {}
-    if not message or what not in message:
-        reason = (message or {}).get("refused", "it ended, or does not answer")
-        raise ContainersForbidden(f"cannot start containers here: {reason}")
+        with open(log, encoding="utf-8", errors="replace") as file:
+            lines = file.read(_LONGEST_LOG).strip().splitlines()
+    except OSError:
+        return ""
+    return f": {lines[-1]}" if lines else ""
 
 
 def _make_directory() -> str:

@@ -16,11 +16,11 @@ faccessat2 fadvise64 fadvise64_64 fallocate fchdir fchmod fchmodat fchmodat2 fch
 fdatasync fgetxattr flistxattr flock fremovexattr fsetxattr fstat fstat64 fstatat64 fstatfs fstatfs64
 fsync ftruncate ftruncate64 futimesat getcwd getdents getdents64 getxattr inotify_add_watch inotify_init
 inotify_init1 inotify_rm_watch ioctl lchown lgetxattr link linkat listxattr llistxattr _llseek
-lremovexattr lseek lsetxattr lstat lstat64 memfd_create mkdir mkdirat newfstatat open openat openat2 pipe
-pipe2 poll ppoll ppoll_time64 pread64 preadv preadv2 pselect6 pselect6_time64 pwrite64 pwritev pwritev2
-read readahead readlink readlinkat readv removexattr rename renameat renameat2 rmdir select _newselect
-sendfile sendfile64 setxattr splice stat stat64 statfs statfs64 statx symlink symlinkat sync
-sync_file_range syncfs tee truncate truncate64 umask unlink unlinkat utime utimensat utimensat_time64
+lremovexattr lseek lsetxattr lstat lstat64 memfd_create mkdir mkdirat mknod mknodat newfstatat open openat
+openat2 pipe pipe2 poll ppoll ppoll_time64 pread64 preadv preadv2 pselect6 pselect6_time64 pwrite64
+pwritev pwritev2 read readahead readlink readlinkat readv removexattr rename renameat renameat2 rmdir
+select _newselect sendfile sendfile64 setxattr splice stat stat64 statfs statfs64 statx symlink symlinkat
+sync sync_file_range syncfs tee truncate truncate64 umask unlink unlinkat utime utimensat utimensat_time64
 utimes vmsplice write writev
 """
 
@@ -35,18 +35,19 @@ alarm capget capset clock_getres clock_getres_time64 clock_gettime clock_gettime
 clock_nanosleep_time64 execve execveat exit exit_group fork futex futex_requeue futex_time64 futex_wait
 futex_waitv futex_wake getcpu getegid getegid32 geteuid geteuid32 getgid getgid32 getgroups getgroups32
 getitimer getpgid getpgrp getpid getppid getpriority getrandom getresgid getresgid32 getresuid getresuid32
-getrlimit get_robust_list getrusage getsid gettid gettimeofday getuid getuid32 kill landlock_add_rule
-landlock_create_ruleset landlock_restrict_self nanosleep pause pidfd_open pidfd_send_signal prctl
-prlimit64 restart_syscall rseq rt_sigaction rt_sigpending rt_sigprocmask rt_sigqueueinfo rt_sigreturn
-rt_sigsuspend rt_sigtimedwait rt_sigtimedwait_time64 rt_tgsigqueueinfo sched_getaffinity sched_getattr
-sched_getparam sched_get_priority_max sched_get_priority_min sched_getscheduler sched_rr_get_interval
-sched_rr_get_interval_time64 sched_setaffinity sched_setattr sched_setparam sched_setscheduler sched_yield
-seccomp setfsgid setfsgid32 setfsuid setfsuid32 setgid setgid32 setgroups setgroups32 setitimer setpgid
-setpriority setregid setregid32 setresgid setresgid32 setresuid setresuid32 setreuid setreuid32 setrlimit
-set_robust_list setsid set_tid_address setuid setuid32 sigaltstack signalfd signalfd4 sigprocmask
-sigreturn sysinfo tgkill time timer_create timer_delete timer_getoverrun timer_gettime timer_gettime64
-timer_settime timer_settime64 timerfd_create timerfd_gettime timerfd_gettime64 timerfd_settime
-timerfd_settime64 times tkill ugetrlimit uname vfork wait4 waitid waitpid
+getrlimit get_robust_list getrusage getsid gettid gettimeofday getuid getuid32 ioprio_get ioprio_set kill
+landlock_add_rule landlock_create_ruleset landlock_restrict_self nanosleep pause pidfd_open
+pidfd_send_signal prctl prlimit64 restart_syscall rseq rt_sigaction rt_sigpending rt_sigprocmask
+rt_sigqueueinfo rt_sigreturn rt_sigsuspend rt_sigtimedwait rt_sigtimedwait_time64 rt_tgsigqueueinfo
+sched_getaffinity sched_getattr sched_getparam sched_get_priority_max sched_get_priority_min
+sched_getscheduler sched_rr_get_interval sched_rr_get_interval_time64 sched_setaffinity sched_setattr
+sched_setparam sched_setscheduler sched_yield seccomp setfsgid setfsgid32 setfsuid setfsuid32 setgid
+setgid32 setgroups setgroups32 setitimer setpgid setpriority setregid setregid32 setresgid setresgid32
+setresuid setresuid32 setreuid setreuid32 setrlimit set_robust_list setsid set_tid_address setuid setuid32
+sigaltstack signalfd signalfd4 sigprocmask sigreturn sysinfo tgkill time timer_create timer_delete
+timer_getoverrun timer_gettime timer_gettime64 timer_settime timer_settime64 timerfd_create
+timerfd_gettime timerfd_gettime64 timerfd_settime timerfd_settime64 times tkill ugetrlimit uname vfork
+wait4 waitid waitpid
 """
 
 _TALKING = """
