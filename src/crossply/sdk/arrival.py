@@ -94,11 +94,14 @@ class Arrival(Protocol):
     def open(self, frozen: Any) -> Object:
         """An object of the function's own."""
 
-    def conditions(self, frozen: Any) -> Mapping[str, Object]:
-        """The status conditions of an object by their types, whether it is open or not."""
+    def conditions(self, part: Any) -> Mapping[str, Object]:
+        """The status conditions of a resource by their types, without opening it."""
 
-    def freeze(self, fields: Object) -> Any:
-        """The object as it is now; raises StructError where it cannot be sent."""
+    def with_ready(self, part: Any, ready: int) -> Any:
+        """The same resource, ready or not."""
+
+    def part(self, fields: Object) -> Any:
+        """A resource of its object as it is now; raises StructError where it cannot be sent."""
 
     def input(self) -> Object | None:
         """The input of the step."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any, NoReturn
 
-from crossply.sdk.arrival import Arrival, Parts, Piece
+from crossply.sdk.arrival import Arrival, Parts
 from crossply.sdk.failures import ValueRefused
 from crossply.sdk.plain import fields_of
-from crossply.sdk.resources import Desired, freeze
+from crossply.sdk.resources import Desired, part_of
 
 
 class DesiredResources(MutableMapping[str, Any]):
@@ -32,24 +32,23 @@ class DesiredResources(MutableMapping[str, Any]):
     def __getitem__(self, name: str) -> Desired:
         taken = self._taken.get(name)
         if taken is None:
-            taken = self._taken[name] = Desired(self._arrival, self._piece(name))
+            taken = self._taken[name] = Desired(self._arrival, self._parts[name])
         return taken
-
-    def _piece(self, name: str) -> Piece:
-        part = self._parts[name]
-        return part if isinstance(part, Piece) else self._arrival.piece(part)
 
     def __setitem__(self, name: str, resource: Any) -> None:
         if not isinstance(name, str):
             raise ValueRefused(f"the name of a resource is a string, not {name!r}")
-        taken = resource.frozen() if isinstance(resource, Desired) else Piece(self._freeze(name, resource))
-        self._parts[name] = taken
+        self._parts[name] = self._part(name, resource)
         if name in self._taken:
             del self._taken[name]
 
-    def _freeze(self, name: str, resource: Any) -> Any:
+    def _part(self, name: str, resource: Any) -> Any:
         try:
-            return freeze(self._arrival, resource if type(resource) is dict else fields_of(resource))
+            if type(resource) is dict:
+                return part_of(self._arrival, resource)
+            if isinstance(resource, Desired):
+                return resource.frozen()
+            return part_of(self._arrival, fields_of(resource))
         except ValueRefused as problem:
             raise problem.within(f'desired resource "{name}"') from None
 
@@ -126,9 +125,7 @@ class DesiredState:
         """The desired composite resource."""
         if self._xr is None:
             arrival, arrived = self._arrival, self._arrived
-            self._xr = Desired(
-                arrival, Piece(arrival.freeze({})) if arrived is None else arrival.piece(arrived)
-            )
+            self._xr = Desired(arrival, arrival.part({}) if arrived is None else arrived)
         return self._xr
 
     def parts(self) -> Parts:
@@ -139,5 +136,7 @@ class DesiredState:
             composite = self._xr.frozen()
         except ValueRefused as problem:
             raise problem.within("desired composite resource") from None
-        unchanged = self._arrived is None and not (self._xr or composite.connection or composite.ready)
-        return Parts(None if unchanged else composite, self.resources.parts())
+        if self._arrived is None and not self._xr:
+            piece = self._arrival.piece(composite)
+            composite = composite if piece.connection or piece.ready else None
+        return Parts(composite, self.resources.parts())

@@ -9,12 +9,12 @@ written before; and what was read before is kept as its bytes, of which everybod
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import isfinite
 from typing import Any, Generic, TypeVar
 
 from crossply.values import Object
-from crossply.values.structs import StructError, decode_struct, encode_struct, from_wire
+from crossply.values.structs import StructError, decode_struct, encode_struct, from_wire, varint
 
 Value = TypeVar("Value")
 
@@ -56,36 +56,45 @@ class Memory(Generic[Value]):
 
 
 conditions: Memory[Mapping[str, Object]] = Memory()
-"""The status conditions of objects, by the bytes of the objects."""
+"""The status conditions of resources, by the bytes of the resources."""
 
-_written: Memory[bytes] = Memory()
-_written_any: Memory[bytes] = Memory()
+_resources: Memory[bytes] = Memory()
+_structs: Memory[bytes] = Memory()
 _read: Memory[bytes] = Memory()
 _read_as_sent: Memory[bytes] = Memory()
 
 
-def write(fields: Object) -> bytes:
-    """The bytes of a Struct of JSON; raises StructError, TypeError or AttributeError where there are none."""
-    return _keep(_written, fields, is_finite)
+def write_resource(fields: Object) -> bytes:
+    """An object as the message of a resource, whose first field it is.
 
-
-def write_any(fields: Object) -> bytes:
-    """The bytes of a Struct, in which numbers need not be finite."""
-    return _keep(_written_any, fields, None)
-
-
-def _keep(memory: Memory[bytes], fields: Object, check: Callable[[Any], bool] | None) -> bytes:
+    Raises StructError, TypeError or AttributeError where it cannot be sent.
+    """
     try:
         content = marshal.dumps(fields, _FORMAT)
     except ValueError:
         content = b""  # not plain, so that it cannot be written either; or too deep
-    known = memory.get(content)
+    known = _resources.get(content)
+    if known is None:
+        struct = encode_struct(fields)
+        # Doubles that are not finite end in one of these bytes, which are rare otherwise.
+        if (b"\x7f" in struct or b"\xff" in struct) and not is_finite(fields):
+            raise StructError("a number is not finite")
+        known = b"\x0a" + varint(len(struct)) + struct
+        if content:
+            _resources.put(content, known, len(known))
+    return known
+
+
+def write_any(fields: Object) -> bytes:
+    """The bytes of a Struct, in which numbers need not be finite."""
+    try:
+        content = marshal.dumps(fields, _FORMAT)
+    except ValueError:
+        return encode_struct(fields)
+    known = _structs.get(content)
     if known is None:
         known = encode_struct(fields)
-        if check is not None and not check(fields):
-            raise StructError("a number is not finite")
-        if content:
-            memory.put(content, known, len(known))
+        _structs.put(content, known, len(known))
     return known
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from crossply.sdk.arrival import Arrival, Piece
+from crossply.sdk.arrival import Arrival
 from crossply.sdk.resources import Resource
 from crossply.values import Object
 
@@ -37,7 +37,7 @@ class Resources(Mapping[str, Resource]):
     def __getitem__(self, name: str) -> Resource:
         opened = self._opened.get(name)
         if opened is None:
-            opened = self._opened[name] = Resource(self._arrival, self._arrival.piece(self._parts[name]))
+            opened = self._opened[name] = Resource(self._arrival, self._parts[name])
         return opened
 
     def __iter__(self) -> Iterator[str]:
@@ -88,7 +88,7 @@ class Request:
     def _read_xr(self) -> Resource:
         part = self._observed.composite
         arrival = self._arrival
-        return Resource(arrival, Piece(arrival.freeze({})) if part is None else arrival.piece(part))
+        return Resource(arrival, arrival.part({}) if part is None else part)
 
     @property
     def observed(self) -> Resources:
@@ -136,8 +136,7 @@ class Request:
     def _read_required(self) -> dict[str, list[Resource]]:
         arrival = self._arrival
         return {
-            name: [Resource(arrival, arrival.piece(part)) for part in parts]
-            for name, parts in arrival.required().items()
+            name: [Resource(arrival, part) for part in parts] for name, parts in arrival.required().items()
         }
 
     @property

@@ -27,17 +27,17 @@ class Resource(Mapping[str, Any]):
     It is a copy. Changing what is inside it changes nothing else.
     """
 
-    __slots__ = ("_arrival", "_connection", "_frozen", "_opened", "_ready")
+    __slots__ = ("_arrival", "_opened", "_part")
 
-    def __init__(self, arrival: Arrival, piece: Piece) -> None:
+    def __init__(self, arrival: Arrival, part: Any) -> None:
         self._arrival = arrival
-        self._frozen, self._connection, self._ready = piece
+        self._part = part
         self._opened: Object | None = None
 
     @property
     def _fields(self) -> Object:
         if self._opened is None:
-            self._opened = self._arrival.open(self._frozen)
+            self._opened = self._arrival.open(self._arrival.piece(self._part).frozen)
         return self._opened
 
     def __getitem__(self, key: str) -> Any:
@@ -143,7 +143,7 @@ class Resource(Mapping[str, Any]):
     @property
     def connection(self) -> Mapping[str, bytes]:
         """Its connection details."""
-        return self._connection
+        return self._arrival.piece(self._part).connection
 
     def condition(self, type: str) -> Condition:  # noqa: A002 - the API's own word
         """One of its status conditions."""
@@ -151,7 +151,7 @@ class Resource(Mapping[str, Any]):
 
     def _conditions(self) -> Mapping[str, Object]:
         if self._opened is None:
-            return self._arrival.conditions(self._frozen)
+            return self._arrival.conditions(self._part)
         status = self._opened.get("status")
         return conditions_of(status.get("conditions") if isinstance(status, dict) else None)
 
@@ -167,11 +167,12 @@ class Desired(Resource, MutableMapping[str, Any]):
     Sections that are not there come to be with the first value that is put into them.
     """
 
-    __slots__ = ("_details", "_made")
+    __slots__ = ("_details", "_made", "_ready")
 
-    def __init__(self, arrival: Arrival, piece: Piece) -> None:
+    def __init__(self, arrival: Arrival, part: Any) -> None:
         self._arrival = arrival
-        self._frozen, self._connection, self._ready = piece
+        self._part = part
+        self._ready: int | None = None
         self._opened = None
         self._details: dict[str, Any] | None = None
         self._made: list[tuple[Object, str]] = []
@@ -210,11 +211,12 @@ class Desired(Resource, MutableMapping[str, Any]):
     @property
     def ready(self) -> bool | None:
         """Whether it counts as ready; None leaves that to a later step."""
-        return _READY.get(self._ready)
+        ready = self._arrival.piece(self._part).ready if self._ready is None else self._ready
+        return _READY.get(ready)
 
     @ready.setter
     def ready(self, ready: bool | None) -> None:
-        if ready not in (True, False, None):
+        if ready is not None and not isinstance(ready, bool):
             raise ValueRefused(f"ready is True, False or None, not {ready!r}")
         self._ready = _AS_NUMBER[ready]
 
@@ -222,27 +224,39 @@ class Desired(Resource, MutableMapping[str, Any]):
     def connection(self) -> MutableMapping[str, Any]:
         """Its connection details: bytes, or strings, which are sent as UTF-8."""
         if self._details is None:
-            self._details = dict(self._connection)
+            self._details = dict(self._arrival.piece(self._part).connection)
         return self._details
 
-    def frozen(self) -> Piece:
-        """It as it is now."""
-        details = self._connection if self._details is None else as_bytes(self._details)
-        if self._opened is None:
-            return Piece(self._frozen, details, self._ready)
+    def frozen(self) -> Any:
+        """It as it is now, to be sent; as it came where nothing was changed."""
+        part, arrival = self._part, self._arrival
+        if self._opened is None and self._details is None:
+            return part if self._ready is None else arrival.with_ready(part, self._ready)
+        frozen, details, ready = arrival.piece(part)
+        if self._opened is not None:
+            self._drop_empty_sections()
+            frozen = arrival.piece(part_of(arrival, self._opened)).frozen
+        if self._details is not None:
+            details = as_bytes(self._details)
+        return Piece(frozen, details, ready if self._ready is None else self._ready)
+
+    def _drop_empty_sections(self) -> None:
         for section, name in reversed(self._made):
             if section.get(name) == {}:
                 del section[name]
         self._made.clear()
-        return Piece(freeze(self._arrival, self._opened), details, self._ready)
+
+    def _conditions(self) -> Mapping[str, Object]:
+        status = self._fields.get("status")
+        return conditions_of(status.get("conditions") if isinstance(status, dict) else None)
 
 
-def freeze(arrival: Arrival, fields: Object) -> Any:
-    """The object as it is now, whatever its values are made of."""
+def part_of(arrival: Arrival, fields: Object) -> Any:
+    """A resource of its object as it is now, whatever its values are made of."""
     try:
-        return arrival.freeze(fields)
+        return arrival.part(fields)
     except (StructError, TypeError, AttributeError):
-        return arrival.freeze(plain(fields))
+        return arrival.part(plain(fields))
 
 
 def as_bytes(connection: Mapping[str, Any]) -> dict[str, bytes]:

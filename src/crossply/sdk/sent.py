@@ -47,8 +47,10 @@ class Sent:
         """What there is."""
         return _cut(read_message(self._fields, _OBSERVED) or b"")
 
-    def piece(self, part: bytes) -> Piece:
+    def piece(self, part: bytes | Piece) -> Piece:
         """A resource of the parts."""
+        if isinstance(part, Piece):
+            return part
         if part[:1] == b"\x0a":
             start, stop = read_chunk(part, 1, len(part))
             if stop == len(part):  # an object alone, as nearly all are
@@ -61,17 +63,21 @@ class Sent:
         """An object of the function's own."""
         return remembered.read(frozen)
 
-    def conditions(self, frozen: bytes) -> Mapping[str, Object]:
-        """The status conditions of an object, which need not be opened for them."""
-        known = remembered.conditions.get(frozen)
+    def conditions(self, part: bytes) -> Mapping[str, Object]:
+        """The status conditions of a resource, which need not be opened for them."""
+        known = remembered.conditions.get(part)
         if known is None:
-            known = conditions_of(peek(frozen, "status", "conditions"))
-            remembered.conditions.put(frozen, known, 1024)
+            known = conditions_of(peek(self.piece(part).frozen, "status", "conditions"))
+            remembered.conditions.put(part, known, 1024)
         return known
 
-    def freeze(self, fields: Object) -> bytes:
-        """The bytes of an object."""
-        return remembered.write(fields)
+    def with_ready(self, part: bytes | Piece, ready: int) -> bytes | Piece:
+        """The same resource, ready or not: of a field that comes twice, the last one counts."""
+        return part._replace(ready=ready) if isinstance(part, Piece) else part + bytes((0x18, ready))
+
+    def part(self, fields: Object) -> bytes:
+        """The bytes of a resource."""
+        return remembered.write_resource(fields)
 
     def input(self) -> Object | None:
         """The input of the step."""

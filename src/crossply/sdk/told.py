@@ -9,7 +9,7 @@ from crossply.compose import messages
 from crossply.sdk import remembered
 from crossply.sdk.arrival import Draft, Parts, Piece, conditions_of
 from crossply.values import Object
-from crossply.values.structs import from_wire, to_wire
+from crossply.values.structs import from_wire, read_chunk, to_wire
 
 
 class Told:
@@ -40,8 +40,10 @@ class Told:
         """What the steps before want."""
         return Parts(*self._request.desired)
 
-    def piece(self, part: messages.Resource) -> Piece:
+    def piece(self, part: messages.Resource | Piece) -> Piece:
         """A resource of the parts."""
+        if isinstance(part, Piece):
+            return part
         return Piece(part.object, part.connection_details, part.ready)
 
     def open(self, frozen: Object) -> Object:
@@ -49,14 +51,19 @@ class Told:
         opened: Object = from_wire(frozen)
         return opened
 
-    def conditions(self, frozen: Object) -> Mapping[str, Object]:
-        """The status conditions of an object."""
-        status = frozen.get("status")
+    def conditions(self, part: messages.Resource) -> Mapping[str, Object]:
+        """The status conditions of a resource."""
+        status = part.object.get("status")
         return conditions_of(status.get("conditions") if isinstance(status, dict) else None)
 
-    def freeze(self, fields: Object) -> Object:
-        """A copy as the wire would show it."""
-        return remembered.read_as_sent(remembered.write(fields))
+    def with_ready(self, part: messages.Resource | Piece, ready: int) -> messages.Resource | Piece:
+        """The same resource, ready or not."""
+        return part._replace(ready=ready)
+
+    def part(self, fields: Object) -> messages.Resource:
+        """A copy as the wire would show it: what cannot be sent is refused here, too."""
+        sent = remembered.write_resource(fields)
+        return messages.Resource(remembered.read_as_sent(sent[read_chunk(sent, 1, len(sent))[0] :]))
 
     def input(self) -> Object | None:
         """The input of the step."""
