@@ -137,6 +137,12 @@ TYPED = (
         'pipelines: Composition "app" must use spec.mode: Pipeline',
     ),
     (
+        "an input that is an empty list",
+        composition(step(input=[])),
+        'cannot unmarshal input for Composition pipeline step "pt": proto: syntax error (line 1:1): '
+        "unexpected token [",
+    ),
+    (
         "an input that is no object",
         composition(step(input="x")),
         'cannot unmarshal input for Composition pipeline step "pt": proto: syntax error (line 1:1): '

@@ -44,6 +44,11 @@ def load_composition(path: str) -> CompositionFile:
     story = f'cannot load Composition from "{path}"'
     purpose = f"{story}: cannot unmarshal composition resource YAML"
     document = first_document(path, purpose, f"{story}: cannot read composition file")
+    return composition_in(document, story, purpose)
+
+
+def composition_in(document: Document, story: str, purpose: str) -> CompositionFile:
+    """The Composition in a document; `story` and `purpose` begin the sentences where it is none."""
     value = document.value
     if not _is_composition(value):
         from crossply.cli.render_types import check_composition
@@ -52,7 +57,7 @@ def load_composition(path: str) -> CompositionFile:
         value = value or {}
         raise SourceError(
             f"{story}: not a composition: {text_in(value, 'kind')}/{name_of(value)}",
-            place=f"{path}:{document.line}",
+            place=f"{document.source}:{document.line}",
             hint=f"expected kind Composition of {_COMPOSITIONS[0]}",
         )
     try:
@@ -91,7 +96,7 @@ def _input_of_wrong_type(document: Document, place: str, hint: str) -> RenderRef
     from crossply.values.gojson import dumps
 
     pipeline = document.value["spec"]["pipeline"]
-    given = next(step for step in pipeline if not isinstance(step.get("input") or {}, dict))
+    given = next(step for step in pipeline if not isinstance(step.get("input"), dict | None))
     token = "[" if isinstance(given["input"], list) else dumps(given["input"])
     return RenderRefused(
         "cannot render composite resource: reconcile failed: cannot compose resources: cannot unmarshal "

@@ -14,7 +14,7 @@ from crossply.compose.machinery import Machinery
 from crossply.compose.metadata import name_of
 from crossply.compose.recipe import Recipe, prepare
 from crossply.functions import builtin
-from crossply.kinds.composition import Composition, parse_composition
+from crossply.kinds.composition import Composition
 from crossply.kinds.definition import parse_definition
 from crossply.testing.playing import Scene
 from crossply.testing.strictly import SuiteError
@@ -109,7 +109,8 @@ def _composition(suite: Suite) -> inputs.CompositionFile:
     # Without a text, every field of it is told to be where the suite has the Composition.
     place = suite.place(("spec", "composition"))
     document = Document(given, suite.document.source, int(place.rpartition(":")[2]))
-    return inputs.CompositionFile(document, parse_composition(given))
+    story = "cannot read the Composition of the suite"
+    return inputs.composition_in(document, story, story)
 
 
 def _functions(suite: Suite, composition: Composition) -> list[Object]:

@@ -12,6 +12,7 @@ from crossply.cli.render_output import documents
 from crossply.cli.sources import read_documents
 from crossply.cli.testing_files import Unreadable
 from crossply.cli.testing_loading import Prepared, prepare_suite, scene_of
+from crossply.compose.metadata import name_of
 from crossply.errors import CrossplyError
 from crossply.functions.runners import Runners
 from crossply.testing.coverage import Coverage, Tracker
@@ -47,7 +48,7 @@ def run_suite(document: Document | Unreadable, wishes: Wishes) -> SuiteVerdict:
     """Run the suite of a document. Whatever is wrong with it is a verdict, too."""
     if isinstance(document, Unreadable):
         return _broken("", document.source, Finding(document.problem, document.place, hint=document.hint))
-    name = str((document.value.get("metadata") or {}).get("name") or "")
+    name = name_of(document.value)
     try:
         suite = read_suite(document)
         chosen = [case for case in suite.cases if wishes.wants(suite, case)]

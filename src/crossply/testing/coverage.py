@@ -81,7 +81,7 @@ class Tracker:
 
 def _parts(composition: Composition, written: Any) -> Iterable[tuple[Part, Path]]:
     """The parts of a Composition and where they are; those of older spellings are all in the spec."""
-    pipeline = written["spec"].get("pipeline")
+    pipeline = (written.get("spec") or {}).get("pipeline")
     for index, step in enumerate(composition.steps):
         path: Path = ("spec", "pipeline", index) if pipeline else ("spec",)
         yield Part(STEP, step.name), path

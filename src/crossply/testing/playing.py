@@ -158,7 +158,8 @@ def changed(obj: Object, happening: Happening) -> Object:
     """An observed resource after what happened to it."""
     if happening.patch is not None:
         obj = merge_patched(obj, happening.patch)
-    status: Any = obj.get("status") or {}
+    status: Any = obj.get("status")
+    status = status if isinstance(status, dict) else {}
     if happening.status is not None:
         status = merge_patched(status, happening.status)
     if happening.ready is not None:
@@ -167,7 +168,8 @@ def changed(obj: Object, happening: Happening) -> Object:
 
 
 def _with_readiness(conditions: Any, ready: bool) -> list[Object]:
-    others = [each for each in conditions or [] if each.get("type") not in _READY]
+    listed = conditions if isinstance(conditions, list) else []
+    others = [each for each in listed if isinstance(each, dict) and each.get("type") not in _READY]
     told = {"Synced": "True", "Ready": "True" if ready else "False"}
     reasons = {"Synced": "ReconcileSuccess", "Ready": "Available" if ready else "Creating"}
     return [*others, *({"type": kind, "status": told[kind], "reason": reasons[kind]} for kind in _READY)]
