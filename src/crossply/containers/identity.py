@@ -42,7 +42,9 @@ def own_identity() -> Identity:
     """The identities that we can have here."""
     user = os.geteuid()
     if user == 0:
-        return Identity(((0, 0, 1), (1, UNPRIVILEGED, 2)), 1, UNPRIVILEGED, 2)
+        nobody = _nobody()
+        if nobody:
+            return Identity(((0, 0, 1), (1, nobody, 2)), 1, nobody, 2)
     subordinate = _subordinate(user)
     if subordinate:
         return Identity(((0, user, 1), (1, subordinate, 1)), 0, user, 1)
@@ -101,6 +103,29 @@ def _subordinate(user: int) -> int:
         return 0
     first = _lent("/etc/subuid", user)
     return first if first and first == _lent("/etc/subgid", user) else 0
+
+
+def _nobody() -> int:
+    """Two identities in a row, for users and groups alike, that root can give to containers; 0 for none.
+
+    In a container of somebody else there may be few, or root alone, who then is an ordinary user outside.
+    """
+    known = [_ranges(f"/proc/self/{kind}_map") for kind in ("uid", "gid")]
+    last = [max(first + count - 2 for first, count in ranges) for ranges in known if ranges]
+    for wanted in (UNPRIVILEGED, min(last, default=0)):
+        if wanted > 0 and all(_has(ranges, wanted) for ranges in known):
+            return wanted
+    return 0
+
+
+def _has(ranges: list[tuple[int, int]], wanted: int) -> bool:
+    return any(first <= wanted and wanted + 2 <= first + count for first, count in ranges)
+
+
+def _ranges(path: str) -> list[tuple[int, int]]:
+    with open(path, encoding="ascii") as file:
+        entries = [line.split() for line in file]
+    return [(int(first), int(count)) for first, _, count in entries]
 
 
 def _lent(path: str, user: int) -> int:
