@@ -23,17 +23,22 @@ _FORMAT = 2
 
 _LARGEST = 1 << 16
 _MOST_BYTES = 16 << 20
+_MOST_SEEN = 1 << 16
 
 
 class Memory(Generic[Value]):
-    """The most recent of what was put into it, up to a number of bytes."""
+    """The most recent of what was put into it, up to a number of bytes.
 
-    __slots__ = ("_bytes", "_new", "_old")
+    What comes once is not kept: only what is asked for a second time is wanted.
+    """
+
+    __slots__ = ("_bytes", "_new", "_old", "_seen")
 
     def __init__(self) -> None:
         self._new: dict[bytes, Value] = {}
         self._old: dict[bytes, Value] = {}
         self._bytes = 0
+        self._seen: set[int] = set()
 
     def get(self, key: bytes) -> Value | None:
         """What belongs to the key, if it is still known."""
@@ -44,14 +49,21 @@ class Memory(Generic[Value]):
                 self.put(key, found, len(key))
         return found
 
+    def wants(self, key: bytes) -> bool:
+        """Tell whether it was asked for before, so that it is worth keeping."""
+        seen, number = self._seen, hash(key)
+        if number in seen:
+            return len(key) <= _LARGEST
+        if len(seen) >= _MOST_SEEN:
+            seen.clear()
+        seen.add(number)
+        return False
+
     def put(self, key: bytes, value: Value, size: int) -> None:
         """Remember a value of so many bytes; there are two generations, of which the older one goes."""
-        size += len(key)
-        if size > _LARGEST:
-            return
-        self._bytes += size
+        self._bytes += size + len(key)
         if self._bytes > _MOST_BYTES // 2:
-            self._old, self._new, self._bytes = self._new, {}, size
+            self._old, self._new, self._bytes = self._new, {}, size + len(key)
         self._new[key] = value
 
 
@@ -80,7 +92,7 @@ def write_resource(fields: Object) -> bytes:
         if (b"\x7f" in struct or b"\xff" in struct) and not is_finite(fields):
             raise StructError("a number is not finite")
         known = b"\x0a" + varint(len(struct)) + struct
-        if content:
+        if content and _resources.wants(content):
             _resources.put(content, known, len(known))
     return known
 
@@ -94,7 +106,8 @@ def write_any(fields: Object) -> bytes:
     known = _structs.get(content)
     if known is None:
         known = encode_struct(fields)
-        _structs.put(content, known, len(known))
+        if _structs.wants(content):
+            _structs.put(content, known, len(known))
     return known
 
 
@@ -125,7 +138,7 @@ def _kept(memory: Memory[bytes], data: bytes, change: Any) -> Object:
     fields: Object = decode_struct(data)
     if change is not None:
         fields = change(fields)
-    if len(data) <= _LARGEST:
+    if memory.wants(data):
         content = marshal.dumps(fields, _FORMAT)
         memory.put(data, content, len(content))
     return fields

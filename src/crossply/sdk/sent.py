@@ -68,7 +68,8 @@ class Sent:
         known = remembered.conditions.get(part)
         if known is None:
             known = conditions_of(peek(self.piece(part).frozen, "status", "conditions"))
-            remembered.conditions.put(part, known, 1024)
+            if remembered.conditions.wants(part):
+                remembered.conditions.put(part, known, 1024)
         return known
 
     def with_ready(self, part: bytes | Piece, ready: int) -> bytes | Piece:
