@@ -34,6 +34,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 LONGEST_WISH = 30.0
 """The longest Retry-After that is waited for here; longer ones are the caller's."""
 CONNECT_SECONDS, REQUEST_SECONDS = 10.0, 60.0
+_GOODBYE = 0.5
 CONCURRENT = 64
 """How many requests other than watches are under way at once."""
 
@@ -79,9 +80,14 @@ class Transport:
         if self._session is not None:
             await self._session.close()
             self._session = None
-            # Sockets are closed by callbacks of the loop, which may be about to end.
-            for _ in range(3):
-                await asyncio.sleep(0)
+            await self._see_off()
+
+    async def _see_off(self) -> None:
+        """Wait until all sockets are closed: TLS says goodbye in its own time, and the loop may end now."""
+        for pause in (0.0,) * 3 + (_GOODBYE / 20,) * 20:
+            await asyncio.sleep(pause)
+            if all(each.fileno() == -1 for each in list(self._sockets)):
+                return
 
     def sever(self) -> None:
         """Break every connection now, even from a signal handler: nothing that is not sent yet gets out."""
