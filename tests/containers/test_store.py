@@ -139,6 +139,16 @@ def test_what_a_killed_process_left_half_done_is_done_again(tmp_path: Path) -> N
     assert not half.exists()
 
 
+def test_pulls_that_were_given_up_are_removed_a_day_later(tmp_path: Path) -> None:
+    old, new = (tmp_path / "s" / f"pull-{name}" for name in ("old", "new"))
+    for directory in (old, new):
+        directory.mkdir(parents=True)
+        (directory / "layer").write_text("half")
+    os.utime(old, (1, 1))
+    add(Store(str(tmp_path / "s")), sized("a", 10))
+    assert [old.exists(), new.exists()] == [False, True]
+
+
 def test_a_name_stands_for_what_was_last_fetched_by_it(tmp_path: Path) -> None:
     store, name = Store(str(tmp_path / "s")), parse("registry.example.org/a/b:v1")
     assert store.recall(name) is None

@@ -8,7 +8,7 @@ import tempfile
 from typing import NamedTuple
 
 from crossply.containers.failures import ImageMissing
-from crossply.containers.store import Store, StoredImage
+from crossply.containers.store import PULLS, Store, StoredImage
 from crossply.packages.keychain import Keychain, default_keychain
 from crossply.packages.progress import Progress
 from crossply.packages.pulling import pull_image, resolve
@@ -48,6 +48,6 @@ async def fetch(
 
 async def _pull(registries: Registries, reference: Reference, store: Store) -> StoredImage:
     store.prepare()
-    with tempfile.TemporaryDirectory(prefix="pull-", dir=store.directory) as directory:
+    with tempfile.TemporaryDirectory(prefix=PULLS, dir=store.directory) as directory:
         pulled = await pull_image(registries, reference, directory)
         return await asyncio.to_thread(store.add, pulled.image, pulled.digest)

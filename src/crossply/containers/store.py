@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -28,6 +29,9 @@ from crossply.values.digest import sha256_hex
 
 DEFAULT_SIZE = 20 << 30
 _LARGEST_IMAGE = 8 << 30
+PULLS = "pull-"
+"""How directories begin that layers are pulled into, beside the images."""
+_STALE = 86_400.0
 _CONFIG, _LOCK, _NEW, _OLD = "config.json", ".lock", ".new-", ".old-"
 
 
@@ -62,9 +66,12 @@ class Store:
         self._most = most
 
     def prepare(self) -> None:
-        """Make the directories, for this user alone."""
+        """Make the directories, for this user alone, without what others did not live to remove."""
         for path in (self.directory, self._images, self._names):
             os.makedirs(path, mode=0o700, exist_ok=True)
+        for entry in os.scandir(self.directory):
+            if entry.name.startswith(PULLS) and time.time() - entry.stat().st_mtime > _STALE:
+                shutil.rmtree(entry.path, ignore_errors=True)
 
     def get(self, digest: str) -> StoredImage | None:
         """An image by its digest, if it is here."""
