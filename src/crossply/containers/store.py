@@ -70,8 +70,9 @@ class Store:
         for path in (self.directory, self._images, self._names):
             os.makedirs(path, mode=0o700, exist_ok=True)
         for entry in os.scandir(self.directory):
-            if entry.name.startswith(PULLS) and time.time() - entry.stat().st_mtime > _STALE:
-                shutil.rmtree(entry.path, ignore_errors=True)
+            with contextlib.suppress(FileNotFoundError):
+                if entry.name.startswith(PULLS) and time.time() - entry.stat().st_mtime > _STALE:
+                    shutil.rmtree(entry.path, ignore_errors=True)
 
     def get(self, digest: str) -> StoredImage | None:
         """An image by its digest, if it is here."""
