@@ -60,9 +60,8 @@ def _listen(outside: socket.socket, path: str) -> None:
 
 def _serve(caller: socket.socket, port: int) -> None:
     with caller:
-        try:
-            function = socket.create_connection(("127.0.0.1", port))
-        except OSError:
+        function = _connect(port)
+        if function is None:
             return
         with function:
             function.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -70,6 +69,15 @@ def _serve(caller: socket.socket, port: int) -> None:
             answers.start()
             _pump(caller, function)
             answers.join()
+
+
+def _connect(port: int) -> socket.socket | None:
+    for address in ("127.0.0.1", "::1"):
+        try:
+            return socket.create_connection((address, port))
+        except OSError:
+            continue
+    return None
 
 
 def _pump(source: socket.socket, target: socket.socket) -> None:
