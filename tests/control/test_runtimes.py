@@ -378,7 +378,14 @@ def test_a_runtime_config_shapes_the_deployment_and_so_does_its_change(connect, 
             change = {"spec": {"deploymentTemplate": {"spec": {"replicas": 5}}}}
             await client.patch_merge(RUNTIME_CONFIG, name, change)
             await eventually(replicas, lambda found: found == 5)
-        await client.delete(RUNTIME_CONFIG, name)
+            await client.delete(RUNTIME_CONFIG, name)
+            rest = {"spec": {"desiredState": "Inactive"}}
+            await client.patch_merge(FUNCTION_REVISION, revision.name, rest)
+
+            async def gone():
+                return await client.get(DEPLOYMENT, revision.name, ns) is None
+
+            await eventually(gone)
 
     connect(case)
 

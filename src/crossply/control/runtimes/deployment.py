@@ -22,7 +22,7 @@ from crossply.control.runtimes.credentials import Credentials, renewal_in
 from crossply.control.runtimes.deployment_manifest import STAMP, deployment_for
 from crossply.control.runtimes.manifest_parts import PACKAGE, Subject
 from crossply.control.runtimes.runtime import NotRunning, Prepared
-from crossply.control.runtimes.runtime_configs import RuntimeConfigs
+from crossply.control.runtimes.runtime_configs import NoRuntimeConfig, RuntimeConfigs
 from crossply.control.runtimes.service_manifest import account_for, endpoint_of, service_for, service_names
 from crossply.control.runtimes.writing import RuntimeObjects
 from crossply.control.shared_secret import Files
@@ -98,7 +98,11 @@ class DeploymentRuntime:
 
     async def stop(self, revision: Object) -> None:
         """Delete the Deployment, and the Service where it is this revision's own."""
-        subject = self._subject(revision)
+        try:
+            subject = self._subject(revision)
+        except NoRuntimeConfig:
+            # What it was run with is gone: then it has the names that it has without.
+            subject = Subject(revision, self._around.namespace, {}, self._around.rollout)
         wish = deployment_for(subject, "", "")
         await self._objects.delete(DEPLOYMENT, name_of(wish), uid_of(revision))
         if subject.kind == FUNCTION and subject.service_of_its_own:
