@@ -6,6 +6,7 @@ the first run and kept in the project's cache.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import subprocess
 import sys
@@ -36,6 +37,13 @@ REQUEST = Request(
 def sdk_python():
     """The interpreter of an environment that has the SDK."""
     python = ENVIRONMENT / "bin" / "python"
+    ENVIRONMENT.parent.mkdir(exist_ok=True)
+    with open(ENVIRONMENT.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # suites that run side by side make it once
+        return make_environment(python)
+
+
+def make_environment(python):
     if not has_the_sdk(python):
         venv.create(ENVIRONMENT, with_pip=True, clear=True)
         install = [str(python), "-m", "pip", "install", "--quiet", PACKAGE]
