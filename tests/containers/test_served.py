@@ -72,6 +72,13 @@ def test_it_is_started_by_the_first_call_and_answers_the_next_ones_too(serve: Se
     assert container.target(5) == container.target(5)
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1:9443", "[::1]:9443"])
+def test_it_may_listen_on_its_loopback_alone(serve: Serve, address: str) -> None:
+    if "::1" in address and not os.path.exists("/proc/net/if_inet6"):
+        pytest.skip("NOT TESTED WITH IPV6: this machine has none")
+    assert call(serve(environment=(f"LISTEN={address}",))) == THINGS
+
+
 def test_it_is_called_over_mutual_tls(serve: Serve, certificates: Path) -> None:
     container = serve(tls_certificates=str(certificates / "server"))
     assert call(container, tls=str(certificates / "client")) == THINGS

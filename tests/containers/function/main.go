@@ -6,6 +6,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/binary"
@@ -32,7 +33,8 @@ func main() {
 }
 
 func serve(insecure bool) error {
-	server := &http.Server{Addr: ":9443", Handler: http.HandlerFunc(answer), Protocols: new(http.Protocols)}
+	address := cmp.Or(os.Getenv("LISTEN"), ":9443")
+	server := &http.Server{Addr: address, Handler: http.HandlerFunc(answer), Protocols: new(http.Protocols)}
 	server.HTTP2 = &http.HTTP2Config{MaxReadFrameSize: 1 << 20}
 	if insecure {
 		server.Protocols.SetUnencryptedHTTP2(true)
