@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import time
@@ -53,16 +54,14 @@ def call(
 ) -> Request:
     """Call it, and give what it desires."""
     request = Request(State(Resource({"kind": word})), State(None, THINGS))
-    remote = Remote("f", container.target(timeout), tls)
-    try:
-        answer = remote(request, timeout)
-        assert answer.desired is not None
-        return answer.desired.resources
-    except FunctionUnavailable:
-        container.raise_if_it_ends(within=5)
-        raise
-    finally:
-        remote.close()
+    with container.calling(timeout) as target, contextlib.closing(Remote("f", target, tls)) as remote:
+        try:
+            answer = remote(request, timeout)
+        except FunctionUnavailable:
+            container.raise_if_it_ends(within=5)
+            raise
+    assert answer.desired is not None
+    return answer.desired.resources
 
 
 def test_it_is_started_by_the_first_call_and_answers_the_next_ones_too(serve: Serve) -> None:
@@ -157,6 +156,16 @@ def test_it_is_stopped_when_nobody_calls_and_started_again(serve: Serve) -> None
     path = container.target(10).removeprefix("unix:")
     wait_until(lambda: not os.path.exists(path))
     assert call(container) == THINGS
+
+
+def test_it_is_not_stopped_while_somebody_waits_for_its_answer(serve: Serve) -> None:
+    container = serve(idle_seconds=0.0)
+    with pytest.raises(FunctionTimedOut):
+        call(container, "please-hang", timeout=1.0)
+    container.cool_down()
+    with container.calling(10) as target:
+        container.cool_down()
+        assert os.path.exists(target.removeprefix("unix:"))
 
 
 def test_it_can_be_started_before_it_is_called(serve: Serve) -> None:

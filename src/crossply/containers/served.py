@@ -6,9 +6,11 @@ and stopped when nobody called for a while, or when too many others are called m
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from crossply.containers.failures import ContainerError, NotListening
@@ -22,6 +24,7 @@ PORT = 9443
 _POLL = 0.002
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 _RECENT = 1.0
+_LEAST_IDLE = 0.1
 _SETTLED = 30.0
 """Seconds after which a container that ends is not one that ends again and again."""
 
@@ -42,6 +45,7 @@ class ServedContainer:
         self._pauses = Pauses()
         self._last_failure: _Failure | None = None
         self._last_call = 0.0
+        self._calls = 0
 
     def target(self, timeout: float) -> str:
         """Where gRPC reaches the container (`unix:/…`), started and accepting calls, within `timeout`.
@@ -55,6 +59,19 @@ class ServedContainer:
                 self._start(min(timeout, self._settings.start_seconds))
             assert self._serving is not None
             return self._serving.target
+
+    @contextlib.contextmanager
+    def calling(self, timeout: float) -> Iterator[str]:
+        """The target of one call; meanwhile it is not stopped because others, or nobody, call."""
+        with self._lock:
+            found = self.target(timeout)
+            self._calls += 1
+        try:
+            yield found
+        finally:
+            with self._lock:
+                self._calls -= 1
+                self._last_call = time.monotonic()
 
     def raise_if_it_ends(self, within: float) -> None:
         """After a broken connection: raise what ended the container, if it ends in the next moments."""
@@ -85,10 +102,11 @@ class ServedContainer:
         return self._last_call
 
     def cool_down(self) -> None:
-        """Stop it to make room for others, unless somebody starts it at this very moment."""
+        """Stop it to make room for others, unless somebody calls it, or starts it at this very moment."""
         if self._lock.acquire(blocking=False):
             try:
-                self.close()
+                if not self._calls:
+                    self.close()
             finally:
                 self._lock.release()
 
@@ -140,10 +158,10 @@ class ServedContainer:
                 if self._serving is not serving:
                     return
                 left = self._last_call + self._settings.idle_seconds - time.monotonic()
-                if left <= 0:
+                if left <= 0 and not self._calls:
                     self.close()
                 else:
-                    self._stop_when_idle(left)
+                    self._stop_when_idle(max(left, _LEAST_IDLE))
 
         timer = threading.Timer(seconds, look)
         timer.daemon = True

@@ -127,13 +127,13 @@ class _Served:
 
     def __call__(self, request: Request, timeout: float) -> Response:
         deadline = time.monotonic() + timeout
-        remote = self._at(self._container.target(timeout))
-        try:
-            return remote(request, max(deadline - time.monotonic(), 0.001))
-        except FunctionUnavailable:
-            # A container that ends in the middle of a call shows first as a broken connection.
-            self._container.raise_if_it_ends(within=0.5)
-            raise
+        with self._container.calling(timeout) as target:
+            try:
+                return self._at(target)(request, max(deadline - time.monotonic(), 0.001))
+            except FunctionUnavailable:
+                # A container that ends in the middle of a call shows first as a broken connection.
+                self._container.raise_if_it_ends(within=0.5)
+                raise
 
     def warm(self) -> None:
         self._container.warm()
