@@ -10,6 +10,8 @@ import yaml
 from function_peers import CROSSPLY
 
 from crossply.compose.messages import Request, Resource, State
+from crossply.control.calls.opening import Opening
+from crossply.control.calls.ways import Way
 from crossply.functions.binding import bind, choose_runtime
 from crossply.functions.failures import FunctionNotBound, FunctionTimedOut, RuntimeAnnotationError
 from crossply.functions.process import LocalProcess
@@ -76,6 +78,16 @@ def test_a_file_that_cannot_be_loaded_is_told_and_tried_again(file):
     file.write_text(FILE)
     assert runner(asked(), 10).desired.resources
     runner.close()
+
+
+def test_a_control_plane_runs_files_only_where_that_is_wanted(file):
+    annotations = {"crossply.dev/file": str(file)}
+    way = Way("f", "r.example.org/function-f:v1", annotations=tuple(annotations.items()))
+    opening = Opening()
+    with pytest.raises(FunctionNotBound, match="it is a file, and this control plane runs none"):
+        opening.open(way)
+    opening.commands = True
+    assert opening.open(way).key == repr(way)
 
 
 COMPOSITION = """

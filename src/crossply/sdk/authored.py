@@ -12,15 +12,13 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, overload
 
 from crossply.compose import messages
-from crossply.compose.wire import WireError
 from crossply.sdk.arrival import Arrival
 from crossply.sdk.blame import failure
 from crossply.sdk.failures import NotAFunction, ValueRefused
 from crossply.sdk.request import Clock, Request
 from crossply.sdk.response import Response
-from crossply.sdk.sent import Sent
+from crossply.sdk.sent import receive
 from crossply.sdk.told import Told
-from crossply.values.structs import StructError
 
 if TYPE_CHECKING:
     from crossply.sdk.background_loop import Awaiting
@@ -65,10 +63,7 @@ class Function:
 
     def answer(self, data: bytes, context: Any = None) -> bytes:
         """Answer a request as bytes."""
-        try:
-            arrival = Sent(data)
-        except (StructError, UnicodeDecodeError, IndexError) as problem:
-            raise WireError(f"cannot decode RunFunctionRequest: {problem}") from None
+        arrival = receive(data)
         response = self._respond(arrival)
         try:
             return arrival.finish(response.draft())

@@ -12,7 +12,7 @@ from crossply.sdk.arrival import Arrival
 from crossply.sdk.failures import Fatal
 from crossply.sdk.request import Request
 from crossply.sdk.response import Response
-from crossply.sdk.sent import Sent
+from crossply.sdk.sent import receive
 
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _LONGEST = 2000
@@ -28,7 +28,7 @@ def blame(problem: BaseException, body: Any) -> str:
 
 def failed(data: bytes, problem: BaseException, body: Any, log: Callable[[str], None] | None) -> bytes:
     """The answer to a request as bytes that failed: it wants what it was sent, and says what went wrong."""
-    arrival = Sent(data)
+    arrival = receive(data)
     return arrival.finish(failure(arrival, problem, body, log).draft())
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from crossply.compose import wire_decode
-from crossply.compose.wire import encode_response
+from crossply.compose.wire import WireError, encode_response
 from crossply.compose.wire_decode import read_entries, read_fields, read_message
 from crossply.compose.wire_encode import write_chunk, write_entry
 from crossply.sdk import remembered
 from crossply.sdk.arrival import Draft, Parts, Piece, conditions_of
 from crossply.values import Object
 from crossply.values.struct_peek import peek
-from crossply.values.structs import encode_struct, from_wire, known_name, read_chunk, varint
+from crossply.values.structs import StructError, encode_struct, from_wire, known_name, read_chunk, varint
 
 _OBSERVED, _DESIRED, _INPUT, _CONTEXT = 0x12, 0x1A, 0x22, 0x2A
 _EXTRA, _CREDENTIALS, _REQUIRED, _SCHEMAS = 0x32, 0x3A, 0x42, 0x4A
@@ -25,17 +25,14 @@ _EXTRA, _CREDENTIALS, _REQUIRED, _SCHEMAS = 0x32, 0x3A, 0x42, 0x4A
 class Sent:
     """A request as bytes."""
 
-    __slots__ = ("_fields", "_meta", "desired")
+    __slots__ = ("_fields", "_meta", "desired", "tag")
 
     def __init__(self, data: bytes) -> None:
         self._fields = read_fields(data)
         self._meta = read_fields(read_message(self._fields, 0x0A) or b"")
+        # What every answer needs is read at once, so that it cannot turn out to be damaged too late.
+        self.tag = wire_decode.read_text(self._meta, 0x0A)
         self.desired = _cut(read_message(self._fields, _DESIRED) or b"")
-
-    @property
-    def tag(self) -> str:
-        """What identifies the request."""
-        return wire_decode.read_text(self._meta, 0x0A)
 
     @property
     def capabilities(self) -> tuple[int, ...]:
@@ -117,6 +114,14 @@ class Sent:
         if context is not None:
             parts.append(write_chunk(b"\x22", context))
         return b"".join(parts)
+
+
+def receive(data: bytes) -> Sent:
+    """The request that these bytes are; raises WireError where they are none."""
+    try:
+        return Sent(data)
+    except (StructError, UnicodeDecodeError, IndexError) as problem:
+        raise WireError(f"cannot decode RunFunctionRequest: {problem}") from None
 
 
 def _cut(data: bytes) -> Parts:
