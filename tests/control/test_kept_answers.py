@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import stat
+import time
 
 import pytest
 
 from crossply.compose.messages import SECOND, Request, Resource, Response, State
 from crossply.control.calls.kept_answers import KeptAnswers, KeptSettings
+from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.calls.reuse import Answers
+from crossply.kinds.composition import Step
+from tests.control.test_choosing_revisions import revision
 
 FUNCTION = "function-x-0123456789ab"
 TAG, OTHER = "a" * 64, "b" * 64
@@ -135,3 +140,36 @@ def test_answers_in_memory_are_found_on_disk_after_a_restart_if_the_function_has
     assert 0 < found.good_for <= 60
     before.keep("by its annotations", REQUEST, ANSWER)
     assert after.find("by its annotations", REQUEST) is None
+
+
+class Counting:
+    """A function that runs elsewhere, counted."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, request, timeout):
+        self.calls += 1
+        return ANSWER
+
+    def close(self):
+        pass
+
+
+def test_a_control_plane_that_was_started_anew_does_not_ask_again(tmp_path):
+    runner = Counting()
+
+    def ask(number):
+        functions = PipelineFunctions()
+        functions.opening.schemes["test"] = lambda way: runner
+        functions.answers.kept = kept(tmp_path, time.time)
+        functions.put_revision(revision(number, endpoint=f"test:///f-{number}"))
+        try:
+            return asyncio.run(functions.call(Step("s", "f"), REQUEST)).response.context
+        finally:
+            functions.close()
+
+    assert ask(1) == ask(1) == ANSWER.context
+    assert runner.calls == 1
+    ask(2)
+    assert runner.calls == 2, "another revision may say something else"
