@@ -130,3 +130,38 @@ def test_render_runs_a_file(file, runtime):
     assert done.returncode == 0, done.stderr
     made = next(each for each in yaml.safe_load_all(done.stdout) if each["kind"] == "ConfigMap")
     assert made["data"]["count"] == "5"
+
+
+DEFINITION = """
+apiVersion: apiextensions.crossplane.io/v2
+kind: CompositeResourceDefinition
+metadata: {name: xrs.example.org}
+spec:
+  group: example.org
+  names: {kind: XR, plural: xrs}
+  scope: Cluster
+  versions:
+  - name: v1
+    served: true
+    referenceable: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, x-kubernetes-preserve-unknown-fields: true}
+"""
+
+
+@pytest.mark.xdist_group("e2e")
+def test_a_control_plane_on_this_machine_runs_a_file(control_plane, file):
+    made = {
+        "apiVersion": "pkg.crossplane.io/v1",
+        "kind": "Function",
+        **function(file=str(file)),
+    }
+    file.write_text(FILE.replace('"name": req.xr.name', '"name": req.xr.name, "namespace": "default"'))
+    control_plane.apply(DEFINITION, made, COMPOSITION, XR)
+    xr = {"apiVersion": "example.org/v1", "kind": "XR", "metadata": {"name": "x"}}
+    control_plane.wait_until(xr, "Synced")
+    (composed,) = control_plane.composed(control_plane.get(xr))
+    assert composed["data"]["count"] == "5"
