@@ -186,5 +186,4 @@ def test_every_public_name_of_the_published_sdk_is_there(sdk_python, name):
         for found in ("", path)
     )
     typing_only = {"Any", "Callable", "F", "Sequence", "TypeVar"}
-    not_for_others = {"BetaFunctionRunner"}  # wraps a function for v1beta1, whose messages are the same
-    assert set(theirs) - typing_only - not_for_others <= set(ours)
+    assert set(theirs) - typing_only <= set(ours)

@@ -13,6 +13,8 @@ from crossply.functions.serving import serve_until_told
 from crossply.sdk.foreign import Foreign
 
 from .proto.v1 import run_function_pb2
+from .proto.v1beta1 import run_function_pb2 as beta
+from .proto.v1beta1 import run_function_pb2_grpc as beta_grpc
 
 SERVICE_NAMES = (
     "grpc.reflection.v1alpha.ServerReflection",
@@ -63,3 +65,16 @@ def _handler(served: Foreign) -> Any:
             raise Refused(grpc.StatusCode.UNKNOWN, f"Unexpected {type(problem)}: {problem}") from problem
 
     return handle
+
+
+class BetaFunctionRunner(beta_grpc.FunctionRunnerServiceServicer):  # type: ignore[misc]
+    """A function of version v1 that answers calls of v1beta1, whose messages have the same bytes."""
+
+    def __init__(self, wrapped: Any) -> None:
+        self.wrapped = wrapped
+
+    async def RunFunction(self, req: Any, context: Any) -> Any:  # noqa: N802 - the name in the protocol
+        """Run the function."""
+        asked = run_function_pb2.RunFunctionRequest.FromString(req.SerializeToString())
+        answer = await self.wrapped.RunFunction(asked, context)
+        return beta.RunFunctionResponse.FromString(answer.SerializeToString())
