@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pathlib
-import subprocess
 import sys
 
 import pytest
@@ -19,17 +18,3 @@ def certificates(tmp_path_factory):
     directory = tmp_path_factory.mktemp("certificates")
     make_certificates(directory)
     return directory
-
-
-@pytest.fixture
-def run_file(tmp_path):
-    """Write a file and run Python on it, with arguments; gives what it wrote."""
-
-    def run(text, *arguments):
-        path = tmp_path / "program.py"
-        path.write_text(text)
-        return subprocess.run(
-            [sys.executable, str(path), *arguments], capture_output=True, text=True, timeout=60, cwd=tmp_path
-        )
-
-    return run
