@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 
@@ -15,6 +17,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell has what it runs in the background ignore Ctrl-C. Programs that tests start must not.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "embedded_only(why): a real server cannot promise this")
     config.addinivalue_line(
         "markers", "differs(why): the embedded server answers otherwise, which is a fault"

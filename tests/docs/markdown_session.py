@@ -57,6 +57,7 @@ class Reader:
     def __init__(self, folder: pathlib.Path, environ: Mapping[str, str] | None = None) -> None:
         self.folder = folder
         self.environ = {**os.environ, **(environ or {})}
+        self.environ.pop("PYTEST_ADDOPTS", None)  # these are for us, not for what a reader runs
         own = str(pathlib.Path(sys.executable).parent)
         self.environ["PATH"] = f"{own}{os.pathsep}{self.environ['PATH']}"
 

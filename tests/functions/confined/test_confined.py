@@ -197,8 +197,9 @@ def _runs(number: int) -> bool:
 
 ENDLESS = {
     "starlark": (
-        "def main(req):\n    for i in range(1000000000):\n        pass\n",
-        "script.star:2:5: takes longer",
+        "def main(req):\n    for i in range(1000000000):\n"
+        "        for j in range(1000000000):\n            pass\n",
+        "script.star:3:9: takes longer",
     ),
     "python": (
         "def compose(req, rsp):\n    x = 1\n    while x:\n        x += 1\n",
