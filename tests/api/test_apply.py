@@ -251,7 +251,7 @@ def test_what_is_no_object_cannot_be_applied(widgets, body):
 
 def test_secret_data_that_is_no_base64_is_refused(admin, ns):
     secrets = Collection(admin, "v1", "Secret", "secrets", ns)
-    answer = secrets.apply("bad", {"data": {"a": "not base64!"}}, "a")
+    answer = secrets.apply("bad", {"metadata": {"namespace": ns}, "data": {"a": "not base64!"}}, "a")
     assert answer.status == 500, answer.text
     assert answer.json["message"] == (
         f"failed to convert new object ({ns}/bad; /v1, Kind=Secret) to proper version: unable to convert "

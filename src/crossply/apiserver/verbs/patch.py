@@ -265,11 +265,12 @@ def _check_readable(call: Call, made: Object) -> None:
     if problem is None:
         return
     kind = f"{call.resource.group}/{call.version.name}, Kind={call.resource.names.kind}"
+    name = f"{made['metadata'].get('namespace', '')}/{call.name}"
     raise StatusError(
         500,
         "",
-        f"failed to convert new object ({call.namespace}/{call.name}; {kind}) to proper version: unable to "
-        f"convert unstructured object to {kind}: error decoding from json: {problem}",
+        f"failed to convert new object ({name}; {kind}) to proper version: unable to convert unstructured "
+        f"object to {kind}: error decoding from json: {problem}",
     )
 
 
