@@ -7,6 +7,7 @@ Reflection and health are served beside, as every function's server does, and me
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -30,6 +31,9 @@ GRACE = 5.0
 """Seconds that running calls get to finish when the server is stopped."""
 
 _WORKERS = 32
+
+_PATIENCE = 0.01
+"""Seconds that a call waits for its turn. What takes longer waits for something, and holds up nobody."""
 
 
 Handler = Callable[[bytes, "grpc.ServicerContext"], bytes]
@@ -104,6 +108,7 @@ class _Service:
         self._handler = handler
         self._settings = settings
         self._limit = limit
+        self._turn = threading.Lock()
 
     def handlers(self) -> list[Any]:
         """The gRPC handlers of both versions of the protocol."""
@@ -118,7 +123,7 @@ class _Service:
         meter = self._settings.meter
         if meter is not None:
             meter.begin()
-        outcome = self._outcome(data, context)
+        outcome = self._in_turn(data, context)
         seconds = time.perf_counter() - begin
         if meter is not None:
             meter.end(outcome.status.name if isinstance(outcome, Refused) else "OK", seconds)
@@ -126,6 +131,18 @@ class _Service:
         if isinstance(outcome, Refused):
             context.abort(outcome.status, str(outcome))
         return outcome
+
+    def _in_turn(self, data: bytes, context: grpc.ServicerContext) -> bytes | Refused:
+        """Call the function, one call after the other while they are quick.
+
+        Python runs one thread at a time anyway, and threads that all want to run cost more than they gain.
+        """
+        has_turn = self._turn.acquire(timeout=_PATIENCE)
+        try:
+            return self._outcome(data, context)
+        finally:
+            if has_turn:
+                self._turn.release()
 
     def _outcome(self, data: bytes, context: grpc.ServicerContext) -> bytes | Refused:
         import grpc
