@@ -190,6 +190,8 @@ def test_it_composes(control_plane):
     assert [each["metadata"]["name"] for each in control_plane.list("v1", "ConfigMap", "team")]
     patched = control_plane.set_status(xr, {"url": "https://x"})
     assert patched["status"]["url"] == "https://x"
+    ready = control_plane.set_ready(xr)["status"]["conditions"]
+    assert {each["type"]: each["reason"] for each in ready} == {"Ready": "Available", "Synced": "Available"}
 
 def test_a_function_of_the_test(control_plane):
     from crossply.sdk import function

@@ -68,9 +68,7 @@ def _process(inside: Inside, settings: Settings, held: Held) -> Object:
         "args": command_of(inside.config, settings),
         "cwd": inside.directory,
         "env": _environment(inside.config, settings),
-        "capabilities": {
-            kind: [] for kind in ("bounding", "effective", "permitted", "inheritable", "ambient")
-        },
+        "capabilities": {kind: [] for kind in _RIGHTS},
         "noNewPrivileges": True,
         "oomScoreAdj": _LIKELY_TO_BE_KILLED,
         "rlimits": _rlimits(settings.limits, held),

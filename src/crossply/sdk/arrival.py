@@ -8,10 +8,12 @@ that the function made. What a function never looks at is never opened, and goes
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from crossply.compose.messages import Response as Message
 from crossply.values import Object
+
+Written = TypeVar("Written", covariant=True)
 
 
 class Piece(NamedTuple):
@@ -117,3 +119,10 @@ class Arrival(Protocol):
 
     def schemas(self) -> Mapping[str, Object | None]:
         """The schemas that were asked for; nothing where there is none."""
+
+
+class Finishing(Arrival, Protocol[Written]):
+    """One that can be answered, in the form that it came in."""
+
+    def finish(self, draft: Draft) -> Written:
+        """The answer."""

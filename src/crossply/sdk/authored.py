@@ -12,7 +12,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, overload
 
 from crossply.compose import messages
-from crossply.sdk.arrival import Arrival
+from crossply.sdk.arrival import Arrival, Finishing, Written
 from crossply.sdk.blame import failure
 from crossply.sdk.failures import NotAFunction, ValueRefused
 from crossply.sdk.request import Clock, Request
@@ -54,21 +54,11 @@ class Function:
 
     def run(self, request: messages.Request) -> messages.Response:
         """Answer a request of the engine in this process."""
-        arrival = Told(request)
-        response = self._respond(arrival)
-        try:
-            return arrival.finish(response.draft())
-        except Exception as problem:  # noqa: BLE001 - whatever was put into the response
-            return arrival.finish(self._failed(arrival, problem).draft())
+        return self._finish(Told(request))
 
     def answer(self, data: bytes, context: Any = None) -> bytes:
         """Answer a request as bytes."""
-        arrival = receive(data)
-        response = self._respond(arrival)
-        try:
-            return arrival.finish(response.draft())
-        except Exception as problem:  # noqa: BLE001 - whatever was put into the response
-            return arrival.finish(self._failed(arrival, problem).draft())
+        return self._finish(receive(data))
 
     def try_out(
         self,
@@ -114,6 +104,13 @@ class Function:
         if self._ttl is not None:
             response.ttl = self._ttl
         return response
+
+    def _finish(self, arrival: Finishing[Written]) -> Written:
+        response = self._respond(arrival)
+        try:
+            return arrival.finish(response.draft())
+        except Exception as problem:  # noqa: BLE001 - whatever was put into the response
+            return arrival.finish(self._failed(arrival, problem).draft())
 
     def _respond(self, arrival: Arrival) -> Response:
         try:

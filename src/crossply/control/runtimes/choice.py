@@ -29,7 +29,6 @@ class PackageRuntimes(NamedTuple):
         return self.function if kind == FUNCTION else self.provider
 
 
-ON_A_CLUSTER = PackageRuntimes()
 ON_ONE_MACHINE = PackageRuntimes(CONTAINER, EXTERNAL)
 
 
