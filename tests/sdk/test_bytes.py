@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
+import uuid
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -145,3 +148,33 @@ def test_kinds_of_numbers_are_not_mixed_up():
         for _ in range(3):
             written = memory.write_resource({"v": value})
             assert written.endswith(encode_struct({"v": value}))
+
+
+def test_what_is_not_finite_is_not_taken_for_the_null_that_was_written_before():
+    for _ in range(3):
+        memory.write_resource({"v": [None]})
+    for _ in range(3):
+        with pytest.raises(StructError):
+            memory.write_resource({"v": [float("nan")]})
+
+
+def test_what_is_made_plain_is_the_same_however_often_it_comes():
+    """Also where what it looks like in JSON was written before, as a string."""
+    moment, number = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC), uuid.UUID(int=7)
+
+    @function
+    def compose(req, rsp):
+        for name, value in (("moment", moment), ("number", number)):
+            text = value.isoformat() if name == "moment" else str(value)
+            rsp.desired[f"{name} as text"] = {"v": text}
+            rsp.desired[name] = {"v": value}
+
+    for _ in range(3):
+        desired = decode_response(compose.answer(encode_request(Request(State(None))))).desired
+        found = {name: each.object["v"] for name, each in desired.resources.items()}
+        assert found == {
+            "moment": "2026-01-02T00:00:00Z",
+            "moment as text": "2026-01-02T00:00:00+00:00",
+            "number": str(number),
+            "number as text": str(number),
+        }

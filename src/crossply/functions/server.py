@@ -7,11 +7,9 @@ Reflection and health are served beside, as every function's server does, and me
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from crossply.compose.messages import Function
 from crossply.compose.wire import decode_request, encode_response
@@ -20,6 +18,7 @@ from crossply.functions.failures import ServeError
 from crossply.functions.remote import BETA_METHOD, METHOD, silence_grpc
 from crossply.functions.server_certificates import server_credentials
 from crossply.functions.time_limit import TimeLimit, TimeLimitReached
+from crossply.functions.worker_threads import WorkerThreads
 
 if TYPE_CHECKING:
     import grpc
@@ -31,10 +30,6 @@ GRACE = 5.0
 """Seconds that running calls get to finish when the server is stopped."""
 
 _WORKERS = 32
-
-_PATIENCE = 0.01
-"""Seconds that a call waits for its turn. What takes longer waits for something, and holds up nobody."""
-
 
 Handler = Callable[[bytes, "grpc.ServicerContext"], bytes]
 """Answers one call. It may raise `Refused`."""
@@ -83,7 +78,9 @@ class Server:
 
     def __init__(self, name: str, handler: Handler, settings: ServerSettings) -> None:
         self._limit = TimeLimit()
-        self._server = _create(_Service(name, handler, settings, self._limit).handlers(), settings)
+        self._threads = WorkerThreads(_WORKERS)
+        handlers = _Service(name, handler, settings, self._limit).handlers()
+        self._server = _create(handlers, self._threads, settings)
         self.port = _listen(self._server, settings)
         self._server.start()
 
@@ -91,6 +88,7 @@ class Server:
         """Refuse new calls, let the running ones finish or end them after a while, and close."""
         self._server.stop(GRACE).wait()
         self._limit.close()
+        self._threads.shutdown()
 
 
 class FunctionServer(Server):
@@ -108,7 +106,6 @@ class _Service:
         self._handler = handler
         self._settings = settings
         self._limit = limit
-        self._turn = threading.Lock()
 
     def handlers(self) -> list[Any]:
         """The gRPC handlers of both versions of the protocol."""
@@ -123,7 +120,7 @@ class _Service:
         meter = self._settings.meter
         if meter is not None:
             meter.begin()
-        outcome = self._in_turn(data, context)
+        outcome = self._outcome(data, context)
         seconds = time.perf_counter() - begin
         if meter is not None:
             meter.end(outcome.status.name if isinstance(outcome, Refused) else "OK", seconds)
@@ -131,18 +128,6 @@ class _Service:
         if isinstance(outcome, Refused):
             context.abort(outcome.status, str(outcome))
         return outcome
-
-    def _in_turn(self, data: bytes, context: grpc.ServicerContext) -> bytes | Refused:
-        """Call the function, one call after the other while they are quick.
-
-        Python runs one thread at a time anyway, and threads that all want to run cost more than they gain.
-        """
-        has_turn = self._turn.acquire(timeout=_PATIENCE)
-        try:
-            return self._outcome(data, context)
-        finally:
-            if has_turn:
-                self._turn.release()
 
     def _outcome(self, data: bytes, context: grpc.ServicerContext) -> bytes | Refused:
         import grpc
@@ -171,7 +156,7 @@ class _Service:
             self._settings.log(f"{self._name}: {sizes}, {seconds * 1000:.1f} ms")
 
 
-def _create(handlers: list[Any], settings: ServerSettings) -> grpc.Server:
+def _create(handlers: list[Any], threads: WorkerThreads, settings: ServerSettings) -> grpc.Server:
     silence_grpc()
     import grpc
 
@@ -181,7 +166,8 @@ def _create(handlers: list[Any], settings: ServerSettings) -> grpc.Server:
         "grpc.so_reuseport": 0,  # a port that is taken is an error, not a second server on it
         **dict(settings.options),
     }
-    server = grpc.server(ThreadPoolExecutor(_WORKERS), handlers=handlers, options=tuple(options.items()))
+    # gRPC asks for nothing but `submit`, whatever its types say.
+    server = grpc.server(cast("Any", threads), handlers=handlers, options=tuple(options.items()))
     _add_reflection_and_health(server)
     return server
 

@@ -1,6 +1,6 @@
 """What people put into resources, as the plain values that objects hold.
 
-Mappings, tuples, enums, dates, dataclasses and pydantic models become what they mean; anything else is
+Mappings, tuples, enums, dates, UUIDs, dataclasses and pydantic models become what they mean; anything else is
 refused by the name of its field. Only what cannot be frozen as it is comes here, so it need not be fast.
 """
 
@@ -73,7 +73,9 @@ def _scalar(value: Any, place: str) -> Any:
     if member is not None:
         return _scalar(member, place)
     written = getattr(value, "isoformat", None)
-    return written().replace("+00:00", "Z") if callable(written) else None
+    if callable(written):
+        return written().replace("+00:00", "Z")
+    return str(value) if type(value).__module__ == "uuid" else None
 
 
 def _text(text: str, place: str) -> str:

@@ -1,19 +1,21 @@
 """Objects that were read or written before, remembered by their content.
 
 A function sees the same composite resources again and again, and little in them changes in between: the same
-bytes arrive, and the same objects are made of them. `marshal`, which is C, turns plain objects into bytes and
-back ten times as fast as a Struct is written or read in Python. So its bytes tell whether an object was
-written before; and what was read before is kept as its bytes, of which everybody gets an object of their own.
+bytes arrive, and the same objects are made of them. Libraries in C turn plain objects into bytes of their own
+and back much faster than a Struct is written or read in Python: such bytes tell whether an object was written
+before; and what was read before is kept as its bytes, of which everybody gets an object of their own.
 """
 
 from __future__ import annotations
 
 import marshal
+import sys
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any, Generic, TypeVar
 
 from crossply.values import Object
+from crossply.values.kept import kept
 from crossply.values.structs import StructError, decode_struct, encode_struct, from_wire, varint
 
 Value = TypeVar("Value")
@@ -81,10 +83,7 @@ def write_resource(fields: Object) -> bytes:
 
     Raises StructError, TypeError or AttributeError where it cannot be sent.
     """
-    try:
-        content = marshal.dumps(fields, _FORMAT)
-    except ValueError:
-        content = b""  # not plain, so that it cannot be written either; or too deep
+    content = _content(fields)
     known = _resources.get(content)
     if known is None:
         struct = encode_struct(fields)
@@ -92,9 +91,28 @@ def write_resource(fields: Object) -> bytes:
         if (b"\x7f" in struct or b"\xff" in struct) and not is_finite(fields):
             raise StructError("a number is not finite")
         known = b"\x0a" + varint(len(struct)) + struct
-        if content and _resources.wants(content):
-            _resources.put(content, known, len(known))
+        # As content, a number that is not finite looks like null.
+        if content and b"null" not in content and _resources.wants(content):
+            _resources.put(kept(content), known, len(known))
     return known
+
+
+def _content(fields: Object) -> bytes:
+    """What tells an object from others; nothing where it is not plain.
+
+    Values that `sdk.plain` makes plain have the content of what they become. To load orjson takes longer than
+    to answer a call: so this is for servers, which load it, and for engines, which have it.
+    """
+    orjson = sys.modules.get("orjson")
+    if orjson is None:
+        return b""
+    try:
+        content: bytes = orjson.dumps(
+            fields, None, orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+        )
+    except TypeError:
+        return b""
+    return content
 
 
 def write_any(fields: Object) -> bytes:

@@ -99,7 +99,7 @@ class Resource(Mapping[str, Any]):
     @property
     def name(self) -> str:
         """The name in its metadata."""
-        metadata = self._fields.get("metadata")
+        metadata = (self._opened or self._fields).get("metadata")
         return str(metadata.get("name") or "") if isinstance(metadata, dict) else ""
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from struct import error
 from typing import Any
 
-from crossply.values.structs import StructError, decode_struct, decode_value, read_chunk, skip_field
+from crossply.values.structs import StructError, decode_struct, decode_value, read_chunk, skip_field, varint
 
 _STRUCT = 0x2A
 
@@ -38,22 +38,28 @@ class _AnotherOrder(Exception):
 def _find(data: bytes, at: int, end: int, key: bytes) -> tuple[int, int] | None:
     """Where the value of a key begins and ends; of several, the last counts."""
     found = None
+    head = b"\x0a" + varint(len(key)) + key
     while at < end:
         if data[at] != 0x0A:
             at = skip_field(data, at + 1, end, data[at] & 7)
             continue
         start, at = read_chunk(data, at + 1, end)
-        if data[start] != 0x0A:
+        if data.startswith(head, start):
+            found = _value(data, start + len(head), at)
+        elif data[start] != 0x0A:
             raise _AnotherOrder
-        name, value = read_chunk(data, start + 1, at)
-        if value - name == len(key) and data.startswith(key, name):
-            if value == at or data[value] != 0x12:
-                raise _AnotherOrder
-            found = read_chunk(data, value + 1, at)
-            if found[1] != at:
-                raise _AnotherOrder
     if at > end:
         raise StructError("a field ends behind its message")
+    return found
+
+
+def _value(data: bytes, at: int, end: int) -> tuple[int, int]:
+    """The value of an entry, which is all that comes after its key."""
+    if at >= end or data[at] != 0x12:
+        raise _AnotherOrder
+    found = read_chunk(data, at + 1, end)
+    if found[1] != end:
+        raise _AnotherOrder
     return found
 
 

@@ -8,6 +8,7 @@ order of their UTF-8 bytes), which lets encoded objects be kept, joined and dige
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from struct import Struct, error
 from typing import Any
 
@@ -17,18 +18,22 @@ from crossply.values import Object
 MAX_DEPTH = 300
 """How deep a value may nest. Far beyond any real object, and well inside Python's own stack."""
 
+Shape = tuple[tuple[str, bytes], ...]
+"""The keys of an object in order, each with how it is written."""
+
 _INT64 = 2.0**63
 _DOUBLE = Struct("<d")
 _pack_double = _DOUBLE.pack
 _unpack_double = _DOUBLE.unpack_from
-_BYTE = tuple(bytes((n,)) for n in range(128))
 
 # Objects repeat themselves: the same keys, and the same short strings under them. What was written or read
 # lately is looked up instead, which makes both ways about three times as fast.
 _SHORT = 100
+_FEW_KEYS = 20
 _MOST_KNOWN = 8192
 _names_written: dict[str, bytes] = {}
-_texts_written: dict[tuple[str, str], bytes] = {}
+_texts_written: dict[tuple[bytes, str], bytes] = {}
+_shapes_written: dict[tuple[str, ...], Shape] = {}
 _entries_read: dict[bytes, tuple[str, Any]] = {}
 _OVERRUN = "a field ends behind its message"
 _IMMUTABLE = frozenset((str, float, bool))
@@ -96,30 +101,34 @@ def encode_struct(fields: Object) -> bytes:
         raise StructError("a number is too large for a double") from None
 
 
-def varint(number: int) -> bytes:
-    """An unsigned protobuf varint."""
-    if number < 128:
-        return _BYTE[number]
-    if number < 16384:
-        return bytes((number & 127 | 128, number >> 7))
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
+class _Varints(dict[int, bytes]):
+    """Unsigned protobuf varints: those of one or two bytes are written once."""
+
+    def __missing__(self, number: int) -> bytes:
+        out, rest = bytearray(), number
+        while rest > 127:
+            out.append(rest & 127 | 128)
+            rest >>= 7
+        out.append(rest)
+        written = bytes(out)
+        if number < 16384:
+            self[number] = written
+        return written
+
+
+varint: Callable[[int], bytes] = _Varints().__getitem__
+"""An unsigned protobuf varint."""
 
 
 def _encode_fields(fields: Object, depth: int) -> bytes:
+    keys = tuple(fields)
     parts: list[bytes] = []
-    for key in sorted(fields):
+    for key, name in _shapes_written.get(keys) or _encode_shape(keys):
         value = fields[key]
         kind = type(value)
         if kind is str:
-            parts.append(_texts_written.get((key, value)) or _encode_text_entry(key, value))
-            continue
-        name = _names_written.get(key) or _encode_name(key)
-        if kind is bool:
+            parts.append(_texts_written.get((name, value)) or _encode_text_entry(name, value))
+        elif kind is bool:
             parts += (b"\x0a", varint(len(name) + 3), name, b"\x02\x20\x01" if value else b"\x02\x20\x00")
         elif kind is int or kind is float:
             parts += (b"\x0a", varint(len(name) + 10), name, b"\x09\x11", _pack_double(value))
@@ -128,6 +137,13 @@ def _encode_fields(fields: Object, depth: int) -> bytes:
             length = varint(len(body))
             parts += (b"\x0a", varint(len(name) + len(length) + len(body)), name, length, body)
     return b"".join(parts)
+
+
+def _encode_shape(keys: tuple[str, ...]) -> Shape:
+    shape = tuple((key, known_name(key)) for key in sorted(keys))
+    if len(keys) <= _FEW_KEYS:
+        _remember(_shapes_written, keys, shape)
+    return shape
 
 
 def known_name(key: str) -> bytes:
@@ -143,13 +159,13 @@ def _encode_name(key: str) -> bytes:
     return written
 
 
-def _encode_text_entry(key: str, text: str) -> bytes:
+def _encode_text_entry(name: bytes, text: str) -> bytes:
     """A whole entry whose value is a string."""
-    name, value = _names_written.get(key) or _encode_name(key), _encode_value(text, 0)
+    value = _encode_value(text, 0)
     length = varint(len(value))
     written = b"".join((b"\x0a", varint(len(name) + len(length) + len(value)), name, length, value))
     if len(written) <= _SHORT:
-        _remember(_texts_written, (key, text), written)
+        _remember(_texts_written, (name, text), written)
     return written
 
 
@@ -163,7 +179,7 @@ def _encode_value(value: Any, depth: int) -> bytes:
     kind = type(value)
     if kind is str:
         text: bytes = value.encode()
-        return b"\x1a" + varint(len(text)) + text
+        return b"".join((b"\x1a", varint(len(text)), text))
     if kind is float or kind is int:
         return b"\x11" + _pack_double(value)
     if kind is bool:
@@ -219,9 +235,10 @@ def read_chunk(data: bytes, at: int, end: int) -> tuple[int, int]:
     size, start = data[at], at + 1
     if size > 127:
         size, start = read_varint(data, at)
-    if start + size > end:
+    stop = start + size
+    if stop > end:
         raise StructError("a message ends before its announced length")
-    return start, start + size
+    return start, stop
 
 
 def skip_field(data: bytes, at: int, end: int, wire_type: int) -> int:

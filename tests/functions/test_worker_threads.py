@@ -1,0 +1,82 @@
+"""The threads of a function's server: two are enough for quick calls, and nobody waits for a slow one."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from crossply.functions.worker_threads import WorkerThreads
+
+
+@pytest.fixture
+def workers():
+    workers = WorkerThreads(8)
+    yield workers
+    workers.shutdown()
+
+
+def test_quick_work_is_done_by_two(workers):
+    done = [workers.submit(pow, number, 2) for number in range(1000)]
+    assert [each.result(30) for each in done] == [number**2 for number in range(1000)]
+    assert workers.threads() == 2
+
+
+def test_work_that_waits_holds_up_nobody(workers):
+    opened = threading.Event()
+    waiting = [workers.submit(opened.wait, 30) for _ in range(6)]
+    assert workers.submit(str, 1).result(30) == "1"
+    assert workers.threads() > 6
+    opened.set()
+    assert all(each.result(30) for each in waiting)
+
+
+def test_there_are_never_more_than_may_be(workers):
+    opened = threading.Event()
+    waiting = [workers.submit(opened.wait, 30) for _ in range(20)]
+    while workers.threads() < 8:
+        time.sleep(0.01)
+    time.sleep(0.1)  # in which more would have come
+    assert workers.threads() == 8
+    opened.set()
+    assert all(each.result(30) for each in waiting)
+
+
+def test_those_that_came_later_go_when_they_have_nothing_to_do(workers, monkeypatch):
+    monkeypatch.setattr("crossply.functions.worker_threads._IDLE", 0.05)
+    opened = threading.Event()
+    waiting = [workers.submit(opened.wait, 30) for _ in range(6)]
+    assert workers.submit(str, 1).result(30) == "1"
+    opened.set()
+    assert all(each.result(30) for each in waiting)
+    while workers.threads() > 2:
+        time.sleep(0.01)
+    assert workers.submit(str, 2).result(30) == "2"
+
+
+def test_what_work_raises_is_told_and_the_thread_lives_on(workers):
+    for _ in range(10):
+        with pytest.raises(ZeroDivisionError):
+            workers.submit(divmod, 1, 0).result(30)
+    assert workers.submit(str, 1).result(30) == "1"
+
+
+def test_at_the_end_what_there_is_gets_done_and_the_threads_go():
+    workers = WorkerThreads(8)
+    started, opened = threading.Event(), threading.Event()
+
+    def work():
+        started.set()
+        opened.wait(30)
+        return threading.current_thread()
+
+    running = workers.submit(work)
+    assert started.wait(30)
+    workers.shutdown()
+    opened.set()
+    thread = running.result(30)
+    thread.join(30)
+    assert not thread.is_alive()
+    with pytest.raises(RuntimeError, match="after the end"):
+        workers.submit(str, 1)
