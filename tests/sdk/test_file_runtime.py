@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 
 import pytest
 import yaml
@@ -153,15 +154,24 @@ spec:
 
 
 @pytest.mark.xdist_group("e2e")
-def test_a_control_plane_on_this_machine_runs_a_file(control_plane, file):
+@pytest.mark.parametrize("runtime", ["file", "process"])
+def test_a_control_plane_on_this_machine_runs_a_file_and_follows_its_edits(control_plane, file, runtime):
+    namespaced = FILE.replace('"name": req.xr.name', '"name": req.xr.name, "namespace": "default"')
+    file.write_text(namespaced)
     made = {
         "apiVersion": "pkg.crossplane.io/v1",
         "kind": "Function",
-        **function(file=str(file)),
+        **function(file=str(file), runtime=runtime),
     }
-    file.write_text(FILE.replace('"name": req.xr.name', '"name": req.xr.name, "namespace": "default"'))
     control_plane.apply(DEFINITION, made, COMPOSITION, XR)
     xr = {"apiVersion": "example.org/v1", "kind": "XR", "metadata": {"name": "x"}}
     control_plane.wait_until(xr, "Synced")
     (composed,) = control_plane.composed(control_plane.get(xr))
     assert composed["data"]["count"] == "5"
+    file.write_text(namespaced.replace('["count"] + 1', '["count"] + 100'))
+    control_plane.wait_until(composed, lambda each: each["data"]["count"] == "104")
+    file.write_text("def broken(:")
+    time.sleep(1.5)  # in which the broken file is seen
+    assert control_plane.get(composed)["data"]["count"] == "104"
+    file.write_text(namespaced)
+    control_plane.wait_until(composed, lambda each: each["data"]["count"] == "5")

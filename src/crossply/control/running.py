@@ -122,6 +122,8 @@ class ControlPlane:
             kept = KeptAnswers(settings.kept, lambda: read_certificate(certificates, "tls.key"))
             self._plane.functions.answers.kept = kept
             self._tasks.append(asyncio.create_task(kept.tend()))
+        if opening.commands:
+            self._tasks.append(asyncio.create_task(self._plane.functions.sources.run()))
 
     @property
     def is_ready(self) -> bool:

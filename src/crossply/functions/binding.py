@@ -143,6 +143,23 @@ def _file(function: Object) -> Runner:
     return PythonFile(_name(function), file)
 
 
+def sources_of(function: Object) -> list[str]:
+    """The words of the command that runs a function from files of this machine; none for other functions."""
+    import shlex
+
+    runtime, annotations = choose_runtime(function), _annotations(function)
+    if runtime == PROCESS and annotations.get(COMMAND):
+        try:
+            return shlex.split(annotations[COMMAND])
+        except ValueError:
+            return []  # told when it is run
+    if runtime in ON_THIS_MACHINE and annotations.get(PYTHON_FILE):
+        from crossply.sdk.loading import split_place
+
+        return ["python", split_place(annotations[PYTHON_FILE])[0]]
+    return []
+
+
 def _docker(function: Object) -> Runner:
     from crossply.functions.docker import Container
     from crossply.functions.docker_settings import read_settings

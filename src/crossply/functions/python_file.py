@@ -49,11 +49,16 @@ class PythonFile:
             from crossply.sdk.reloading import Reloading
 
             try:
-                self._function = Reloading(self._place)
+                self._function = Reloading(self._place, tell=self._say)
             except CrossplyError as problem:
                 said = f'cannot run Function "{self._name}": {problem}'
                 raise FunctionNotBound(said, hint=problem.hint) from None
         return self._function
+
+    def _say(self, line: str) -> None:
+        import logging
+
+        logging.getLogger("crossply.functions").warning('Function "%s": %s', self._name, line)
 
     def close(self) -> None:
         """Stop watching the time; the file stays loaded."""

@@ -44,7 +44,7 @@ class Loaded(NamedTuple):
 
 def load(place: str, sdk: str = shim.AUTO) -> Loaded:
     """Load the function at `FILE` or `FILE:NAME`; `sdk` says which SDK `crossplane.function` is."""
-    path, name = _split(place)
+    path, name = split_place(place)
     if not os.path.isfile(path):
         raise FunctionFileError(f"there is no file {path}")
     shim.use(sdk)
@@ -64,7 +64,8 @@ def unload(loaded: Loaded) -> None:
     _forget({name for name, module in list(sys.modules.items()) if _file(module) in files})
 
 
-def _split(place: str) -> tuple[str, str]:
+def split_place(place: str) -> tuple[str, str]:
+    """The path and the name in `FILE` or `FILE:NAME`."""
     path, colon, name = place.rpartition(":")
     if colon and name.isidentifier() and not os.path.exists(place):
         return os.path.abspath(path), name

@@ -52,6 +52,12 @@ class Callers:
                 for wake in list(callers.values()):
                     wake()
 
+    def wake(self, function: str) -> None:
+        """Wake all that call a function."""
+        for callers in self._callers.get(function, {}).values():
+            for wake in list(callers.values()):
+                wake()
+
     def _way(self, wanted: Wanted) -> Way | None:
         try:
             return self._choices.choose(wanted)

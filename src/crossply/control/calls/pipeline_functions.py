@@ -15,6 +15,7 @@ from crossply.control.calls.container_steps import ContainerSteps
 from crossply.control.calls.following import Callers, Wake
 from crossply.control.calls.opening import Opening
 from crossply.control.calls.reuse import Answer, Answers
+from crossply.control.calls.sources import Sources
 from crossply.control.calls.ways import Way
 from crossply.kinds.composition import NATIVE_FUNCTION, Step
 from crossply.values import Object
@@ -39,6 +40,8 @@ class PipelineFunctions:
         self._bound: dict[Way, Bound] = {}
         self.answers = Answers()
         """What functions said, as long as it is good."""
+        self.sources = Sources(self._edited)
+        """The files of functions that are being written."""
         self._subscribers: list[Callable[[str], None]] = []
         self._abilities: dict[str, Abilities] = {}
 
@@ -103,6 +106,7 @@ class PipelineFunctions:
         bound = self._bound.get(way)
         if bound is None:
             bound = self._bound[way] = self.opening.native() if native else self.opening.open(way)
+            self.sources.watch(way)
         self._chosen[wanted] = bound
         return bound
 
@@ -123,6 +127,12 @@ class PipelineFunctions:
             for notice in self._subscribers:
                 notice(function)
 
+    def _edited(self, function: str) -> None:
+        """What it said is not what it would say now."""
+        self.answers.forget()
+        self._callers.wake(function)
+
     def _unbind(self, way: Way) -> None:
         self.answers.forget()
+        self.sources.forget(way)
         self._bound.pop(way).close()
