@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import io
+import sys
 import tarfile
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, BinaryIO
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 from crossply.packages import media
 from crossply.packages.blobs import digest_of, in_memory
@@ -20,6 +26,19 @@ metadata:
 spec: {}
 ---
 """
+
+
+def compress_with_zstd(source: Any, target: BinaryIO) -> None:
+    work = zstd.ZstdCompressor()
+    while piece := source.read(1 << 20):
+        target.write(work.compress(piece))
+    target.write(work.flush())
+
+
+def in_zstd(data: bytes) -> bytes:
+    target = io.BytesIO()
+    compress_with_zstd(io.BytesIO(data), target)
+    return target.getvalue()
 
 
 def member(name: str, data: bytes = b"", **fields: Any) -> tuple[tarfile.TarInfo, bytes]:

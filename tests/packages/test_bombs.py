@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import tarfile
 import tracemalloc
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from crossply.packages.contents import NoStream, stream_of
 from crossply.packages.failures import TooLarge
 from crossply.packages.image import Image, Layer
 from crossply.packages.layer_writing import compress
-from tests.packages.making import image, member
+from tests.packages.making import compress_with_zstd, image, member
 
 MIB = 1 << 20
 
@@ -35,9 +36,9 @@ class Endless(io.RawIOBase):
         return bytes(given)
 
 
-def bomb(*headers: tarfile.TarInfo, zeros: int) -> Image:
+def bomb(*headers: tarfile.TarInfo, zeros: int, pack: Callable[[Any, Any], object] = compress) -> Image:
     target = io.BytesIO()
-    compress(Endless((each.tobuf(tarfile.GNU_FORMAT) for each in headers), zeros), target)  # type: ignore[arg-type]
+    pack(Endless((each.tobuf(tarfile.GNU_FORMAT) for each in headers), zeros), target)
     layer = Layer(in_memory(target.getvalue()), annotations={media.ANNOTATION: media.BASE})
     assert layer.blob.size < MIB, "it is small before it is uncompressed"
     return image()._replace(layers=(layer,))
@@ -59,9 +60,10 @@ def header(name: str, size: int, kind: bytes = tarfile.REGTYPE) -> tarfile.TarIn
     ],
     ids=["the stream", "another file", "a name", "a header for all"],
 )
-def test_a_bomb_is_not_read_to_its_end(first: tarfile.TarInfo) -> None:
+@pytest.mark.parametrize("pack", [compress, compress_with_zstd], ids=["gzip", "zstd"])
+def test_a_bomb_is_not_read_to_its_end(first: tarfile.TarInfo, pack: Callable[[Any, Any], object]) -> None:
     # Only what is not refused by its header has to be long.
-    picture = bomb(first, zeros=first.size if first.name == "other" else MIB)
+    picture = bomb(first, zeros=first.size if first.name == "other" else MIB, pack=pack)
     tracemalloc.start()
     try:
         with pytest.raises(TooLarge):

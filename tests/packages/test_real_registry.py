@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from crossply.packages import media, pushing
+from crossply.packages.archive_writing import write_archive
 from crossply.packages.contents import stream_of
 from crossply.packages.image import Image, encode
 from crossply.packages.pulling import manifest, pull_image, pull_package, resolve, tags
@@ -100,6 +101,28 @@ def test_skopeo_understands_what_we_push_and_we_what_it_pushes(registry: str, tm
             return found.media_type, stream_of((await pull_package(registries, copied, str(tmp_path))).image)
 
     assert asyncio.run(main()) == (media.DOCKER_MANIFEST, STREAM), "an annotation is lost, the file is found"
+
+
+@skopeo
+def test_we_understand_layers_that_skopeo_compressed_with_zstd(registry: str, tmp_path: Path) -> None:
+    reference = parse(f"{registry}/acme/zstd:v1")
+    # One that no registry has in another form, which skopeo would take instead.
+    stream = STREAM + f"# {os.urandom(8).hex()}\n".encode()
+    write_archive(package(stream), str(tmp_path / "package.tar"))
+    plain = f"dir:{tmp_path}/plain"
+    for words in (
+        ["--dest-decompress", f"docker-archive:{tmp_path}/package.tar", plain],
+        ["--dest-tls-verify=false", "--dest-compress-format=zstd", "-f=oci", plain, f"docker://{reference}"],
+    ):
+        done = subprocess.run(["skopeo", "copy", *words], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+    async def main() -> tuple[str, bytes]:
+        async with Registries() as registries:
+            pulled = (await pull_package(registries, reference, str(tmp_path))).image
+            return pulled.layers[0].media_type, stream_of(pulled)
+
+    assert asyncio.run(main()) == (media.OCI_LAYER_ZSTD, stream)
 
 
 def test_tls_and_passwords(tmp_path: Path) -> None:

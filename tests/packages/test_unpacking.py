@@ -12,17 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crossply.packages import media
+from crossply.packages.blobs import in_memory
 from crossply.packages.failures import (
     BadArchive,
     PackagesError,
     TooLarge,
     UnsafeEntry,
-    Unsupported,
     WrongDigest,
 )
 from crossply.packages.image import Layer
 from crossply.packages.unpacking import Limits, unpack
-from tests.packages.making import archive, image, member
+from tests.packages.making import archive, image, in_zstd, member
 
 LINK, HARD, CHAR, FIFO = tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE
 
@@ -176,17 +177,28 @@ def test_a_layer_that_is_not_what_the_configuration_says_is_refused(root: Path) 
     assert list(root.iterdir()) == []
 
 
-def test_damaged_layers_and_those_of_unknown_compression_are_told_apart(root: Path) -> None:
-    from crossply.packages.blobs import in_memory
-
-    good = image(archive([member("a", b"1" * 5000)]))
+def test_damaged_layers_are_told(root: Path) -> None:
+    plain = archive([member("a", b"1" * 5000)])
+    good = image(plain)
     config = {**good.config, "rootfs": {}}
-    cut = Layer(in_memory(good.layers[0].blob.open().read()[:40]))
-    with pytest.raises(BadArchive):
-        unpack(good._replace(config=config, layers=(cut,)), str(root))
-    zstd = Layer(in_memory(b"\x28\xb5\x2f\xfd rest"))
-    with pytest.raises(Unsupported, match="zstd"):
-        unpack(good._replace(config=config, layers=(zstd,)), str(root))
+    as_zstd = in_zstd(plain)
+    for damaged in (
+        good.layers[0].blob.open().read()[:40],
+        as_zstd[:-20],
+        as_zstd[:6] + b"rest",
+    ):
+        with pytest.raises(BadArchive):
+            unpack(good._replace(config=config, layers=(Layer(in_memory(damaged)),)), str(root))
+
+
+def test_layers_in_zstd_are_unpacked_like_others(root: Path) -> None:
+    """Also of several frames, of which some may be empty."""
+    plain = archive([member("a", b"1" * 5000), member("b", b"2" * 300_000)])
+    frames = [in_zstd(plain[:700]), in_zstd(b""), in_zstd(plain[700:])]
+    layer = Layer(in_memory(b"".join(frames)), media.OCI_LAYER_ZSTD)
+    unpack(image(plain)._replace(layers=(layer,)), str(root))
+    assert (root / "a").read_bytes() == b"1" * 5000
+    assert (root / "b").read_bytes() == b"2" * 300_000
 
 
 NAMES = st.text(alphabet="ab./.", min_size=1, max_size=12)

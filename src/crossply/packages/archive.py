@@ -15,6 +15,7 @@ import orjson
 
 from crossply.packages import media
 from crossply.packages.blobs import Blob, FilePart, file_part, read_whole
+from crossply.packages.decompression import uncompressed
 from crossply.packages.failures import BadArchive, WrongDigest
 from crossply.packages.image import Image, Layer, decode_object
 from crossply.packages.layer_reading import MAX_ENTRIES
@@ -96,13 +97,13 @@ def _from_docker(find: Find) -> Image:
 
 
 def _gzipped(blob: Blob) -> Blob:
-    """The blob, compressed if it is not yet: images are stored and pushed so."""
+    """The blob, compressed if it is not yet, or not like this: images are stored and pushed so."""
     with blob.open() as file:
         if file.read(2) == GZIP_MAGIC:
             return blob
     target = tempfile.NamedTemporaryFile(prefix="crossply-layer-", delete=False)  # noqa: SIM115
-    with blob.open() as source, target:
-        compress(source, target)  # type: ignore[arg-type]
+    with blob.open() as source, uncompressed(source) as plain, target:
+        compress(plain, target)  # type: ignore[arg-type]
     return Temporary(file_part(target.name))
 
 

@@ -60,9 +60,3 @@ class UnsafeEntry(PackagesError):
 
     code = "CP-908"
     hint = "do not use this image, or have it built anew"
-
-
-class Unsupported(PackagesError):
-    """An image uses something that is not supported."""
-
-    code = "CP-909"

@@ -11,14 +11,12 @@ import io
 import tarfile
 import zlib
 from collections.abc import Iterator
-from typing import BinaryIO, Self, cast
+from typing import BinaryIO, Self
 
 from crossply.packages.blobs import CHUNK
-from crossply.packages.failures import BadArchive, TooLarge, Unsupported
-from crossply.packages.layer_writing import GZIP_MAGIC
+from crossply.packages.decompression import uncompressed
+from crossply.packages.failures import BadArchive, TooLarge
 
-_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-_GZIP = 16 + zlib.MAX_WBITS
 _LARGEST_HEADER = 1 << 20
 """Of a long name or extended attributes: tarfile reads these into memory as a whole."""
 _HELD_IN_MEMORY = (
@@ -61,49 +59,6 @@ class _Counted(io.RawIOBase):
         if self._left < 0:
             raise TooLarge(f"the layer has more than {self._most} bytes")
         return data
-
-
-class _Inflated(io.RawIOBase):
-    """What a gzip file holds. `gzip.GzipFile` does the same, in pieces so small that it takes far longer."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self._inflate = zlib.decompressobj(_GZIP)
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        while True:
-            if self._inflate.eof:
-                rest = self._inflate.unused_data.lstrip(b"\x00") or self._file.read(CHUNK).lstrip(b"\x00")
-                if not rest:
-                    return b""
-                self._inflate = zlib.decompressobj(_GZIP)  # another member, to be read after this one
-            else:
-                rest = self._inflate.unconsumed_tail or self._file.read(CHUNK)
-                if not rest:
-                    raise EOFError("it ends in the middle")
-            data = self._inflate.decompress(rest, CHUNK if size <= 0 else size)
-            if data:
-                return data
-
-
-@contextlib.contextmanager
-def uncompressed(file: BinaryIO) -> Iterator[BinaryIO]:
-    """The bytes of a layer, whichever way it is compressed."""
-    peekable = file if isinstance(file, io.BufferedReader) else _buffered(file)
-    magic = peekable.peek(4)[:4]
-    if magic == _ZSTD_MAGIC:
-        raise Unsupported("the layer is compressed with zstd", hint="push the image with gzip compression")
-    if magic[:2] != GZIP_MAGIC:
-        yield peekable
-        return
-    yield cast("BinaryIO", _Inflated(peekable))
-
-
-def _buffered(file: BinaryIO) -> io.BufferedReader:
-    return io.BufferedReader(cast("io.RawIOBase", file), CHUNK)
 
 
 class LayerReader:

@@ -12,9 +12,9 @@ import zlib
 
 from crossply.packages.archive import read_archive
 from crossply.packages.blobs import CHUNK
+from crossply.packages.decompression import uncompressed
 from crossply.packages.failures import BadArchive, TooLarge
 from crossply.packages.image import Image
-from crossply.packages.layer_reading import uncompressed
 
 LABEL, RUNS_TO_COMPLETION = "dev.crossply.runtime", "run-to-completion"
 _LARGEST = 8 << 30

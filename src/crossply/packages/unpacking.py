@@ -16,9 +16,10 @@ from typing import BinaryIO, NamedTuple, cast
 
 from crossply.packages.blobs import CHUNK
 from crossply.packages.confined import Confined, Parent
+from crossply.packages.decompression import uncompressed
 from crossply.packages.failures import TooLarge, UnsafeEntry, WrongDigest
 from crossply.packages.image import Image, Layer
-from crossply.packages.layer_reading import LayerReader, read_plain, told_plainly, uncompressed
+from crossply.packages.layer_reading import LayerReader, read_plain, told_plainly
 
 _WHITEOUT, _OPAQUE = ".wh.", ".wh..wh..opq"
 _PRIVILEGES = 0o7000

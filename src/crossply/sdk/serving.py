@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from typing import NamedTuple
 
@@ -31,7 +32,8 @@ class Options(NamedTuple):
 
 def serve(name: str, handler: Handler, options: Options, tell: Callable[[str], None]) -> None:
     """Serve until SIGTERM or SIGINT, then let the running calls finish."""
-    import_module("orjson")  # makes what is written again quick, see `sdk.remembered`
+    with suppress(ImportError):
+        import_module("orjson")  # makes what is written again quick, see `sdk.remembered`
     settings, meter = _settings(options, tell), CallMeter()
 
     def start() -> Server:
