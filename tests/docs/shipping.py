@@ -45,7 +45,8 @@ def _needed(direct: list[str]) -> set[str]:
     found: set[str] = set()
     pending = list(direct)
     while pending:
-        current = re.sub(r"[-_.]+", "-", pending.pop()).lower()
+        current = re.split(r"[^\w.-]", pending.pop(), maxsplit=1)[0]
+        current = re.sub(r"[-_.]+", "-", current).lower()
         if current in found:
             continue
         try:
@@ -53,7 +54,7 @@ def _needed(direct: list[str]) -> set[str]:
         except PackageNotFoundError:
             continue  # on another Python it would be wanted
         found.add(current)
-        pending += [re.split(r"[^\w.-]", each, maxsplit=1)[0] for each in wanted if "extra ==" not in each]
+        pending += [each for each in wanted if "extra ==" not in each]
     return found
 
 
