@@ -16,6 +16,7 @@ from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig, load_config
 from tests.api.servers import embedded, real
 from tests.deploy.installing import allowing, composing, controller_flags, install
+from tests.e2e.planning import Plans
 from tests.e2e.scenario import PATIENCE, Scenario
 from tests.kube.conftest import own_cluster
 from tests.packages.peers import certificate, docker_registry
@@ -86,6 +87,16 @@ def play(control_plane):
                 await corner.end()
 
         asyncio.run(connected())
+
+    return run
+
+
+@pytest.fixture
+def plan(play, tmp_path):
+    """Play a scenario that is given its `Plans`, too."""
+
+    def run(scenario):
+        play(lambda s: scenario(s, Plans(s, tmp_path)))
 
     return run
 

@@ -55,6 +55,16 @@ def walk(node: Object) -> list[Object]:
     return [node, *(each for child in node.get("children", ()) for each in walk(child))]
 
 
+def node_of(planned: Planned, kind: str, name: str = "") -> Object:
+    """The only object of a kind in a plan, or the one that has this name, here or in the pipeline."""
+    [found] = [
+        each
+        for each in planned.nodes()
+        if each["kind"] == kind and name in (each.get("resource"), each["name"], "")
+    ]
+    return found
+
+
 class Plans:
     """The command `crossply plan` for one scenario."""
 
