@@ -21,11 +21,10 @@ from crossply.control.runtimes.runtimes import Runtimes, RuntimeSettings
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from tests.containers.images import go_image
-from tests.control.test_runtimes import Revision, alone, runtime_says
+from tests.control.runtime_cases import Revision, runtime_says
 from tests.functions.small_images import needs_containers
 from tests.packages import peers
 
-__all__ = ["alone"]
 pytestmark = [
     *(mark for mark in needs_containers if mark.name != "xdist_group"),
     pytest.mark.xdist_group("e2e"),

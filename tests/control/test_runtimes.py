@@ -5,10 +5,7 @@ Nobody runs Pods here. What a kubelet and the controller of Deployments would sa
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import secrets
-import time
 
 import orjson
 import pytest
@@ -20,136 +17,23 @@ from crossply.control.kinds import (
     DEPLOYMENT,
     EVENT,
     FUNCTION_REVISION,
-    IMAGE_CONFIG,
     PROVIDER_REVISION,
-    RUNTIME_CONFIG,
     SECRET,
     SERVICE,
     SERVICE_ACCOUNT,
 )
-from crossply.control.plane import plane_for
-from crossply.control.runtimes.choice import parse_runtimes
-from crossply.control.runtimes.credentials import CredentialSettings
-from crossply.control.runtimes.runtimes import Runtimes, RuntimeSettings
 from crossply.control.shared_secret import files_of
-from crossply.kube.client import Client
+from tests.control.runtime_cases import (
+    POST,
+    WAITS,
+    Revision,
+    eventually,
+    make_available,
+    runtime_says,
+    runtimes,
+)
 
-pytestmark = [pytest.mark.xdist_group("e2e"), pytest.mark.usefixtures("installed")]
-
-PATIENCE = 30.0
-POST = "post establish runtime hook failed for package"
-WAITS = POST + ': {} package deployment has no condition of type "Available" yet'
-
-
-@contextlib.asynccontextmanager
-async def runtimes(client, ns, packages="Deployment", rollout=True):
-    """The part of a control plane that runs packages, in a namespace of its own; gives its client."""
-    settings = RuntimeSettings(parse_runtimes(packages), CredentialSettings(ns))
-    async with Client(client.config) as own:
-        plane = plane_for(own)
-        running = Runtimes(plane, settings, rollout)
-        async with plane.caches:
-            try:
-                await running.start()
-                yield own
-            finally:
-                await running.stop()
-                await plane.recorder.settle()
-
-
-@pytest.fixture(autouse=True)
-def alone(connect):
-    """Revisions belong to no namespace: none is left for the next case."""
-    yield
-
-    async def clean(client):
-        for kind in (FUNCTION_REVISION, PROVIDER_REVISION):
-            for data in (await client.list(kind)).items:
-                await client.delete(kind, orjson.loads(data)["metadata"]["name"])
-
-    connect(clean)
-
-
-class Revision:
-    """A revision that somebody made and established."""
-
-    def __init__(self, client, kind=FUNCTION_REVISION, package=""):
-        self.client, self.kind = client, kind
-        self.package = package or f"fn-{secrets.token_hex(4)}"
-        self.name = f"{self.package}-{secrets.token_hex(6)}"
-
-    async def make(self, state="Active", **spec):
-        body = {
-            "apiVersion": self.kind.api_version,
-            "kind": self.kind.kind,
-            "metadata": {"name": self.name, "labels": {"pkg.crossplane.io/package": self.package}},
-            "spec": {
-                "image": "registry.example.org/somebody/fn:v1",
-                "revision": 1,
-                "desiredState": state,
-                "tlsServerSecretName": f"{self.package}-tls-server",
-                **spec,
-            },
-        }
-        self.uid = (await self.client.create(self.kind, body))["metadata"]["uid"]
-        return self
-
-    async def get(self):
-        return await self.client.get(self.kind, self.name)
-
-    async def establish(self):
-        """Say that the revision is healthy, as its controller would."""
-        condition = {
-            "type": "RevisionHealthy",
-            "status": "True",
-            "reason": "HealthyPackageRevision",
-            "lastTransitionTime": "2026-01-01T00:00:00Z",
-        }
-        await self.set_status(conditions=[condition])
-        return self
-
-    async def set_status(self, **fields):
-        async def write():
-            live = await self.get()
-            status = {**(live.get("status") or {}), **fields}
-            await self.client.update_status(self.kind, {**live, "status": status})
-            return True
-
-        await eventually(write)
-
-    async def until(self, check):
-        return await eventually(self.get, check)
-
-
-async def eventually(look, check=bool):
-    end = time.monotonic() + PATIENCE
-    while True:
-        found, why = None, None
-        try:
-            found = await look()
-            if check(found):
-                return found
-        except Exception as problem:  # noqa: BLE001 - not yet
-            why = problem
-        assert time.monotonic() < end, (found, why)
-        await asyncio.sleep(0.02)
-
-
-def runtime_says(status, message=None):
-    def check(revision):
-        [told] = [
-            each for each in revision["status"].get("conditions") or () if each["type"] == "RuntimeHealthy"
-        ]
-        return told["status"] == status and message in (None, told.get("message", ""))
-
-    return check
-
-
-async def make_available(client, ns, name, status="True", message=""):
-    """Say what the controller of Deployments would."""
-    live = await client.get(DEPLOYMENT, name, ns)
-    condition = {"type": "Available", "status": status, "reason": "Said", "message": message}
-    await client.update_status(DEPLOYMENT, {**live, "status": {"conditions": [condition]}})
+pytestmark = [pytest.mark.xdist_group("e2e"), pytest.mark.usefixtures("installed", "alone")]
 
 
 def writes(client):
@@ -352,112 +236,6 @@ def test_a_provider_has_a_certificate_to_call_with_and_no_endpoint(connect, ns):
             assert binding["roleRef"]["name"] == binding["metadata"]["name"]
             account = {"kind": "ServiceAccount", "name": revision.name, "namespace": ns}
             assert binding["subjects"] == [account]
-
-    connect(case)
-
-
-def test_a_runtime_config_shapes_the_deployment_and_so_does_its_change(connect, ns):
-    async def case(client):
-        name = f"config-{secrets.token_hex(4)}"
-        body = {"apiVersion": RUNTIME_CONFIG.api_version, "kind": RUNTIME_CONFIG.kind}
-        spec = {"deploymentTemplate": {"spec": {"replicas": 2, "selector": {}, "template": {}}}}
-        async with runtimes(client, ns):
-            revision = await Revision(client).make(runtimeConfigRef={"name": name})
-            missing = f'DeploymentRuntimeConfig.pkg.crossplane.io "{name}" not found'
-            told = f"cannot get referenced deployment runtime config: {missing}"
-            await revision.until(
-                runtime_says("False", f"pre establish runtime hook failed for package: {told}")
-            )
-            await client.create(RUNTIME_CONFIG, {**body, "metadata": {"name": name}, "spec": spec})
-            await revision.establish()
-
-            async def replicas():
-                return (await client.get(DEPLOYMENT, revision.name, ns))["spec"]["replicas"]
-
-            await eventually(replicas, lambda found: found == 2)
-            change = {"spec": {"deploymentTemplate": {"spec": {"replicas": 5}}}}
-            await client.patch_merge(RUNTIME_CONFIG, name, change)
-            await eventually(replicas, lambda found: found == 5)
-            await client.delete(RUNTIME_CONFIG, name)
-            rest = {"spec": {"desiredState": "Inactive"}}
-            await client.patch_merge(FUNCTION_REVISION, revision.name, rest)
-
-            async def gone():
-                return await client.get(DEPLOYMENT, revision.name, ns) is None
-
-            await eventually(gone)
-
-    connect(case)
-
-
-def test_an_image_config_chooses_the_runtime_config_of_images_and_their_pull_secret(connect, ns):
-    async def case(client):
-        name = f"config-{secrets.token_hex(4)}"
-        image = f"{name}.example.org/fn:v1"
-        await client.create(
-            RUNTIME_CONFIG,
-            {
-                "apiVersion": RUNTIME_CONFIG.api_version,
-                "kind": RUNTIME_CONFIG.kind,
-                "metadata": {"name": name},
-                "spec": {"deploymentTemplate": {"metadata": {"labels": {"chosen": "yes"}}}},
-            },
-        )
-        await client.create(
-            IMAGE_CONFIG,
-            {
-                "apiVersion": IMAGE_CONFIG.api_version,
-                "kind": IMAGE_CONFIG.kind,
-                "metadata": {"name": name},
-                "spec": {
-                    "matchImages": [{"prefix": f"{name}.example.org"}],
-                    "runtime": {"configRef": {"name": name}},
-                    "registry": {"authentication": {"pullSecretRef": {"name": "login"}}},
-                },
-            },
-        )
-        async with runtimes(client, ns):
-            revision = await (await Revision(client).make(image=image)).establish()
-            applied = [{"name": name, "reason": "SetImagePullSecret"}]
-            await revision.set_status(appliedImageConfigRefs=applied)
-
-            async def deployment():
-                return await client.get(DEPLOYMENT, revision.name, ns)
-
-            await eventually(deployment, lambda found: found["metadata"]["labels"] == {"chosen": "yes"})
-            await eventually(
-                deployment,
-                lambda found: found["spec"]["template"]["spec"]["imagePullSecrets"] == [{"name": "login"}],
-            )
-        for kind in (IMAGE_CONFIG, RUNTIME_CONFIG):
-            await client.delete(kind, name)
-
-    connect(case)
-
-
-def test_pull_secrets_of_accounts_are_kept_and_passed_on(connect, ns):
-    async def case(client):
-        account = {
-            "metadata": {"name": "crossplane", "namespace": ns},
-            "imagePullSecrets": [{"name": "ours"}],
-        }
-        await client.create(SERVICE_ACCOUNT, account)
-        async with runtimes(client, ns):
-            revision = await Revision(client).make(packagePullSecrets=[{"name": "package"}])
-            await revision.establish()
-            await revision.until(runtime_says("False", WAITS.format("function")))
-            added = {"imagePullSecrets": [{"name": "package"}, {"name": "ours"}, {"name": "theirs"}]}
-            await client.patch_merge(SERVICE_ACCOUNT, revision.name, added, ns)
-            await client.patch_merge(
-                SERVICE_ACCOUNT, revision.name, {"metadata": {"ownerReferences": None}}, ns
-            )
-
-            async def names():
-                live = await client.get(SERVICE_ACCOUNT, revision.name, ns)
-                assert live["metadata"].get("ownerReferences"), "it was put right"
-                return [each["name"] for each in live["imagePullSecrets"]]
-
-            await eventually(names, lambda found: found == ["package", "ours", "theirs"])
 
     connect(case)
 

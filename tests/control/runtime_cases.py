@@ -1,0 +1,133 @@
+"""Revisions of packages for cases about what runs them, and the part of a control plane that does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import time
+
+import orjson
+import pytest
+
+from crossply.control.kinds import DEPLOYMENT, FUNCTION_REVISION, PROVIDER_REVISION
+from crossply.control.plane import plane_for
+from crossply.control.runtimes.choice import parse_runtimes
+from crossply.control.runtimes.credentials import CredentialSettings
+from crossply.control.runtimes.runtimes import Runtimes, RuntimeSettings
+from crossply.kube.client import Client
+
+PATIENCE = 30.0
+POST = "post establish runtime hook failed for package"
+WAITS = POST + ': {} package deployment has no condition of type "Available" yet'
+
+
+@contextlib.asynccontextmanager
+async def runtimes(client, ns, packages="Deployment", rollout=True):
+    """The part of a control plane that runs packages, in a namespace of its own; gives its client."""
+    settings = RuntimeSettings(parse_runtimes(packages), CredentialSettings(ns))
+    async with Client(client.config) as own:
+        plane = plane_for(own)
+        running = Runtimes(plane, settings, rollout)
+        async with plane.caches:
+            try:
+                await running.start()
+                yield own
+            finally:
+                await running.stop()
+                await plane.recorder.settle()
+
+
+@pytest.fixture
+def alone(connect):
+    """Revisions belong to no namespace: none is left for the next case."""
+    yield
+
+    async def clean(client):
+        for kind in (FUNCTION_REVISION, PROVIDER_REVISION):
+            for data in (await client.list(kind)).items:
+                await client.delete(kind, orjson.loads(data)["metadata"]["name"])
+
+    connect(clean)
+
+
+class Revision:
+    """A revision that somebody made and established."""
+
+    def __init__(self, client, kind=FUNCTION_REVISION, package=""):
+        self.client, self.kind = client, kind
+        self.package = package or f"fn-{secrets.token_hex(4)}"
+        self.name = f"{self.package}-{secrets.token_hex(6)}"
+
+    async def make(self, state="Active", **spec):
+        body = {
+            "apiVersion": self.kind.api_version,
+            "kind": self.kind.kind,
+            "metadata": {"name": self.name, "labels": {"pkg.crossplane.io/package": self.package}},
+            "spec": {
+                "image": "registry.example.org/somebody/fn:v1",
+                "revision": 1,
+                "desiredState": state,
+                "tlsServerSecretName": f"{self.package}-tls-server",
+                **spec,
+            },
+        }
+        self.uid = (await self.client.create(self.kind, body))["metadata"]["uid"]
+        return self
+
+    async def get(self):
+        return await self.client.get(self.kind, self.name)
+
+    async def establish(self):
+        """Say that the revision is healthy, as its controller would."""
+        condition = {
+            "type": "RevisionHealthy",
+            "status": "True",
+            "reason": "HealthyPackageRevision",
+            "lastTransitionTime": "2026-01-01T00:00:00Z",
+        }
+        await self.set_status(conditions=[condition])
+        return self
+
+    async def set_status(self, **fields):
+        async def write():
+            live = await self.get()
+            status = {**(live.get("status") or {}), **fields}
+            await self.client.update_status(self.kind, {**live, "status": status})
+            return True
+
+        await eventually(write)
+
+    async def until(self, check):
+        return await eventually(self.get, check)
+
+
+async def eventually(look, check=bool):
+    end = time.monotonic() + PATIENCE
+    while True:
+        found, why = None, None
+        try:
+            found = await look()
+            if check(found):
+                return found
+        except Exception as problem:  # noqa: BLE001 - not yet
+            why = problem
+        assert time.monotonic() < end, (found, why)
+        await asyncio.sleep(0.02)
+
+
+def runtime_says(status, message=None):
+    def check(revision):
+        [told] = [
+            each for each in revision["status"].get("conditions") or () if each["type"] == "RuntimeHealthy"
+        ]
+        return told["status"] == status and message in (None, told.get("message", ""))
+
+    return check
+
+
+async def make_available(client, ns, name, status="True", message=""):
+    """Say what the controller of Deployments would."""
+    live = await client.get(DEPLOYMENT, name, ns)
+    condition = {"type": "Available", "status": status, "reason": "Said", "message": message}
+    await client.update_status(DEPLOYMENT, {**live, "status": {"conditions": [condition]}})
