@@ -1,0 +1,37 @@
+"""Requests to functions of an author, which are called in this process and as bytes."""
+
+from __future__ import annotations
+
+from crossply.compose.messages import READY_TRUE, Request, Resource, State
+from crossply.compose.wire import decode_response, encode_request
+from crossply.sdk import function
+from crossply.values.structs import to_wire
+
+XR = {"apiVersion": "example.org/v1", "kind": "XR", "metadata": {"name": "x"}, "spec": {"count": 3, "f": 1.5}}
+READY = {"status": {"conditions": [{"type": "Ready", "status": "True", "reason": "Available"}]}}
+EARLIER = State(
+    Resource({"status": {"a": 1.0}}, {"user": b"u"}),
+    {
+        "old": Resource({"kind": "Old", "spec": {"n": 5.0}}, {"k": b"\xff"}, READY_TRUE),
+        "other": Resource({"kind": "Other"}),
+    },
+)
+
+
+def asked(**named):
+    """A request with two resources that a step before wants."""
+    return Request(State(Resource(to_wire(XR)), named.pop("observed", {})), EARLIER, **named)
+
+
+def both_ways(body, request=None):
+    """Call a function in this process and as bytes; the answers must be the same, and that is it."""
+    request = request or asked()
+    made = body if hasattr(body, "run") else function(body)
+    here, there = made.run(request), decode_response(made.answer(encode_request(request)))
+    assert here._replace(tag=request.tag) == there
+    return there
+
+
+def failing(req, rsp):
+    rsp.desired["half"] = {"kind": "Half"}
+    return req.xr["spec"]["nowhere"]

@@ -1,0 +1,46 @@
+"""What a function raises becomes a fatal result that says where, and nothing of it is desired."""
+
+from __future__ import annotations
+
+import pytest
+from called_both_ways import EARLIER, asked, both_ways, failing
+
+from crossply.compose.messages import SEVERITY_FATAL
+from crossply.sdk import Fatal, function
+
+
+def test_an_exception_is_a_fatal_result_that_names_file_and_line():
+    response = both_ways(failing)
+    line = failing.__code__.co_firstlineno + 2
+    assert [each.severity for each in response.results] == [SEVERITY_FATAL]
+    assert response.results[0].message == f"called_both_ways.py:{line}: KeyError: 'nowhere'"
+    assert response.desired == EARLIER
+
+
+@pytest.mark.parametrize(
+    ("problem", "says"),
+    [
+        (Fatal("the region is closed"), "the region is closed"),
+        (SystemExit(3), "the function called exit(3)"),
+        (RecursionError("too deep"), "RecursionError: too deep"),
+        (ValueError(), "ValueError"),
+        (MemoryError(), "MemoryError"),
+        (ValueError("x" * 10_000), "x" * 100),
+    ],
+)
+def test_whatever_is_raised_is_told(problem, says):
+    def compose(req, rsp):
+        raise problem
+
+    message = both_ways(compose).results[0].message
+    assert says in message
+    assert len(message) <= 2000
+
+
+def test_the_whole_story_goes_to_the_log_only():
+    told = []
+    made = function(failing)
+    made.log = told.append
+    assert "Traceback" not in made.run(asked()).results[0].message
+    assert "Traceback" in told[0]
+    assert "KeyError: 'nowhere'" in told[0]

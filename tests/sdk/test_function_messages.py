@@ -1,0 +1,89 @@
+"""What an author reads of a request besides resources, and says in a response."""
+
+from __future__ import annotations
+
+import datetime
+
+from called_both_ways import READY, XR, asked, both_ways
+
+from crossply.compose.messages import SECOND, TARGET_COMPOSITE_AND_CLAIM, Resource
+from crossply.sdk import function
+
+
+def test_conditions_are_read():
+    def compose(req, rsp):
+        condition = req.observed["db"].condition("Ready")
+        assert (condition.status, condition.reason, condition.is_true) == ("True", "Available", True)
+        assert req.observed["db"].is_ready()
+        opened = req.observed["db"]["status"]["conditions"][0]
+        opened["status"] = "False"  # in the function's own copy, which it may look at again
+        assert not req.observed["db"].is_ready()
+        assert req.xr.condition("Ready").status == "Unknown"
+
+    assert both_ways(compose, asked(observed={"db": Resource(READY)})).results == ()
+
+
+def test_results_conditions_ttl_output_and_context_are_said():
+    def compose(req, rsp):
+        rsp.normal("fine", reason="Fine")
+        rsp.warning("careful", claim=True)
+        rsp.condition("Db", True, "Up")
+        rsp.condition("Cache", None, "Waiting", "not yet", claim=True)
+        rsp.condition("Net", "False", "Down")
+        rsp.ttl = datetime.timedelta(hours=1)
+        rsp.output = {"made": 3}
+        rsp.context["example.org/said"] = [1, {"a": None}]
+
+    response = both_ways(compose, asked(context={"kept": True}))
+    assert [(each.message, each.reason, each.target) for each in response.results] == [
+        ("fine", "Fine", None),
+        ("careful", None, TARGET_COMPOSITE_AND_CLAIM),
+    ]
+    assert [(each.type, each.status) for each in response.conditions] == [("Db", 2), ("Cache", 1), ("Net", 3)]
+    assert response.ttl == 3600 * SECOND
+    assert response.output == {"made": 3.0}
+    assert response.context == {"kept": True, "example.org/said": [1.0, {"a": None}]}
+
+
+def test_requirements_are_none_until_they_were_fetched():
+    def compose(req, rsp):
+        maps = rsp.require("maps", "v1", "ConfigMap", labels={"team": "blue"})
+        one = rsp.require("one", "v1", "Secret", name="s", namespace="default")
+        schema = rsp.require_schema("xr", "example.org/v1", "XR")
+        if maps is None:
+            rsp.normal("waiting")
+            return
+        rsp.normal(f"{[each.name for each in maps]} {one} {sorted(schema)}")
+
+    first = both_ways(compose)
+    assert first.results[0].message == "waiting"
+    assert first.requirements.resources["maps"].match_labels == {"team": "blue"}
+    assert first.requirements.resources["one"][2:] == ("s", None, "default")
+    assert first.requirements.schemas["xr"] == ("example.org/v1", "XR")
+    found = (Resource({"metadata": {"name": "m"}}),)
+    second = both_ways(
+        compose, asked(required_resources={"maps": found, "one": ()}, required_schemas={"xr": None})
+    )
+    assert second.results[0].message == "['m'] [] []"
+    assert second.requirements == first.requirements
+
+
+def test_credentials_input_and_capabilities_are_read():
+    def compose(req, rsp):
+        rsp.normal(f"{req.credentials['cloud']['key']!r} {req.input} {req.can('conditions')} {req.tag}")
+
+    request = asked(credentials={"cloud": {"key": b"k"}}, input={"a": 1.0}, capabilities=(1, 4), tag="t")
+    assert both_ways(compose, request).results[0].message == "b'k' {'a': 1} True t"
+
+
+def test_time_is_given():
+    moment = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)
+
+    @function
+    def compose(req, rsp):
+        assert req.now is req.now
+        rsp.desired["at"] = {"kind": "At", "spec": {"time": req.now}}
+
+    compose.clock = lambda: moment
+    assert both_ways(compose).desired.resources["at"].object["spec"] == {"time": "2026-01-02T00:00:00Z"}
+    assert compose.try_out(XR, clock=lambda: moment).desired["at"].spec["time"] == "2026-01-02T00:00:00Z"
