@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
+from crossply.cli import render_flags as flags
 from crossply.cli import render_inputs as inputs
 from crossply.cli.render_context import build_context
 from crossply.cli.render_functions import caller, functions_for, running
@@ -58,9 +57,9 @@ def _render(
 ) -> Rendered:
     secrets = inputs.load_secrets(path) if (path := invocation["function-credentials"]) else []
     observed = _load_observed(invocation["observed-resources"])
-    required = [*_required(invocation["required-resources"], "required resources")]
-    required += _required(invocation["extra-resources"], "extra resources")
-    schemas = _load_schemas(invocation["required-schemas"])
+    required = inputs.load_required(invocation["required-resources"], "required resources")
+    required += inputs.load_required(invocation["extra-resources"], "extra resources")
+    schemas = inputs.load_schemas(invocation["required-schemas"])
     context = build_context(invocation["context-files"], invocation["context-values"])
     world = World([*observed, *required], secrets, schemas)
     with running(functions, invocation["function-runtime"]) as runners:
@@ -89,21 +88,6 @@ def _load_observed(path: str | None) -> list[Object]:
     return inputs.load_objects(
         path, "observed composed resources", "cannot parse YAML composed resource manifest"
     )
-
-
-def _required(paths: Iterable[str] | None, what: str) -> list[Object]:
-    found = []
-    for path in paths or ():
-        found += inputs.load_objects(path, what, "cannot parse YAML resource manifest")
-    return found
-
-
-def _load_schemas(path: str | None) -> list[Object]:
-    if not path:
-        return []
-    from crossply.cli.render_schemas import load_schemas
-
-    return load_schemas(path)
 
 
 def _with_defaults(xr: Object, definition: Object) -> Object:
@@ -152,28 +136,9 @@ COMMAND = Command(
         ),
     ),
     flags=(
-        Flag(
-            "context-files",
-            "Context key-value pairs to pass to the Function pipeline. Values must be files containing "
-            "JSON/YAML.",
-            kind="map",
-            separator="",
-            placeholder="KEY=VALUE;...",
-        ),
-        Flag(
-            "context-values",
-            "Context key-value pairs to pass to the Function pipeline. Values must be JSON/YAML. Keys take "
-            "precedence over --context-files.",
-            kind="map",
-            separator="",
-            placeholder="KEY=VALUE;...",
-        ),
-        Flag(
-            "include-function-results",
-            "Include informational and warning messages from Functions in the rendered output as resources "
-            "of kind: Result.",
-            short="r",
-        ),
+        flags.CONTEXT_FILES,
+        flags.CONTEXT_VALUES,
+        flags.RESULTS,
         Flag(
             "include-full-xr",
             "Include a direct copy of the input XR's spec and metadata fields in the rendered output.",
@@ -192,14 +157,7 @@ COMMAND = Command(
             kind="paths",
             placeholder="PATH",
         ),
-        Flag(
-            "required-resources",
-            "A YAML file or directory of YAML files specifying required resources to pass to the Function "
-            "pipeline. Provide multiple files by repeating the argument.",
-            short="e",
-            kind="paths",
-            placeholder="PATH",
-        ),
+        flags.REQUIRED_RESOURCES,
         Flag(
             "required-schemas",
             "A directory of JSON files specifying OpenAPI v3 schemas (from kubectl get --raw "
@@ -208,49 +166,13 @@ COMMAND = Command(
             kind="path",
             placeholder="DIR",
         ),
-        Flag(
-            "include-context",
-            "Include the context in the rendered output as a resource of kind: Context.",
-            short="c",
-        ),
-        Flag(
-            "function-credentials",
-            "A YAML file or directory of YAML files specifying credentials to use for Functions to render "
-            "the XR.",
-            kind="path",
-            placeholder="PATH",
-        ),
-        Flag(
-            "function-annotations",
-            "Override function annotations for all functions. Provide multiple annotations by repeating "
-            "the argument.",
-            short="a",
-            kind="strings",
-            placeholder="KEY=VALUE,...",
-        ),
-        Flag(
-            "function-runtime",
-            "How to run functions that say nothing themselves: built in where there is one, or in Docker.",
-            kind="string",
-            choices=("builtin", "docker"),
-            placeholder="builtin|docker",
-        ),
-        Flag(
-            "output",
-            "The form of the output: yaml, or json for one List.",
-            kind="string",
-            default="yaml",
-            choices=("yaml", "json"),
-            placeholder="yaml",
-        ),
+        flags.CONTEXT,
+        flags.CREDENTIALS,
+        flags.ANNOTATIONS,
+        flags.RUNTIME,
+        flags.OUTPUT,
         Flag("watch", "Render again whenever one of the files changes, until interrupted."),
-        Flag(
-            "timeout",
-            "How long to run before timing out.",
-            kind="duration",
-            default="1m",
-            placeholder="1m",
-        ),
+        flags.TIMEOUT,
         Flag(
             "xrd",
             "A YAML file specifying the CompositeResourceDefinition (XRD) that defines the XR's schema and "
@@ -258,13 +180,6 @@ COMMAND = Command(
             kind="existing-file",
             placeholder="PATH",
         ),
-        # What follows is accepted because existing command lines use it. Crossply is its own engine.
-        Flag("project-file", "Accepted, not used.", short="f", kind="path", hidden=True),
-        Flag("cache-dir", "Accepted, not used.", kind="path", env="CROSSPLANE_XPKG_CACHE", hidden=True),
-        Flag("max-concurrency", "Accepted, not used.", kind="int", default="8", hidden=True),
-        Flag("crossplane-version", "Accepted: Crossply is the engine.", kind="string", hidden=True),
-        Flag("crossplane-image", "Accepted: Crossply is the engine.", kind="string", hidden=True),
-        Flag("crossplane-binary", "Accepted: Crossply is the engine.", kind="path", hidden=True),
-        Flag("crossplane-docker-network", "Accepted: not used.", kind="string", hidden=True),
+        *flags.ACCEPTED,
     ),
 )

@@ -11,7 +11,7 @@ from crossply.cli import render_inputs as inputs
 from crossply.cli.spec import Invocation
 from crossply.compose.messages import Request, Response
 from crossply.compose.metadata import annotations_of, metadata_of, name_of
-from crossply.compose.rendering import CallFunction
+from crossply.compose.offline import CallFunction
 from crossply.errors import CrossplyError
 from crossply.functions.binding import BUILTIN, DOCKER, choose_runtime
 from crossply.functions.runners import Runners
@@ -24,15 +24,19 @@ _TERMINATED = 143
 
 def functions_for(invocation: Invocation, file: inputs.CompositionFile) -> list[Object]:
     """The functions to render with; a Composition from before pipelines needs none."""
+    if not invocation["functions"] and all(map(inputs.is_older_step, file.composition.steps)):
+        return []
+    return named_functions(invocation, "crossply render xr.yaml composition.yaml functions.yaml")
+
+
+def named_functions(invocation: Invocation, example: str) -> list[Object]:
+    """The functions that the command line names, with the annotations that it gives them."""
     path = invocation["functions"]
     if path:
         return _annotated(inputs.load_functions(path), invocation["function-annotations"] or ())
-    if all(inputs.is_older_step(step) for step in file.composition.steps):
-        return []
     raise inputs.RenderRefused(
         "functions argument is required when not in a project",
-        hint="name a file of Function packages, for example: crossply render xr.yaml composition.yaml "
-        "functions.yaml",
+        hint=f"name a file of Function packages, for example: {example}",
     )
 
 

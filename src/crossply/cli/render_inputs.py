@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from crossply.cli.sources import SourceError, first_document, object_of, read_documents
@@ -231,6 +232,23 @@ def load_objects(path: str, what: str, purpose: str) -> list[Object]:
     story = f'cannot load {what} from "{path}"'
     documents = _within(story, path, purpose)
     return [object_of(document, f"{story}: {purpose}") for document in documents]
+
+
+def load_required(paths: Iterable[str] | None, what: str) -> list[Object]:
+    """Objects that functions may require, of several files."""
+    found = []
+    for path in paths or ():
+        found += load_objects(path, what, "cannot parse YAML resource manifest")
+    return found
+
+
+def load_schemas(path: str | None) -> list[Object]:
+    """The OpenAPI documents in a directory, where one is given."""
+    if not path:
+        return []
+    from crossply.cli import render_schemas
+
+    return render_schemas.load_schemas(path)
 
 
 def load_secrets(path: str) -> list[Object]:

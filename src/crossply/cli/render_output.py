@@ -18,11 +18,15 @@ def documents(rendered: Rendered, original: Object | None, *, results: bool, con
     composite = rendered.composite
     if original is not None:
         composite = merge_over(original, composite)
-    shown = [_at_rest(composite), *map(_at_rest, rendered.composed)]
-    if results:
-        shown += map(_result, rendered.events)
-    if context and rendered.context is not None:
-        shown.append({"apiVersion": _API, "kind": "Context", "fields": from_wire(rendered.context)})
+    told = rendered.events if results else ()
+    return in_order([composite, *rendered.composed], told, rendered.context if context else None)
+
+
+def in_order(objects: Iterable[Object], told: Iterable[Event], context: Object | None) -> list[Object]:
+    """Objects, then what was told, then the context, where there is one."""
+    shown = [*map(_at_rest, objects), *map(_result, told)]
+    if context is not None:
+        shown.append({"apiVersion": _API, "kind": "Context", "fields": from_wire(context)})
     return shown
 
 

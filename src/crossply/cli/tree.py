@@ -65,6 +65,7 @@ COMMANDS = (
         "Start a composition function from its package, call it, and stop it.",
         "beta",
     ),
+    Entry("operation render", "operation_render", "Render an Operation.", "alpha"),
     Entry("resource trace", "trace", "Show a resource, what is below it, and why it is not ready.", "beta"),
     Entry("resource validate", "validate", "Validate resources against XRDs and CRDs.", "beta"),
     Entry(
@@ -106,6 +107,7 @@ COMMANDS = (
     Entry("xrd generate", "xrd_generate", "Generate an XRD from an example, or from a SimpleSchema.", "beta"),
     Entry("completions", "completions", "Print a script that completes commands in your shell."),
     Entry("render", "render", "Render a composite resource (XR).", "ga", HIDDEN),
+    Entry("alpha render op", "operation_render", "Render an Operation.", "alpha", HIDDEN),
     Entry("trace", "trace", "Show a resource, what is below it, and why it is not ready.", "beta", HIDDEN),
     Entry(
         "beta trace", "trace", "Show a resource, what is below it, and why it is not ready.", "beta", HIDDEN
@@ -139,6 +141,7 @@ COMMANDS = (
 )
 
 GROUPS = {
+    "alpha render": "Render resources.",
     "beta": "Commands by their older names.",
     "beta convert": "Convert Compositions of older forms.",
     "composition": "Work with Compositions.",
@@ -148,6 +151,7 @@ GROUPS = {
     "init": "Commands by their older names.",
     "internal": "Commands that other programs call.",
     "new": "Begin something that works.",
+    "operation": "Work with Operations.",
     "resource": "Work with resources.",
     "xpkg": "Build and use packages.",
     "xr": "Work with composite resources (XRs).",

@@ -49,6 +49,12 @@ class StepNotRun(ComposeError):
     code = "CP-208"
 
 
+class BootstrapMissing(StepNotRun):
+    """What a step is to be given from its first call on could not be read."""
+
+    code = "CP-219"
+
+
 class CredentialMissing(ComposeError):
     """A Secret that a step needs as a credential does not exist."""
 
@@ -75,6 +81,13 @@ class ComposedResourceError(ComposeError):
 
     code = "CP-212"
     hint = "look at the metadata that the function gives this resource"
+
+
+class OperationResourceError(ComposeError):
+    """An Operation wants a resource that cannot be applied as it stands."""
+
+    code = "CP-220"
+    hint = "Operations name nothing themselves: the function gives apiVersion, kind, name and namespace"
 
 
 class CollectionRefused(ComposeError):

@@ -11,7 +11,13 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from crossply.compose.asks import FetchObject, FetchSecret, Work
-from crossply.compose.errors import ComposeError, CredentialMissing, StepFailed, StepNotRun
+from crossply.compose.errors import (
+    BootstrapMissing,
+    ComposeError,
+    CredentialMissing,
+    StepFailed,
+    StepNotRun,
+)
 from crossply.compose.events import SYSTEM_CONDITIONS, Event, StatusCondition, condition_from, event_from
 from crossply.compose.messages import (
     SEVERITY_FATAL,
@@ -20,6 +26,7 @@ from crossply.compose.messages import (
     Resource,
     ResourceSelector,
     Response,
+    Result,
     SchemaSelector,
     State,
 )
@@ -31,10 +38,24 @@ from crossply.values import Object
 from crossply.values.structs import to_wire
 
 
+class Manner(NamedTuple):
+    """How whoever runs a pipeline speaks of it."""
+
+    failed: str
+    """Begins the sentence about a step that cannot be run; `{}` is its name."""
+    of_whom: str
+    """Whose step it is, in the other sentences."""
+    event: Callable[[Result, str], Event]
+    """What a result of a step says."""
+
+
+COMPOSITION = Manner('cannot run Composition pipeline step "{}"', "Composition", event_from)
+
+
 class Told:
     """What functions told so far; it outlives a run that fails."""
 
-    __slots__ = ("conditions", "events", "requirements", "ttl")
+    __slots__ = ("conditions", "events", "outputs", "requirements", "ttl")
 
     def __init__(self) -> None:
         self.forget()
@@ -44,6 +65,8 @@ class Told:
         self.events: list[Event] = []
         self.conditions: list[StatusCondition] = []
         self.requirements: dict[str, Requirements] = {}
+        self.outputs: dict[str, Object] = {}
+        """What steps put out for whoever reads the status of an Operation."""
         self.ttl = 0
         """The shortest time to live in nanoseconds; 0 when no function has an opinion."""
 
@@ -61,35 +84,38 @@ def run_pipeline(
     context: Object | None,
     told: Told,
     required_before: Mapping[str, Requirements] | None,
+    manner: Manner = COMPOSITION,
 ) -> Work[Finished]:
     """The desired state after the last step."""
     desired = State()
     answer = call_once if required_before is None else call_until_stable
     for prepared in steps:
-        request = yield from _request(prepared, observed, desired, context)
+        request = yield from _request(prepared, observed, desired, context, manner)
         before = (required_before or {}).get(prepared.step.name)
         if before is not None:
             request = yield from seeded(prepared.step, request, before)
-        response = yield from _call(prepared.step, request, answer)
-        _listen(prepared.step, response, told)
+        response = yield from _call(prepared.step, request, answer, manner)
+        _listen(prepared.step, response, told, manner)
         desired = response.desired or State()
         context = response.context
     return Finished(desired, context)
 
 
-def _call(step: Step, request: Request, answer: Callable[[Step, Request], Work[Response]]) -> Work[Response]:
+def _call(
+    step: Step, request: Request, answer: Callable[[Step, Request], Work[Response]], manner: Manner
+) -> Work[Response]:
     try:
         return (yield from answer(step, request))
     except ComposeError as problem:
-        raise problem.within(f'cannot run Composition pipeline step "{step.name}"') from None
+        raise problem.within(manner.failed.format(step.name)) from None
     except CrossplyError as problem:
         # Keep the code of what really happened: its page in the docs is the one that helps.
-        failure = StepNotRun(f'cannot run Composition pipeline step "{step.name}": {problem}')
+        failure = StepNotRun(f"{manner.failed.format(step.name)}: {problem}")
         failure.code, failure.hint, failure.place = problem.code, problem.hint, problem.place
         raise failure from problem
 
 
-def _listen(step: Step, response: Response, told: Told) -> None:
+def _listen(step: Step, response: Response, told: Told, manner: Manner) -> None:
     """Take down what the function told, and stop at the first fatal result."""
     if response.requirements is not None:
         told.requirements[step.name] = response.requirements
@@ -101,19 +127,21 @@ def _listen(step: Step, response: Response, told: Told) -> None:
     for result in response.results:
         if result.severity == SEVERITY_FATAL:
             raise StepFailed(f'pipeline step "{step.name}" returned a fatal result: {result.message}')
-        told.events.append(event_from(result, step.name))
+        told.events.append(manner.event(result, step.name))
+    if response.output is not None:
+        told.outputs[step.name] = response.output
 
 
 def _request(
-    prepared: PreparedStep, observed: State, desired: State, context: Object | None
+    prepared: PreparedStep, observed: State, desired: State, context: Object | None, manner: Manner
 ) -> Work[Request]:
     step = prepared.step
     given = prepared.input.view if prepared.input is not None else None
     if step.input_ref is not None:
-        given = yield from _referenced_input(step)
+        given = yield from _referenced_input(step, manner)
     if not step.credentials and not step.required_resources and not step.required_schemas:
         return Request(observed, desired, input=given, context=context)
-    credentials = yield from _credentials(step)
+    credentials = yield from _credentials(step, manner)
     resources = yield from _bootstrap_resources(step)
     schemas = yield from _bootstrap_schemas(step)
     return Request(
@@ -127,7 +155,7 @@ def _request(
     )
 
 
-def _referenced_input(step: Step) -> Work[Object]:
+def _referenced_input(step: Step, manner: Manner) -> Work[Object]:
     """The input that a step keeps in an object of its own."""
     ref = step.input_ref
     assert ref is not None
@@ -135,13 +163,14 @@ def _referenced_input(step: Step) -> Work[Object]:
         found: Object = yield FetchObject(ref)
     except CrossplyError as problem:
         raise StepNotRun(
-            f'cannot get input for Composition pipeline step "{step.name}": {problem}', hint=problem.hint
+            f'cannot get input for {manner.of_whom} pipeline step "{step.name}": {problem}',
+            hint=problem.hint,
         ) from problem
     view: Object = to_wire(found)
     return view
 
 
-def _credentials(step: Step) -> Work[dict[str, Mapping[str, bytes]]]:
+def _credentials(step: Step, manner: Manner) -> Work[dict[str, Mapping[str, bytes]]]:
     found = {}
     for credential in step.credentials:
         if credential.source != "Secret" or not credential.secret_name:
@@ -150,7 +179,7 @@ def _credentials(step: Step) -> Work[dict[str, Mapping[str, bytes]]]:
             found[credential.name] = yield FetchSecret(credential.secret_namespace, credential.secret_name)
         except CrossplyError as problem:
             raise CredentialMissing(
-                f'cannot get Composition pipeline step "{step.name}" credential "{credential.name}" '
+                f'cannot get {manner.of_whom} pipeline step "{step.name}" credential "{credential.name}" '
                 f"from Secret: {problem}"
             ) from problem
     return found
@@ -163,7 +192,10 @@ def _bootstrap_resources(step: Step) -> Work[dict[str, tuple[Resource, ...]]]:
             want.api_version, want.kind, want.match_name, want.match_labels, want.namespace
         )
         purpose = f'cannot fetch bootstrap required resources for requirement "{want.name}"'
-        found[want.name] = yield from fetch_resources(selector, purpose)
+        try:
+            found[want.name] = yield from fetch_resources(selector, purpose)
+        except StepNotRun as problem:
+            raise BootstrapMissing(str(problem), hint=problem.hint) from problem
     return found
 
 
@@ -171,5 +203,8 @@ def _bootstrap_schemas(step: Step) -> Work[dict[str, Object | None]]:
     found = {}
     for want in step.required_schemas:
         purpose = f'cannot fetch bootstrap required schema for requirement "{want.name}"'
-        found[want.name] = yield from fetch_schema(SchemaSelector(want.api_version, want.kind), purpose)
+        try:
+            found[want.name] = yield from fetch_schema(SchemaSelector(want.api_version, want.kind), purpose)
+        except StepNotRun as problem:
+            raise BootstrapMissing(str(problem), hint=problem.hint) from problem
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from crossply.compose.messages import Snapshot
@@ -24,8 +25,11 @@ class Recipe(NamedTuple):
 
 def prepare(composition: Composition) -> Recipe:
     """Convert every step's input once. Functions may remember what they made of an input they saw before."""
-    steps = tuple(
-        PreparedStep(step, Snapshot(step.input) if step.input is not None else None)
-        for step in composition.steps
+    return Recipe(composition, prepare_steps(composition.steps))
+
+
+def prepare_steps(steps: Iterable[Step]) -> tuple[PreparedStep, ...]:
+    """The steps, each with its input converted."""
+    return tuple(
+        PreparedStep(step, Snapshot(step.input) if step.input is not None else None) for step in steps
     )
-    return Recipe(composition, steps)

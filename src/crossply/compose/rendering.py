@@ -6,11 +6,10 @@ stands still, and a composite resource without a UID gets one that is always the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from hashlib import sha1
 from typing import Any, NamedTuple
 
-from crossply.compose.asks import Ask, Call, FetchObject, FetchResources, FetchSchema, FetchSecret
 from crossply.compose.conditions import put_conditions, read_conditions, set_conditions
 from crossply.compose.configuration import check_compatible, configure
 from crossply.compose.driver import drive
@@ -18,7 +17,7 @@ from crossply.compose.engine import Job, Outcome, compose
 from crossply.compose.errors import ComposeError, ObservedError, RenderInputError
 from crossply.compose.events import NORMAL, PAUSED, REQUEST_HANDLED, SELECT, Event
 from crossply.compose.machinery import Machinery
-from crossply.compose.messages import Request, ResourceSelector, Response, SchemaSelector, Snapshot
+from crossply.compose.messages import ResourceSelector, SchemaSelector, Snapshot
 from crossply.compose.metadata import (
     annotations_of,
     controller_of,
@@ -29,21 +28,20 @@ from crossply.compose.metadata import (
     uid_of,
 )
 from crossply.compose.observed import Observed, observe
+from crossply.compose.offline import CallFunction, Offline
 from crossply.compose.pipeline import Told
 from crossply.compose.recipe import Recipe
 from crossply.compose.verdict import DELETING, RESPONSIVE, SYNCED, conclude, conclude_failure
 from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
 from crossply.compose.world import World, decode_data
 from crossply.errors import CrossplyError
-from crossply.kinds.composition import Step
 from crossply.values import Object
 
 NOW = "2024-01-01T00:00:00Z"
 """The time at which everything rendered happens."""
 
-_RESOURCE_VERSION = "999"
-
-CallFunction = Callable[[Step, Request], Response]
+RESOURCE_VERSION = "999"
+"""What everything rendered has."""
 
 
 class Rendered(NamedTuple):
@@ -63,27 +61,15 @@ class Rendered(NamedTuple):
 class Rendering:
     """One rendering under way. What was told and asked for stays readable when `run` fails."""
 
-    __slots__ = (
-        "_call",
-        "_composing",
-        "_machinery",
-        "_world",
-        "events",
-        "required_resources",
-        "required_schemas",
-        "told",
-    )
+    __slots__ = ("_composing", "_machinery", "_offline", "events", "told")
 
     def __init__(self, machinery: Machinery, world: World, call: CallFunction) -> None:
         self._machinery = machinery
-        self._world = world
-        self._call = call
+        self._offline = Offline(world, call)
         self._composing: Object = {}
         """The composite resource as it was when its pipeline started."""
         self.told = Told()
         self.events: list[Event] = []
-        self.required_resources: list[ResourceSelector] = []
-        self.required_schemas: list[SchemaSelector] = []
 
     def run(self, xr: Object, recipe: Recipe, observed: Sequence[Object], context: Object) -> Rendered:
         """Reconcile the composite resource once."""
@@ -112,15 +98,15 @@ class Rendering:
             deleted=(),
             events=(*self.events, *verdict.events, *self.told.events),
             context=None,
-            required_resources=tuple(self.required_resources),
-            required_schemas=tuple(self.required_schemas),
+            required_resources=tuple(self._offline.required_resources),
+            required_schemas=tuple(self._offline.required_schemas),
         )
 
     def _compose(self, xr: Object, recipe: Recipe, observed: Sequence[Object], context: Object) -> Rendered:
         self._composing = xr
         try:
             job = self._job(xr, recipe, observed, context)
-            outcome = drive(compose(job, self.told), self._answer)
+            outcome = drive(compose(job, self.told), self._offline.answer)
         except ComposeError as problem:
             raise problem.within("cannot compose resources") from None
         verdict = conclude(outcome.composed, (), outcome.composite_ready)
@@ -131,8 +117,8 @@ class Rendering:
             deleted=tuple(deletion.snapshot.object for deletion in outcome.deletions),
             events=tuple(self.events),
             context=outcome.context,
-            required_resources=tuple(self.required_resources),
-            required_schemas=tuple(self.required_schemas),
+            required_resources=tuple(self._offline.required_resources),
+            required_schemas=tuple(self._offline.required_schemas),
             unready=tuple(resource.name for resource in outcome.composed if not resource.ready),
         )
 
@@ -158,22 +144,6 @@ class Rendering:
             "spec": self._machinery.holding(self._machinery.references, outcome.references),
             "status": {**status, "conditions": kept},
         }
-
-    def _answer(self, ask: Ask) -> Any:
-        if type(ask) is Call:
-            return self._call(ask.step, ask.request)
-        if type(ask) is FetchResources:
-            self.required_resources.append(ask.selector)
-            return self._world.select(ask.selector)
-        if type(ask) is FetchSchema:
-            self.required_schemas.append(ask.selector)
-            return self._world.schema(ask.selector)
-        if type(ask) is FetchSecret:
-            return self._world.secret_data(ask.namespace, ask.name)
-        if type(ask) is FetchObject:
-            return self._world.get(ask.ref)
-        # Without an API server every kind is taken to be namespaced.
-        return True
 
     def _with_references(self, xr: Object, observed: Sequence[Object]) -> Object:
         """The composite resource refers to what was observed, so that the pipeline sees it."""
@@ -210,7 +180,7 @@ class Rendering:
         selector = ResourceSelector(
             "v1", "Secret", text_in(ref, "name"), None, namespace_of(obj) or text_in(ref, "namespace")
         )
-        found = self._world.select(selector)
+        found = self._offline.world.select(selector)
         try:
             return decode_data(found[0].object) if found else {}
         except CrossplyError as problem:
@@ -230,7 +200,7 @@ class Rendering:
 
 def identify(xr: Object) -> Object:
     """Give the composite resource a UID that depends on its identity only, unless it has one."""
-    metadata = {**metadata_of(xr), "resourceVersion": _RESOURCE_VERSION}
+    metadata = {**metadata_of(xr), "resourceVersion": RESOURCE_VERSION}
     if not uid_of(xr):
         group, _, version = text_in(xr, "apiVersion").rpartition("/")
         kind = f"{group}/{version}, Kind={text_in(xr, 'kind')}"

@@ -37,6 +37,7 @@ __all__ = [
     "TypeRef",
     "parse_composition",
     "parse_spec",
+    "parse_steps",
 ]
 
 
@@ -190,6 +191,11 @@ def _first_steps(spec: Fields) -> tuple[Step, ...]:
             return (Step(NATIVE_STEP, NATIVE_FUNCTION, found),)
     if mode == "Resources":
         return ()
+    return parse_steps(spec)
+
+
+def parse_steps(spec: Fields) -> tuple[Step, ...]:
+    """The steps of a pipeline."""
     return tuple(_step(entry) for entry in spec.objects("pipeline"))
 
 

@@ -10,7 +10,8 @@ from typing import Any
 from crossply.cli.render_functions import caller
 from crossply.cli.testing_loading import Prepared, prepare_suite, scene_of
 from crossply.compose.messages import Request, Response
-from crossply.compose.rendering import CallFunction, Rendered
+from crossply.compose.offline import CallFunction
+from crossply.compose.rendering import Rendered
 from crossply.functions.in_process import InProcess
 from crossply.functions.runners import Runners
 from crossply.kinds.composition import Step

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from crossply.compose.messages import Request, Response
-from crossply.compose.rendering import CallFunction
+from crossply.compose.offline import CallFunction
 from crossply.kinds.composition import Composition, Step
 from crossply.testing.suite import Path
 from crossply.values.yaml import Document

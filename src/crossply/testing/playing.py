@@ -21,8 +21,9 @@ from crossply.compose.metadata import (
     owner_from,
     text_in,
 )
+from crossply.compose.offline import CallFunction
 from crossply.compose.recipe import Recipe
-from crossply.compose.rendering import CallFunction, Rendered, Rendering, identify
+from crossply.compose.rendering import Rendered, Rendering, identify
 from crossply.compose.world import World
 from crossply.errors import CrossplyError
 from crossply.testing.strictly import SuiteError

@@ -1,0 +1,87 @@
+"""The flags that `render` and `operation render` share."""
+
+from __future__ import annotations
+
+from crossply.cli.spec import Flag
+
+CONTEXT_FILES = Flag(
+    "context-files",
+    "Context key-value pairs to pass to the Function pipeline. Values must be files containing JSON/YAML.",
+    kind="map",
+    separator="",
+    placeholder="KEY=VALUE;...",
+)
+CONTEXT_VALUES = Flag(
+    "context-values",
+    "Context key-value pairs to pass to the Function pipeline. Values must be JSON/YAML. Keys take "
+    "precedence over --context-files.",
+    kind="map",
+    separator="",
+    placeholder="KEY=VALUE;...",
+)
+RESULTS = Flag(
+    "include-function-results",
+    "Include informational and warning messages from Functions in the rendered output as resources "
+    "of kind: Result.",
+    short="r",
+)
+REQUIRED_RESOURCES = Flag(
+    "required-resources",
+    "A YAML file or directory of YAML files specifying required resources to pass to the Function "
+    "pipeline. Provide multiple files by repeating the argument.",
+    short="e",
+    kind="paths",
+    placeholder="PATH",
+)
+CONTEXT = Flag(
+    "include-context",
+    "Include the context in the rendered output as a resource of kind: Context.",
+    short="c",
+)
+CREDENTIALS = Flag(
+    "function-credentials",
+    "A YAML file or directory of YAML files specifying credentials to use for Functions.",
+    kind="path",
+    placeholder="PATH",
+)
+ANNOTATIONS = Flag(
+    "function-annotations",
+    "Override function annotations for all functions. Provide multiple annotations by repeating "
+    "the argument.",
+    short="a",
+    kind="strings",
+    placeholder="KEY=VALUE,...",
+)
+RUNTIME = Flag(
+    "function-runtime",
+    "How to run functions that say nothing themselves: built in where there is one, or in Docker.",
+    kind="string",
+    choices=("builtin", "docker"),
+    placeholder="builtin|docker",
+)
+OUTPUT = Flag(
+    "output",
+    "The form of the output: yaml, or json for one List.",
+    kind="string",
+    default="yaml",
+    choices=("yaml", "json"),
+    placeholder="yaml",
+)
+TIMEOUT = Flag(
+    "timeout",
+    "How long to run before timing out.",
+    kind="duration",
+    default="1m",
+    placeholder="1m",
+)
+
+# What follows is accepted because existing command lines use it. Crossply is its own engine.
+ACCEPTED = (
+    Flag("project-file", "Accepted, not used.", short="f", kind="path", hidden=True),
+    Flag("cache-dir", "Accepted, not used.", kind="path", env="CROSSPLANE_XPKG_CACHE", hidden=True),
+    Flag("max-concurrency", "Accepted, not used.", kind="int", default="8", hidden=True),
+    Flag("crossplane-version", "Accepted: Crossply is the engine.", kind="string", hidden=True),
+    Flag("crossplane-image", "Accepted: Crossply is the engine.", kind="string", hidden=True),
+    Flag("crossplane-binary", "Accepted: Crossply is the engine.", kind="path", hidden=True),
+    Flag("crossplane-docker-network", "Accepted: not used.", kind="string", hidden=True),
+)

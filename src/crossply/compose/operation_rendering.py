@@ -1,0 +1,88 @@
+"""One run of an Operation in memory: what `operation render` shows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crossply.compose.driver import drive
+from crossply.compose.errors import ComposeError
+from crossply.compose.events import WARNING, Event
+from crossply.compose.messages import ResourceSelector, SchemaSelector
+from crossply.compose.metadata import metadata_of
+from crossply.compose.offline import CallFunction, Offline
+from crossply.compose.operating import (
+    RUNNING,
+    SUCCEEDED,
+    VALID_PIPELINE,
+    after_failure,
+    at_the_limit,
+    failures_of,
+    is_complete,
+    operate,
+    reason_of,
+    with_applied,
+    with_outputs,
+    with_status,
+)
+from crossply.compose.pipeline import Told
+from crossply.compose.rendering import NOW, RESOURCE_VERSION
+from crossply.compose.verdict import SYNCED
+from crossply.compose.world import World
+from crossply.kinds.operation import parse_operation
+from crossply.values import Object
+
+
+class RenderedOperation(NamedTuple):
+    """What a run would have written and told."""
+
+    operation: Object | None
+    """Nothing where nothing would have been written: it is deleted, or complete."""
+    applied: tuple[Object, ...] = ()
+    events: tuple[Event, ...] = ()
+    context: Object | None = None
+    required_resources: tuple[ResourceSelector, ...] = ()
+    required_schemas: tuple[SchemaSelector, ...] = ()
+
+
+class OperationRendering:
+    """One run under way. What was told and asked for stays readable when it fails."""
+
+    __slots__ = ("_offline", "_operation", "told")
+
+    def __init__(self, world: World, call: CallFunction) -> None:
+        self._offline = Offline(world, call)
+        self._operation: Object = {}
+        self.told = Told()
+
+    def run(self, operation: Object, context: Object) -> RenderedOperation:
+        """Run the Operation once."""
+        operation = {**operation, "metadata": {**metadata_of(operation), "resourceVersion": RESOURCE_VERSION}}
+        if metadata_of(operation).get("deletionTimestamp") or is_complete(operation):
+            return RenderedOperation(None)
+        parsed = parse_operation(operation)
+        if failures_of(operation) >= parsed.retry_limit:
+            return RenderedOperation(at_the_limit(operation, parsed.retry_limit, NOW))
+        self._operation = operation = with_status(operation, (RUNNING, VALID_PIPELINE), NOW)
+        operated = drive(operate(parsed, context, self.told), self._offline.answer)
+        operation = with_outputs(operation, self.told)
+        for wish in operated.wishes:
+            operation = with_applied(operation, wish.object)
+        operation = with_status(operation, (SYNCED, SUCCEEDED), NOW)
+        applied = tuple(wish.object for wish in operated.wishes)
+        return self._rendered(operation, tuple(self.told.events))._replace(
+            applied=applied, context=operated.context
+        )
+
+    def given_up(self, problem: ComposeError) -> RenderedOperation:
+        """What is known of a run that failed."""
+        operation = after_failure(with_outputs(self._operation, self.told), str(problem), NOW)
+        told = Event(WARNING, reason_of(problem), str(problem))
+        return self._rendered(operation, (*self.told.events, told))
+
+    def _rendered(self, operation: Object, events: tuple[Event, ...]) -> RenderedOperation:
+        return RenderedOperation(
+            operation,
+            events=events,
+            required_resources=tuple(self._offline.required_resources),
+            required_schemas=tuple(self._offline.required_schemas),
+        )

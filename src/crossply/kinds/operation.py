@@ -1,0 +1,58 @@
+"""An Operation: a pipeline of functions that runs once, to its end, and applies what it wants."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crossply.kinds.composition import Step, parse_steps
+from crossply.kinds.fields import Fields, KindError
+from crossply.values import Object
+
+API_VERSION = "ops.crossplane.io/v1alpha1"
+WATCHED = "ops.crossplane.io/watched-resource"
+"""The requirement that holds the resource which a WatchOperation is about."""
+
+RETRY_LIMIT = 5
+"""How often an Operation may fail, unless it says otherwise."""
+
+
+class OperationError(KindError):
+    """An Operation has a field that cannot be understood."""
+
+    code = "CP-422"
+
+
+class Operation(NamedTuple):
+    """What to run, and how often to try."""
+
+    steps: tuple[Step, ...]
+    retry_limit: int = RETRY_LIMIT
+
+
+def parse_operation(obj: Object) -> Operation:
+    """Read an Operation."""
+    spec = Fields(obj, error=OperationError).object("spec")
+    limit = spec.integer("retryLimit")
+    return Operation(parse_steps(spec), RETRY_LIMIT if limit is None else limit)
+
+
+def with_watched(operation: Object, watched: Object) -> Object:
+    """The Operation whose steps are all given the resource that it is about, from their first call on."""
+    metadata = watched.get("metadata") or {}
+    wanted = {
+        "requirementName": WATCHED,
+        "apiVersion": watched.get("apiVersion", ""),
+        "kind": watched.get("kind", ""),
+        "name": metadata.get("name", ""),
+    }
+    if metadata.get("namespace"):
+        wanted["namespace"] = metadata["namespace"]
+    spec = operation.get("spec") or {}
+    steps = [_requiring(step, wanted) for step in spec.get("pipeline") or ()]
+    return {**operation, "spec": {**spec, "pipeline": steps}}
+
+
+def _requiring(step: Object, wanted: Object) -> Object:
+    requirements = step.get("requirements") or {}
+    resources = [*(requirements.get("requiredResources") or ()), wanted]
+    return {**step, "requirements": {**requirements, "requiredResources": resources}}
