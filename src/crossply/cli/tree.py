@@ -33,6 +33,12 @@ COMMANDS = (
     Entry("apiserver backup", "apiserver_backup", "Copy an API server's database while it runs.", "beta"),
     Entry("apiserver restore", "apiserver_restore", "Make an API server's data of a backup.", "beta"),
     Entry(
+        "cluster top",
+        "cluster_top",
+        "Show what the pods of a control plane use of processors and memory.",
+        "beta",
+    ),
+    Entry(
         "composition convert composition-environment",
         "convert_environment",
         "Convert a Composition's environment to function-environment-configs.",
@@ -113,6 +119,13 @@ COMMANDS = (
         "beta trace", "trace", "Show a resource, what is below it, and why it is not ready.", "beta", HIDDEN
     ),
     Entry(
+        "beta top",
+        "cluster_top",
+        "Show what the pods of a control plane use of processors and memory.",
+        "beta",
+        HIDDEN,
+    ),
+    Entry(
         "beta convert composition-environment",
         "convert_environment",
         "Convert a Composition's environment to function-environment-configs.",
@@ -144,6 +157,7 @@ GROUPS = {
     "alpha render": "Render resources.",
     "beta": "Commands by their older names.",
     "beta convert": "Convert Compositions of older forms.",
+    "cluster": "Look after the cluster of a control plane.",
     "composition": "Work with Compositions.",
     "composition convert": "Convert Compositions of older forms.",
     "config": "See and change the configuration.",

@@ -45,7 +45,13 @@ def arguments(verb: str) -> tuple[Argument, ...]:
 IMPERSONATION = (
     Flag("context", "The context of the kubeconfig to use.", kind="string", hidden=True),
     Flag("as", "Username to impersonate for the operation.", kind="string"),
-    Flag("as-group", "Group to impersonate for the operation. Repeatable.", kind="strings", separator=""),
+    Flag(
+        "as-group",
+        "Group to impersonate for the operation. Repeatable.",
+        kind="strings",
+        placeholder="AS-GROUP",
+        separator="",
+    ),
     Flag("as-uid", "UID to impersonate for the operation.", kind="string"),
 )
 
