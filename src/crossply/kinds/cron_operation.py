@@ -1,0 +1,191 @@
+"""A CronOperation: Operations made from a template on a schedule, and what it does at a given moment.
+
+`decide` tells that as data, from the CronOperation, the Operations that carry its `LABEL`, and the time.
+Whoever asks shows the status, deletes, creates, and looks again in time. One that is paused or being deleted
+does nothing: that is not asked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from crossply.kinds.fields import Fields, KindError
+from crossply.kinds.operation_history import (
+    FAILED_LIMIT,
+    SUCCESSFUL_LIMIT,
+    Child,
+    beyond_limits,
+    last_created,
+    last_successful,
+    latest,
+    moment,
+    running,
+    timestamp,
+)
+from crossply.values import Object, cron
+from crossply.values.goquote import quote
+
+API_VERSION = "ops.crossplane.io/v1alpha1"
+LABEL = "ops.crossplane.io/cronoperation"
+"""The label of an Operation that names the CronOperation it was made by."""
+
+
+class CronOperationError(KindError):
+    """A CronOperation has a field that cannot be understood."""
+
+    code = "CP-423"
+
+
+class CronOperation(NamedTuple):
+    """What to run, when, what becomes of earlier runs, and when those were."""
+
+    name: str
+    uid: str
+    created: datetime | None
+    schedule: str
+    deadline: int | None
+    """The seconds after which a time that was missed is not made up for; None is never."""
+    concurrency: str
+    successful_limit: int
+    failed_limit: int
+    template: Object
+    last_schedule: datetime | None
+    last_success: datetime | None
+
+
+class Decision(NamedTuple):
+    """What a CronOperation does now."""
+
+    status: Object
+    """lastScheduleTime, lastSuccessfulTime and runningOperationRefs; an absent one is to be shown no more."""
+    garbage: tuple[str, ...] = ()
+    """Finished Operations to delete, for there are enough newer ones."""
+    replaced: tuple[str, ...] = ()
+    """Running Operations to delete before another is created."""
+    create: Object | None = None
+    """The Operation to create."""
+    look_again: float | None = None
+    """In how many seconds it is due next; None if never."""
+    problem: cron.InvalidSchedule | None = None
+    """Why it will not be due until somebody changes its schedule."""
+
+
+def parse_cron_operation(obj: Object) -> CronOperation:
+    """Read a CronOperation."""
+    root = Fields(obj, error=CronOperationError)
+    metadata, spec, status = root.object("metadata"), root.object("spec"), root.object("status")
+    return CronOperation(
+        name=metadata.text("name"),
+        uid=metadata.text("uid"),
+        created=moment(metadata.text("creationTimestamp")),
+        schedule=spec.text("schedule"),
+        deadline=spec.integer("startingDeadlineSeconds"),
+        concurrency=spec.text("concurrencyPolicy"),
+        successful_limit=_or_default(spec.integer("successfulHistoryLimit"), SUCCESSFUL_LIMIT),
+        failed_limit=_or_default(spec.integer("failedHistoryLimit"), FAILED_LIMIT),
+        template=_template(spec.object("operationTemplate")),
+        last_schedule=moment(status.text("lastScheduleTime")),
+        last_success=moment(status.text("lastSuccessfulTime")),
+    )
+
+
+def decide(obj: Object, children: Sequence[Child], now: datetime) -> Decision:
+    """What a CronOperation does at a moment, with the Operations that it has made so far."""
+    found = parse_cron_operation(obj)
+    model = found._replace(
+        # What is deleted, be it as garbage, takes no time back: else its time would be due once more.
+        last_schedule=latest((found.last_schedule, last_created(children))),
+        last_success=latest((found.last_success, last_successful(children))),
+    )
+    garbage = beyond_limits(children, model.successful_limit, model.failed_limit)
+    seen = Decision(_status(model, children), garbage)
+    try:
+        schedule = cron.parse(model.schedule)
+    except cron.InvalidSchedule as error:
+        return seen._replace(problem=error.within(f"cannot parse cron schedule {quote(model.schedule)}"))
+    return _at_its_time(seen, model, schedule, children, now.astimezone(UTC))
+
+
+def new_operation(model: CronOperation, slot: datetime) -> Object:
+    """The Operation of a scheduled time; its name makes it the only one."""
+    metadata: Object = model.template["metadata"]
+    owner = {
+        "apiVersion": API_VERSION,
+        "kind": "CronOperation",
+        "name": model.name,
+        "uid": model.uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Operation",
+        "metadata": {
+            **metadata,
+            "name": _name(model, slot),
+            "labels": {**(metadata.get("labels") or {}), LABEL: model.name},
+            "ownerReferences": [*(metadata.get("ownerReferences") or []), owner],
+        },
+        "spec": model.template["spec"],
+    }
+
+
+def _at_its_time(
+    seen: Decision, model: CronOperation, schedule: cron.Schedule, children: Sequence[Child], now: datetime
+) -> Decision:
+    """Create the Operation of the earliest time that was missed, if it may still be, and may now."""
+    slot = _earliest_slot(model, schedule, children, now)
+    if slot is None or slot > now:
+        return seen._replace(look_again=_seconds(now, slot))
+    waiting = seen._replace(look_again=_seconds(now, schedule.next(now)))
+    if model.deadline is not None and (now - slot).total_seconds() > model.deadline:
+        return waiting
+    busy = running(children)
+    if busy and model.concurrency == "Forbid":
+        return waiting
+    replaced = busy if model.concurrency == "Replace" else ()
+    return waiting._replace(replaced=replaced, create=new_operation(model, slot))
+
+
+def _earliest_slot(
+    model: CronOperation, schedule: cron.Schedule, children: Sequence[Child], now: datetime
+) -> datetime | None:
+    """The first scheduled time since the last one, or since the CronOperation was made."""
+    names = {child.name for child in children}
+    slot = schedule.next(model.last_schedule or model.created or now)
+    # A server whose clock is behind ours dates an Operation before its time, which is then not due again.
+    while slot is not None and _name(model, slot) in names:
+        slot = schedule.next(slot)
+    return slot
+
+
+def _seconds(now: datetime, then: datetime | None) -> float | None:
+    return None if then is None else (then - now).total_seconds()
+
+
+def _name(model: CronOperation, slot: datetime) -> str:
+    return f"{model.name}-{int(slot.timestamp())}"
+
+
+def _status(model: CronOperation, children: Sequence[Child]) -> Object:
+    """What it shows of its history; what there is nothing of is left out."""
+    shown: dict[str, Any] = {
+        "lastScheduleTime": timestamp(model.last_schedule),
+        "lastSuccessfulTime": timestamp(model.last_success),
+        "runningOperationRefs": [{"name": name} for name in running(children)],
+    }
+    return {field: value for field, value in shown.items() if value}
+
+
+def _template(template: Fields) -> Object:
+    """The metadata and spec of Operations, known to have the shape that is built on."""
+    metadata = template.object("metadata")
+    metadata.string_map("labels")
+    metadata.items("ownerReferences")
+    return {"metadata": metadata.as_dict(), "spec": template.object("spec").as_dict()}
+
+
+def _or_default(limit: int | None, default: int) -> int:
+    return default if limit is None else limit

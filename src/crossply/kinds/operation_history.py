@@ -1,0 +1,88 @@
+"""The Operations that a CronOperation or a WatchOperation has made: which of them run, which may go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from crossply.kinds.fields import Fields
+from crossply.values import Object
+
+SUCCESSFUL_LIMIT = 3
+"""How many Operations that succeeded are kept, unless it says otherwise."""
+FAILED_LIMIT = 1
+"""How many Operations that failed are kept, unless it says otherwise."""
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
+_RUNNING, _SUCCESS = "PipelineRunning", "PipelineSuccess"
+
+
+class Child(NamedTuple):
+    """One Operation: when it was made, and how far it is by its condition Succeeded."""
+
+    name: str
+    created: datetime | None = None
+    succeeded: str = "Unknown"
+    """True, False or Unknown."""
+    reason: str = ""
+    changed: datetime | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether its pipeline runs; one that nobody has begun with does not."""
+        return self.reason == _RUNNING
+
+
+def read_child(operation: Object) -> Child:
+    """What counts of an Operation."""
+    root = Fields(operation)
+    metadata = root.object("metadata")
+    name, created = metadata.text("name"), moment(metadata.text("creationTimestamp"))
+    for condition in root.object("status").objects("conditions"):
+        if condition.text("type") == "Succeeded":
+            changed = moment(condition.text("lastTransitionTime"))
+            return Child(name, created, condition.text("status"), condition.text("reason"), changed)
+    return Child(name, created)
+
+
+def moment(text: str) -> datetime | None:
+    """The time that a timestamp of the API tells, in UTC; None if it tells none."""
+    try:
+        found = datetime.fromisoformat(text)
+        return found.astimezone(UTC) if found.tzinfo else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def timestamp(time: datetime | None) -> str:
+    """A time in UTC as the API writes it; empty if there is none."""
+    return time.isoformat(timespec="seconds").replace("+00:00", "Z") if time else ""
+
+
+def latest(moments: Iterable[datetime | None]) -> datetime | None:
+    """The last of the times that there are."""
+    return max((found for found in moments if found is not None), default=None)
+
+
+def last_created(children: Sequence[Child]) -> datetime | None:
+    """When the newest was made."""
+    return latest(child.created for child in children)
+
+
+def last_successful(children: Sequence[Child]) -> datetime | None:
+    """When the last success was told."""
+    return latest(child.changed for child in children if child.reason == _SUCCESS)
+
+
+def running(children: Sequence[Child]) -> tuple[str, ...]:
+    """The names of those that run, sorted."""
+    return tuple(sorted(child.name for child in children if child.is_running))
+
+
+def beyond_limits(children: Sequence[Child], successful: int, failed: int) -> tuple[str, ...]:
+    """The names of finished ones that are more than the limits allow, oldest last; the newest are kept."""
+    newest_first = sorted(children, key=lambda child: (child.created or _NEVER, child.name), reverse=True)
+    succeeded = [child.name for child in newest_first if child.succeeded == "True"]
+    failures = [child.name for child in newest_first if child.succeeded == "False"]
+    return (*succeeded[max(successful, 0) :], *failures[max(failed, 0) :])
