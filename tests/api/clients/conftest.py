@@ -12,6 +12,7 @@ import sys
 import venv
 
 import pytest
+import yaml
 
 ROOT = pathlib.Path(__file__).parents[3]
 LOUD = "CLIENTS NOT TRIED: "
@@ -77,6 +78,30 @@ def kubectl(server, ns, kubectl_home):
     if program is None:
         skip_loudly("there is no kubectl: tests/cluster/build.sh builds one, CROSSPLY_KUBECTL names another")
     return Kubectl(program, server.kubeconfig, ns, kubectl_home)
+
+
+@pytest.fixture
+def widget(widget_definition):
+    """Manifests of objects of a custom kind: `widget(name, size=1)`."""
+
+    def manifest(name="one", **spec):
+        versions = widget_definition["spec"]["versions"]
+        return yaml.safe_dump(
+            {
+                "apiVersion": f"{widget_definition['spec']['group']}/{versions[0]['name']}",
+                "kind": "Widget",
+                "metadata": {"name": name},
+                "spec": spec,
+            }
+        )
+
+    return manifest
+
+
+@pytest.fixture
+def resource(widget_definition):
+    """What kubectl calls that kind."""
+    return widget_definition["metadata"]["name"]
 
 
 @pytest.fixture(scope="session")
