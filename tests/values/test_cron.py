@@ -142,6 +142,7 @@ def test_a_schedule_may_never_be_due(text: str, after: str, reason: str) -> None
 
 
 ATOI = "strconv.Atoi: parsing"
+BIG = "9" * 20
 REFUSED = [
     ("", "empty spec string"),
     ("* * * *", "expected exactly 5 fields, found 4: [* * * *]"),
@@ -160,7 +161,7 @@ REFUSED = [
     ("x * * * *", f'failed to parse int from x: {ATOI} "x": invalid syntax'),
     ("jan * * * *", f'failed to parse int from jan: {ATOI} "jan": invalid syntax'),
     ("-5 * * * *", f'failed to parse int from : {ATOI} "": invalid syntax'),
-    ("9" * 20 + " * * * *", f'failed to parse int from {"9" * 20}: {ATOI} "{"9" * 20}": value out of range'),
+    (f"{BIG} * * * *", f'failed to parse int from {BIG}: {ATOI} "{BIG}": value out of range'),
     ("@foo", "unrecognized descriptor: @foo"),
     ("@every", "unrecognized descriptor: @every"),
     ("@Daily", "unrecognized descriptor: @Daily"),
@@ -171,6 +172,7 @@ REFUSED = [
     ('@every "', r'failed to parse duration @every ": time: invalid duration "\""'),
     ("@every .s", 'failed to parse duration @every .s: time: invalid duration ".s"'),
     ("@every 9999999h", 'failed to parse duration @every 9999999h: time: invalid duration "9999999h"'),
+    (f"@every {BIG}d", f'failed to parse duration @every {BIG}d: time: invalid duration "{BIG}d"'),
     ("TZ=Nope/X * * * * *", "provided bad location Nope/X: unknown time zone Nope/X"),
     ("TZ=Europe * * * * *", "provided bad location Europe: unknown time zone Europe"),
     ("TZ=a\0b * * * * *", "provided bad location a\0b: unknown time zone a\0b"),

@@ -14,7 +14,7 @@ _UNITS = {
 }
 _LONGEST = 2**63
 _DIGITS = "0123456789"
-# More digits before the point overflow whatever the unit is; more after it are below a nanosecond.
+# More digits are too many before the point, and less than a nanosecond after it.
 _MOST_DIGITS = 20
 
 
@@ -30,9 +30,11 @@ def parse_duration(text: str) -> int:
     while rest:
         amount, rest = _take_amount(rest, text)
         total += amount
-        # The longest duration is one nanosecond longer backwards than forwards.
-        if total > _LONGEST or (total == _LONGEST and sign > 0):
+        if total > _LONGEST:
             raise _invalid(text)
+    # The longest duration is one nanosecond longer backwards than forwards.
+    if total == _LONGEST and sign > 0:
+        raise _invalid(text)
     return sign * total
 
 
@@ -40,12 +42,11 @@ def _take_amount(rest: str, text: str) -> tuple[int, str]:
     """The nanoseconds of the number and unit in front, and what follows them."""
     whole, rest = _take_digits(rest)
     fraction, rest = _take_digits(rest[1:]) if rest.startswith(".") else ("", rest)
-    if not (whole or fraction) or len(whole.lstrip("0")) > _MOST_DIGITS:
+    number, fraction = int(whole.lstrip("0")[:_MOST_DIGITS] or "0"), fraction[:_MOST_DIGITS]
+    if not (whole or fraction) or number > _LONGEST:
         raise _invalid(text)
     unit, rest = _take_unit(rest, text)
-    fraction = fraction[:_MOST_DIGITS]
-    part = int(fraction or "0") * unit // 10 ** len(fraction)
-    return int(whole[-_MOST_DIGITS:] or "0") * unit + part, rest
+    return number * unit + int(fraction or "0") * unit // 10 ** len(fraction), rest
 
 
 def _take_digits(rest: str) -> tuple[str, str]:
