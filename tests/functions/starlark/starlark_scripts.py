@@ -1,0 +1,54 @@
+"""Scripts in Starlark as steps: what they are given, and what they make of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.compose.messages import READY_TRUE, SEVERITY_FATAL, Request, Resource, Response, State
+from crossply.functions.builtin.starlark.function import run
+from crossply.values.structs import to_wire
+
+XR = to_wire(
+    {
+        "apiVersion": "example.org/v1",
+        "kind": "Store",
+        "metadata": {"name": "store", "labels": {"a.b/c": "dotted"}, "annotations": {"d.e/f": "noted"}},
+        "spec": {"count": 3, "region": "eu", "ratio": 0.5},
+    }
+)
+DATABASE = to_wire(
+    {
+        "apiVersion": "v1",
+        "kind": "DB",
+        "metadata": {"name": "db-1"},
+        "status": {
+            "host": "h",
+            "conditions": [
+                {"type": "Ready", "status": "True", "reason": "Available"},
+                {"type": "Synced", "status": "True"},
+            ],
+        },
+    }
+)
+BEFORE = State(Resource({"status": {"old": 1.0}}), {"earlier": Resource({"kind": "Earlier"}, {}, READY_TRUE)})
+
+
+def answered(source: str, modules: dict[str, str] | None = None, **more: Any) -> Response:
+    given = {"spec": {"source": source, "modules": modules or {}, **more.pop("spec", {})}}
+    observed = State(Resource(XR), {"db": Resource(DATABASE), "half": Resource({"status": {}})})
+    return run(Request(observed, BEFORE, input=given, tag="t", **more))
+
+
+def composed(source: str, **more: Any) -> dict[str, Resource]:
+    """The resources that a script adds."""
+    answer = answered(source, **more)
+    fatal = [each for each in answer.results if each.severity == SEVERITY_FATAL]
+    assert fatal == []
+    assert answer.desired is not None
+    assert answer.desired.resources["earlier"] == BEFORE.resources["earlier"]
+    return {name: each for name, each in answer.desired.resources.items() if name != "earlier"}
+
+
+def said(expression: str, **more: Any) -> Any:
+    """The value of an expression."""
+    return composed(f'Resource("r", {{"v": {expression}}}, labels=None)', **more)["r"].object["v"]
