@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from tests.kube.embedded import Server
 from trace_world import World, fill
+from xpkg_bench import Run
 
 from crossply.cli.main import main
 
@@ -31,3 +33,19 @@ def trace(
         return code, said.out, said.err
 
     return run
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run `crossply xpkg …` in an empty directory, for a user without logins or a container engine."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
+    monkeypatch.delenv("DOCKER_CONFIG", raising=False)
+
+    def call(*words: str) -> tuple[int, str, str]:
+        code = main(["xpkg", *words])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call

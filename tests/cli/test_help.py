@@ -32,6 +32,12 @@ def test_the_usage_line_shows_arguments_as_kong_does() -> None:
     assert usage_line("render", COMMAND) == wanted
 
 
+def test_the_usage_line_shows_flags_that_are_needed() -> None:
+    flags = (Flag("size", "", kind="int"), Flag("image", "", kind="string", required=True))
+    command = Command("x", "", lambda invocation: 0, arguments=(Argument("place", ""),), flags=flags)
+    assert usage_line("x", command) == "Usage: crossply x --image=STRING <place> [flags]"
+
+
 def test_help_shows_arguments_flags_and_examples_in_aligned_columns() -> None:
     text = render("render", COMMAND)
     assert "\nFirst paragraph.\n\nSecond paragraph.\n" in text
@@ -72,6 +78,7 @@ def test_placeholders_are_those_of_kong() -> None:
         (Flag("a", "", kind="strings", placeholder="KEY=VALUE"), "KEY=VALUE,..."),
         (Flag("a", "", kind="strings", placeholder="KEY=VALUE,..."), "KEY=VALUE,..."),
         (Flag("a", "", kind="strings", placeholder="NAME", separator=""), "NAME"),
+        (Flag("a", "", kind="strings", default=("x", "y")), "x,y,..."),
         (Flag("a", "", kind="paths", placeholder="PATH"), "PATH"),
         (Flag("a", "", kind="existing-file"), "PATH"),
     ]

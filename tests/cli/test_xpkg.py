@@ -6,38 +6,12 @@ import asyncio
 import gzip
 import subprocess
 from pathlib import Path
-from typing import Protocol
 
 import pytest
 from tests.packages.peers import PROGRAM, Lying, docker_registry
-
-from crossply.cli.main import main
+from xpkg_bench import Run, last
 
 FUNCTION = "apiVersion: meta.pkg.crossplane.io/v1\nkind: Function\nmetadata: {name: function-z}\nspec: {}\n"
-
-
-class Run(Protocol):
-    def __call__(self, *words: str) -> tuple[int, str, str]: ...
-
-
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run `crossply xpkg …` in an empty directory, for a user without logins."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
-    monkeypatch.delenv("DOCKER_CONFIG", raising=False)
-
-    def call(*words: str) -> tuple[int, str, str]:
-        code = main(["xpkg", *words])
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return call
-
-
-def last(err: str) -> str:
-    return err.strip().splitlines()[-1].removeprefix("crossply: error: ")
 
 
 def test_a_package_is_built_and_extracted(run: Run, tmp_path: Path) -> None:

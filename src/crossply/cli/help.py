@@ -25,8 +25,13 @@ def render(path: str, command: Command | None, concealed: frozenset[str] = froze
 
 def usage_line(path: str, command: Command | None) -> str:
     """Write `Usage: crossply render <composite-resource> <composition> [<functions>] [flags]`."""
-    arguments = [summary(argument) for argument in command.arguments] if command else ["<command>"]
-    return " ".join(["Usage:", PROGRAM, *([path] if path else []), *arguments, "[flags]"])
+    words = [path] if path else []
+    if command is None:
+        words.append("<command>")
+    else:
+        words += [usage_of(flag) for flag in command.flags if flag.required]
+        words += [summary(argument) for argument in command.arguments]
+    return " ".join(["Usage:", PROGRAM, *words, "[flags]"])
 
 
 def _command_sections(path: str, command: Command) -> list[str]:
@@ -72,6 +77,8 @@ def placeholder(flag: Flag) -> str:
     tail = f"{flag.separator}..." if flag.kind in ("strings", "map") and flag.separator else ""
     if flag.placeholder:
         return flag.placeholder if flag.placeholder.endswith("...") else flag.placeholder + tail
+    if flag.default and isinstance(flag.default, tuple):
+        return ",".join(flag.default) + tail
     if flag.default is not None and not isinstance(flag.default, (tuple, list, dict)):
         quoted = flag.kind in ("string", "path") and flag.parse is None
         return (quote(str(flag.default)) if quoted else str(flag.default)) + tail

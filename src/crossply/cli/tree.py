@@ -98,6 +98,7 @@ COMMANDS = (
     Entry("test", "test", "Run tests of Compositions.", "beta"),
     Entry("up", "up", "Run a control plane on this machine.", "beta"),
     Entry("version", "version", "Print the versions of the client and the server."),
+    Entry("xpkg batch", "xpkg_batch", "Build and push the smaller packages of a family of providers."),
     Entry("xpkg build", "xpkg_build", "Build a package from a directory of files."),
     Entry("xpkg extract", "xpkg_extract", "Extract the content of a package."),
     Entry("xpkg get-crds", "xpkg_get_crds", "Write the CRDs of packages to files."),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from crossply.cli.spec import Command, Flag, Invocation
+from crossply.cli.xpkg_images import story
 from crossply.errors import CrossplyError
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def _build(invocation: Invocation, base: Image) -> int:
     from crossply.packages.image import digest
 
     plan = Plan(invocation["package-root"], invocation["examples-root"], invocation["ignore"], base)
-    with _story("failed to build package"):
+    with story("failed to build package"):
         built = build(plan)
         if invocation["from-oci-tarball"] and built.package.kind != "Function":
             raise BuildError(
@@ -65,7 +64,7 @@ def _with_project(invocation: Invocation, base: Image) -> Image:
             "a Python project needs an image with Python to run in",
             hint="name one with --embed-runtime-image or --embed-runtime-image-tarball",
         )
-    with _story("failed to build the runtime of the Python project"):
+    with story("failed to build the runtime of the Python project"):
         return with_project(base, invocation["python-project"])
 
 
@@ -79,26 +78,17 @@ def _runtime(invocation: Invocation, directory: str) -> Image:
     if invocation["from-oci-tarball"]:
         from crossply.packages.run_to_completion import from_tarball
 
-        with _story(f"{_RUNTIME}: failed to load runtime tarball"):
+        with story(f"{_RUNTIME}: failed to load runtime tarball"):
             return from_tarball(invocation["from-oci-tarball"], directory)
     if tarball:
-        with _story(f"{_RUNTIME}: failed to load runtime tarball"):
+        with story(f"{_RUNTIME}: failed to load runtime tarball"):
             return read_image(tarball)
     if not name:
         return EMPTY
-    with _story(f"{_RUNTIME}: failed to parse runtime image reference"):
+    with story(f"{_RUNTIME}: failed to parse runtime image reference"):
         reference = parse(name)
-    with _story(f"{_RUNTIME}: failed to pull runtime image"):
+    with story(f"{_RUNTIME}: failed to pull runtime image"):
         return local_or_pulled(invocation, reference, directory)
-
-
-@contextlib.contextmanager
-def _story(begin: str) -> Iterator[None]:
-    """Begin the sentence of whatever goes wrong."""
-    try:
-        yield
-    except CrossplyError as problem:
-        raise problem.within(begin) from None
 
 
 COMMAND = Command(

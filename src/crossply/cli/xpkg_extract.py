@@ -44,7 +44,7 @@ def run(invocation: Invocation) -> int:
 
 
 def _image(invocation: Invocation, directory: str) -> Image:
-    from crossply.cli.xpkg_images import from_daemon, only_package, pull, read_image
+    from crossply.cli.xpkg_images import from_daemon, only_package, pull_content, read_image
     from crossply.packages.references import parse
 
     package = invocation["package"] or ""
@@ -65,7 +65,7 @@ def _image(invocation: Invocation, directory: str) -> Image:
             return read_image(path)
         if invocation["from-daemon"]:
             return from_daemon(invocation, reference, directory)
-        return pull(invocation, reference, directory, whole=False)
+        return pull_content(invocation, reference, directory)
     except CrossplyError as problem:
         raise problem.within("failed to fetch package from remote") from None
 

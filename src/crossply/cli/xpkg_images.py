@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING
 
 from crossply.cli.spec import Invocation
@@ -12,6 +12,7 @@ from crossply.errors import CrossplyError
 
 if TYPE_CHECKING:
     from crossply.packages.image import Image
+    from crossply.packages.pulling import Pulled
     from crossply.packages.references import Reference
     from crossply.packages.registry import Registries
 
@@ -22,6 +23,15 @@ class ImageError(CrossplyError):
     """A package file could not be found or opened."""
 
     code = "CP-591"
+
+
+@contextlib.contextmanager
+def story(begin: str) -> Iterator[None]:
+    """Begin the sentence of whatever goes wrong."""
+    try:
+        yield
+    except CrossplyError as problem:
+        raise problem.within(begin) from None
 
 
 def read_image(path: str) -> Image:
@@ -59,7 +69,9 @@ def from_daemon(invocation: Invocation, reference: Reference, directory: str) ->
     return read_image(path)
 
 
-def local_or_pulled(invocation: Invocation, reference: Reference, directory: str) -> Image:
+def local_or_pulled(
+    invocation: Invocation, reference: Reference, directory: str, architecture: str = ""
+) -> Image:
     """An image of a container engine where one runs that has it; else from its registry."""
     from crossply.functions.docker_engine import find_engine
     from crossply.functions.failures import ContainerEngineUnavailable
@@ -68,22 +80,37 @@ def local_or_pulled(invocation: Invocation, reference: Reference, directory: str
         here = find_engine(invocation.environ).has_image(str(reference))
     except ContainerEngineUnavailable:
         here = False
-    fetch = from_daemon if here else pull
-    return fetch(invocation, reference, directory)
+    if here:
+        return from_daemon(invocation, reference, directory)
+    return pull(invocation, reference, directory, architecture)
 
 
-def pull(invocation: Invocation, reference: Reference, directory: str, whole: bool = True) -> Image:
-    """An image from its registry, its blobs kept in a directory; not whole, only what a package needs."""
+def pull(invocation: Invocation, reference: Reference, directory: str, architecture: str = "") -> Image:
+    """An image from its registry, its blobs kept in a directory."""
+    from crossply.packages.pulling import pull_image
+
+    return _pulled(
+        invocation, reference, lambda registries: pull_image(registries, reference, directory, architecture)
+    )
+
+
+def pull_content(invocation: Invocation, reference: Reference, directory: str) -> Image:
+    """Of an image in its registry only what a package needs."""
+    from crossply.packages.pulling import pull_package
+
+    return _pulled(invocation, reference, lambda registries: pull_package(registries, reference, directory))
+
+
+def _pulled(
+    invocation: Invocation, reference: Reference, fetch: Callable[[Registries], Awaitable[Pulled]]
+) -> Image:
     import asyncio
 
-    from crossply.packages.pulling import pull_image, pull_package
-
-    async def fetch() -> Image:
+    async def main() -> Image:
         async with session(invocation, f"pulling {reference.repository}") as registries:
-            fetch_some = pull_image if whole else pull_package
-            return (await fetch_some(registries, reference, directory)).image
+            return (await fetch(registries)).image
 
-    return asyncio.run(fetch())
+    return asyncio.run(main())
 
 
 def package_stream(invocation: Invocation, image: str) -> bytes:
@@ -96,7 +123,7 @@ def package_stream(invocation: Invocation, image: str) -> bytes:
     from crossply.packages.contents import NoStream, crds_of, stream_of
 
     with tempfile.TemporaryDirectory(prefix="crossply-") as directory:
-        found = pull(invocation, _chosen(invocation, image), directory, whole=False)
+        found = pull_content(invocation, _chosen(invocation, image), directory)
         try:
             return stream_of(found)
         except NoStream:

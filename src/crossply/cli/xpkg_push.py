@@ -11,6 +11,7 @@ from crossply.errors import CrossplyError
 if TYPE_CHECKING:
     from crossply.packages.image import Image
     from crossply.packages.references import Reference
+    from crossply.packages.registry import Registries
 
 
 def run(invocation: Invocation) -> int:
@@ -18,38 +19,53 @@ def run(invocation: Invocation) -> int:
     import asyncio
 
     from crossply.cli.xpkg_images import only_package, read_image
-    from crossply.packages.references import parse_tag
-    from crossply.values.goquote import quote
 
     files = invocation["package-files"] or [only_package(os.getcwd())]
     annotations = invocation["oci-annotation"]
     images = [image._replace(annotations=annotations) for image in map(read_image, files)]
-    try:
-        reference = parse_tag(invocation["package"], strict=True)
-    except CrossplyError as problem:
-        raise problem.within(f"failed to parse package tag {quote(invocation['package'])}") from None
+    reference = target(invocation["package"])
     digest = asyncio.run(_push(invocation, files, images, reference))
     invocation.log(f"pushed {reference} as {digest}")
     return 0
 
 
+def target(text: str) -> Reference:
+    """Where a package is pushed to: nothing of it is left to be guessed."""
+    from crossply.packages.references import parse_tag
+    from crossply.values.goquote import quote
+
+    try:
+        return parse_tag(text, strict=True)
+    except CrossplyError as problem:
+        raise problem.within(f"failed to parse package tag {quote(text)}") from None
+
+
 async def _push(invocation: Invocation, files: list[str], images: list[Image], reference: Reference) -> str:
     from crossply.cli.xpkg_images import session
-    from crossply.packages.pushing import push_image, push_images
 
     what, insecure = f"pushing {reference.repository}", invocation["insecure-skip-tls-verify"]
     async with session(invocation, what, insecure) as registries:
-        try:
-            if len(images) == 1:
-                return (await push_image(registries, images[0], reference)).manifest.digest
-            return await push_images(registries, images, reference, invocation["oci-annotation"])
-        except CrossplyError as problem:
-            what = (
-                f"package file {files[0]}"
-                if len(files) == 1
-                else f"an OCI image index of {len(files)} packages"
-            )
-            raise problem.within(f"failed to push {what}") from None
+        return await push_package(registries, files, images, reference, invocation["oci-annotation"])
+
+
+async def push_package(
+    registries: Registries,
+    names: list[str],
+    images: list[Image],
+    reference: Reference,
+    annotations: dict[str, str],
+) -> str:
+    """Push an image, or several with an index of them; its digest. `names` are for what goes wrong."""
+    from crossply.packages.pushing import push_image, push_images
+
+    try:
+        if len(images) == 1:
+            return (await push_image(registries, images[0], reference)).manifest.digest
+        return await push_images(registries, images, reference, annotations)
+    except CrossplyError as problem:
+        several = f"an OCI image index of {len(names)} packages"
+        what = f"package file {names[0]}" if len(names) == 1 else several
+        raise problem.within(f"failed to push {what}") from None
 
 
 COMMAND = Command(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from crossply.errors import CrossplyError
@@ -11,7 +12,7 @@ from crossply.packages import media
 from crossply.packages.directory import Directory, read_directory
 from crossply.packages.failures import BuildFailed
 from crossply.packages.image import EMPTY, Image, Layer, append
-from crossply.packages.layer_writing import Entry, write_layer
+from crossply.packages.layer_writing import Entry, Written, write_layer
 from crossply.packages.lint import check_one_meta, lint
 from crossply.packages.stream import Package, check_example, decode, is_empty, write
 from crossply.values import Object
@@ -36,33 +37,63 @@ class Built(NamedTuple):
     image: Image
 
 
+class Content(NamedTuple):
+    """A package, and the layers that it adds to any runtime."""
+
+    package: Package
+    layers: tuple[tuple[str, Written], ...]
+    """What each is for, and the layer."""
+
+    def onto(self, base: Image) -> Image:
+        """The image of a runtime with the package in it."""
+        image = base
+        for purpose, written in self.layers:
+            image = _with_layer(image, written, purpose)
+        return image
+
+
 def build(plan: Plan) -> Built:
     """Build a package."""
-    files, examples = _read_files(plan)
+    with reading():
+        files = read_directory(plan.root, plan.ignored, plan.examples)
+        examples = read_examples(plan.examples, plan.ignored)
+    content = pack(files, examples)
+    return Built(content.package, content.onto(plan.base))
+
+
+@contextlib.contextmanager
+def reading(story: str = "") -> Iterator[None]:
+    """Say that reading the files of a package failed."""
+    begin = f"{_READING}: {story}: " if story else f"{_READING}: "
+    try:
+        yield
+    except OSError as problem:
+        reason = (problem.strerror or "unknown error").lower()
+        raise BuildFailed(f"{begin}lstat {problem.filename}: {reason}") from None
+    except CrossplyError as problem:
+        raise problem.within(begin.removesuffix(": ")) from None
+
+
+def read_examples(root: str, ignored: Sequence[str] = ()) -> Directory | None:
+    """The examples of a package; most have none."""
+    try:
+        return read_directory(root, ignored)
+    except FileNotFoundError:
+        return None
+
+
+def pack(files: Directory, examples: Directory | None) -> Content:
+    """Check the files of a package, and make layers of them."""
     package = _parse(files)
     check_one_meta(package)
     try:
         lint(package)
     except CrossplyError as problem:
         raise problem.within("failed to lint package") from None
-    image = _with_file(plan.base, media.STREAM_FILE, write(package), media.BASE)
+    layers = [(media.BASE, write_layer([Entry(media.STREAM_FILE, write(package))]))]
     if examples is not None:
-        image = _with_file(image, media.EXAMPLES_FILE, _checked(examples), media.EXAMPLES)
-    return Built(package, image)
-
-
-def _read_files(plan: Plan) -> tuple[Directory, Directory | None]:
-    try:
-        files = read_directory(plan.root, plan.ignored, plan.examples)
-        try:
-            return files, read_directory(plan.examples, plan.ignored)
-        except FileNotFoundError:
-            return files, None
-    except OSError as problem:
-        reason = (problem.strerror or "unknown error").lower()
-        raise BuildFailed(f"{_READING}: lstat {problem.filename or plan.root}: {reason}") from None
-    except CrossplyError as problem:
-        raise problem.within(_READING) from None
+        layers.append((media.EXAMPLES, write_layer([Entry(media.EXAMPLES_FILE, _checked(examples))])))
+    return Content(package, tuple(layers))
 
 
 def _parse(files: Directory) -> Package:
@@ -89,9 +120,8 @@ def _checked(examples: Directory) -> bytes:
     return examples.text
 
 
-def _with_file(image: Image, name: str, data: bytes, purpose: str) -> Image:
-    """The image with one more layer that holds one file, labelled with what it is for."""
-    written = write_layer([Entry(name, data)])
+def _with_layer(image: Image, written: Written, purpose: str) -> Image:
+    """The image with one more layer, labelled with what it is for."""
     layer = Layer(written.blob, annotations={media.ANNOTATION: purpose})
     image = append(image, layer, written.diff_id)
     labels = {**image.labels, f"{media.ANNOTATION}:{written.blob.digest}": purpose}

@@ -76,12 +76,17 @@ def _end_of(text: bytes, part: bytes, start: int) -> int:
     return len(text) if newline < 0 else newline + 1
 
 
-def read_directory(root: str, ignored: Iterable[str] = (), without: str = "") -> Directory:
-    """The YAML files below a directory, but for those ignored and those whose path contains `without`."""
+def read_directory(root: str, ignored: Iterable[str] = (), without: str = "", prefix: str = "") -> Directory:
+    """The YAML files below a directory whose names begin with a prefix.
+
+    Those ignored are left out, and those whose path contains `without`.
+    """
     patterns = [_pattern(os.path.normpath(os.path.join(root, each))) for each in ignored]
     files, total = [], 0
     for path in _walk(root):
         if not path.endswith(_ENDINGS) or any(pattern.fullmatch(path) for pattern in patterns):
+            continue
+        if not os.path.basename(path).startswith(prefix):
             continue
         if os.lstat(path).st_size == 0 or (without and without in path):
             continue

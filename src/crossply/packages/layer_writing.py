@@ -6,13 +6,16 @@ the machine.
 
 from __future__ import annotations
 
+import hashlib
 import io
+import os
 import tarfile
+import tempfile
 import zlib
 from collections.abc import Iterable
 from typing import BinaryIO, NamedTuple
 
-from crossply.packages.blobs import Bytes, chunks, digest_of, in_memory
+from crossply.packages.blobs import Blob, chunks, digest_of, file_part, in_memory
 
 GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 """Deflate, no name, no time, an unknown system."""
@@ -32,7 +35,7 @@ class Entry(NamedTuple):
 class Written(NamedTuple):
     """A layer, and the digest it has uncompressed."""
 
-    blob: Bytes
+    blob: Blob
     diff_id: str
 
 
@@ -40,6 +43,21 @@ def write_layer(entries: Iterable[Entry]) -> Written:
     """A compressed layer of these entries."""
     plain = write_tar(entries)
     return Written(in_memory(compressed(plain)), digest_of(plain))
+
+
+def write_file_layer(path: str, name: str, mode: int, directory: str) -> Written:
+    """A compressed layer of one large file, which is kept in a directory and not in memory."""
+    info = header(Entry(name, mode=mode))
+    with open(path, "rb") as source, tempfile.TemporaryFile(dir=directory) as plain:
+        info.size = os.fstat(source.fileno()).st_size
+        with tarfile.open(fileobj=plain, mode="w", format=tarfile.PAX_FORMAT) as tar:
+            tar.addfile(info, source)
+        plain.seek(0)
+        diff_id = f"sha256:{hashlib.file_digest(plain, 'sha256').hexdigest()}"
+        plain.seek(0)
+        with tempfile.NamedTemporaryFile(prefix="layer-", dir=directory, delete=False) as target:
+            compress(plain, target)  # type: ignore[arg-type]
+    return Written(file_part(target.name), diff_id)
 
 
 def write_tar(entries: Iterable[Entry]) -> bytes:

@@ -93,9 +93,14 @@ async def tags(registries: Registries, reference: Reference) -> list[str]:
     return found
 
 
-async def pull_image(registries: Registries, reference: Reference, directory: str) -> Pulled:
-    """A whole image; its blobs become files of a directory, named by their digests."""
-    return await _pull(registries, reference, directory, lambda layers: layers)
+async def pull_image(
+    registries: Registries, reference: Reference, directory: str, wanted: str = ""
+) -> Pulled:
+    """A whole image; its blobs become files of a directory, named by their digests.
+
+    Of an index it is the image for the architecture that is wanted, or else for that of this machine.
+    """
+    return await _pull(registries, reference, directory, lambda layers: layers, wanted)
 
 
 async def pull_package(registries: Registries, reference: Reference, directory: str) -> Pulled:
@@ -119,13 +124,14 @@ async def _pull(
     reference: Reference,
     directory: str,
     select: Callable[[list[Object]], list[Object]],
+    wanted: str = "",
 ) -> Pulled:
     found = await manifest(registries, reference)
     digest = found.digest
     for _ in range(_MOST_NESTED):
         if "manifests" not in found.content:
             break
-        chosen = choose(found.content, architecture())
+        chosen = choose(found.content, wanted or architecture())
         found = await manifest(registries, reference.at(chosen["digest"]))
     else:
         raise BadArchive(f"indexes of {reference} are nested too deeply")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from crossply.functions.builtin.go_templating.rendering import (
     Template,
 )
 from crossply.functions.builtin.go_templating.scope import Scope
+from crossply.functions.builtin.go_templating.signatures import Function
 from crossply.functions.builtin.go_templating.statements import body
 
 NAME = "manifests"
@@ -35,34 +37,44 @@ class Program(NamedTuple):
     """Compiled templates by name."""
 
     templates: dict[str, Template]
+    name: str = NAME
+    """The one that is rendered."""
 
     def render(self, data: Any, options: tuple[str, ...] = (), budget: Budget | None = None) -> str:
         """The text that the templates make of the data."""
-        render = Render(NAME, self.templates, missing_key(options), budget or Budget())
+        render = Render(self.name, self.templates, missing_key(options), budget or Budget())
         try:
             return render.main(data)
         except TooLarge as problem:
-            raise ExecError(f"template: {NAME}: {problem}") from None
+            raise ExecError(f"template: {self.name}: {problem}") from None
         except RecursionError:
             # Only when the caller itself stands near the limit: a template's depth is counted.
-            raise ExecError(f"template: {NAME}: templates nest too deep") from None
+            raise ExecError(f"template: {self.name}: templates nest too deep") from None
 
 
 @lru_cache(maxsize=128)
 def compile_text(text: str, left: str = "", right: str = "") -> Program:
     """Read and compile a text; ParseError says what is wrong with it."""
+    return compile_source(Source(NAME, text), FUNCTIONS, left, right)
+
+
+def compile_source(
+    source: Source, functions: Mapping[str, Function], left: str = "", right: str = ""
+) -> Program:
+    """The same for a template with another name, and with functions of its own."""
+    name, text = source.name, source.text
     if len(text) > MAX_TEMPLATE:
-        raise ParseError(f"template: {NAME}: text is longer than {MAX_TEMPLATE} characters")
+        raise ParseError(f"template: {name}: text is longer than {MAX_TEMPLATE} characters")
     try:
-        trees = parse(Source(NAME, text), left, right, FUNCTIONS)
-        return Program({name: _compiled(tree) for name, tree in trees.items()})
+        trees = parse(source, left, right, functions)
+        return Program({key: _compiled(tree, functions) for key, tree in trees.items()}, name)
     except RecursionError:
         # Only when the caller itself stands near the limit: the depth of a template is bounded.
-        raise ParseError(f"template: {NAME}: templates nest too deep") from None
+        raise ParseError(f"template: {name}: templates nest too deep") from None
 
 
-def _compiled(tree: Tree) -> Template:
-    scope = Scope(tree, FUNCTIONS)
+def _compiled(tree: Tree, functions: Mapping[str, Function]) -> Template:
+    scope = Scope(tree, functions)
     run = body(scope, tree.body)
     return Template(tree.name, run, scope.slots, scope.height)
 
