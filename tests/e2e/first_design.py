@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+from collections.abc import Callable
 from typing import Any
 
 from crossply.kube.kind import Kind
@@ -140,6 +142,16 @@ class FirstDesign:
         )
 
 
+async def whole(s: Scenario, **composition: Any) -> FirstDesign:
+    """All that is needed before something is required."""
+    design = FirstDesign(s)
+    await design.serve_servers()
+    await design.define_sql()
+    await design.publish()
+    await design.compose_sql(**composition)
+    return design
+
+
 def established(definition: Object) -> bool:
     """Whether a definition, as it is now, is in force."""
     generation = definition["metadata"]["generation"]
@@ -156,6 +168,23 @@ def engine(obj: Object) -> Object:
 def sql_name(requirement: Object) -> str:
     """The name of the infrastructure that a requirement refers to."""
     return str((engine(requirement).get("resourceRef") or {}).get("name", ""))
+
+
+def synced_false(*words: str) -> Callable[[Object], bool]:
+    """A check that an object is said to be out of sync, in a message that has these words."""
+
+    def check(obj: Object) -> bool:
+        told = [each for each in (obj.get("status") or {}).get("conditions", ()) if each["type"] == "Synced"]
+        return any(
+            each["status"] == "False" and all(word in each["message"] for word in words) for each in told
+        )
+
+    return check
+
+
+def text(secret: Object, key: str) -> str:
+    """What a Secret has under a key."""
+    return base64.b64decode(secret["data"][key]).decode()
 
 
 MULTIPLY = {"type": "math", "math": {"multiply": 1024}}

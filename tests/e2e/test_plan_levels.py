@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.first_design import FirstDesign
+from tests.e2e.first_design import whole
 from tests.e2e.pipelines import SIZE, entry, patch, resources
 from tests.e2e.planned_things import STATUS, composition
 from tests.e2e.planning import node_of, walk
@@ -86,11 +86,7 @@ def test_a_claim_is_planned_with_its_composite_resource(plan):
 
 def test_a_requirement_is_planned_with_its_infrastructure(plan):
     async def scenario(s, plans):
-        design = FirstDesign(s)
-        await design.serve_servers()
-        await design.define_sql()
-        await design.publish()
-        await design.compose_sql()
+        design = await whole(s)
         body = {
             "apiVersion": design.requirements.api_version,
             "kind": design.requirements.kind,

@@ -1,0 +1,192 @@
+"""The first design (seed 1): what Compositions may compose where, which is used, and what they provide."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from crossply.kube.failures import Invalid
+from tests.e2e.first_design import (
+    COMPOSITION,
+    INFRASTRUCTURE_DEFINITION,
+    READY,
+    FirstDesign,
+    engine,
+    established,
+    synced_false,
+    text,
+    whole,
+)
+from tests.e2e.scenario import COMPOSITION as MODERN_COMPOSITION
+from tests.e2e.scenario import CONFIG_MAP, SECRET, Scenario
+
+pytestmark = pytest.mark.xdist_group("e2e")
+
+TYPE = {"apiVersion": "example.org/v1", "kind": "Any"}
+
+
+@pytest.mark.parametrize(
+    ("details", "told"),
+    [
+        ([{"fromConnectionSecretKey": "endpoint"}], 'no resource provides "username"'),
+        (
+            [
+                {"fromConnectionSecretKey": "endpoint"},
+                {"fromConnectionSecretKey": "username"},
+                {"name": "username", "fromConnectionSecretKey": "admin"},
+            ],
+            '"username" is provided 2 times',
+        ),
+    ],
+)
+def test_a_composition_provides_each_connection_detail_exactly_once(play, details, told):
+    async def scenario(s):
+        design = FirstDesign(s)
+        await design.serve_servers()
+        await design.define_sql()
+        base = {"apiVersion": design.servers.api_version, "kind": "Server", "spec": {}}
+        await design.compose(design.sqls, to=[{"base": base, "connectionDetails": details}])
+        await design.apply(design.sqls, "mine", {"region": "west"})
+        await s.until(design.sqls, "mine", synced_false(told, design.sqls.resource))
+        assert not (await s.client.list(design.servers)).items
+
+    play(scenario)
+
+
+def test_a_default_composition_is_used_and_a_forced_one_beats_the_choice(play):
+    async def scenario(s):
+        design = FirstDesign(s)
+        await design.serve_servers()
+        for name in ("cheap", "dear"):
+            await design.compose_sql(f"{s.id}-{name}")
+        reference = {"apiVersion": COMPOSITION.api_version, "kind": "Composition"}
+        await design.define_sql(defaultComposition={**reference, "name": f"{s.id}-cheap"})
+        await design.apply(design.sqls, "one", {})
+        one = await s.until(design.sqls, "one", lambda sql: engine(sql).get("composedRefs"))
+        assert engine(one)["compositionRef"]["name"] == f"{s.id}-cheap"
+        await design.define_sql(forceComposition={**reference, "name": f"{s.id}-dear"})
+        choice = {"compositionRef": {"name": f"{s.id}-cheap"}}
+        await design.apply(design.sqls, "two", {"infrastructure": choice})
+        two = await s.until(design.sqls, "two", lambda sql: engine(sql).get("composedRefs"))
+        assert engine(two)["compositionRef"]["name"] == f"{s.id}-dear"
+
+    play(scenario)
+
+
+def blog_of(base):
+    return {
+        "base": base,
+        "patches": [{"fromFieldPath": "spec.title", "toFieldPath": "data.title"}],
+        "readinessChecks": [{"type": "None"}],
+    }
+
+
+def test_an_application_composes_in_its_namespace(play):
+    async def scenario(s):
+        design = FirstDesign(s)
+        await design.define_blog()
+        config_map = {"apiVersion": "v1", "kind": "ConfigMap"}
+        await design.compose(design.blogs, to=[blog_of(config_map)])
+        await design.apply(design.blogs, "mine", {"title": "hello"}, s.id)
+        blog = await s.until(design.blogs, "mine", READY)
+        [reference] = blog["spec"]["application"]["composedRefs"]
+        settings = await s.client.get(CONFIG_MAP, reference["name"], s.id)
+        assert settings is not None
+        assert settings["data"] == {"title": "hello"}
+
+    play(scenario)
+
+
+@pytest.mark.parametrize("namespace", ["", "default"])
+def test_an_application_may_not_compose_outside_of_namespaces(play, namespace):
+    async def scenario(s):
+        design = FirstDesign(s)
+        await design.serve_servers()
+        await design.define_blog()
+        base = {"apiVersion": design.servers.api_version, "kind": "Server"}
+        metadata = {"metadata": {"namespace": namespace}} if namespace else {}
+        await design.compose(design.blogs, to=[{"base": {**base, **metadata}}])
+        await design.apply(design.blogs, s.id, {"title": "hello"}, "default")
+        await Scenario(s.client, "default").until(design.blogs, s.id, synced_false("cluster scoped"))
+        assert not (await s.client.list(design.servers)).items
+
+    play(scenario)
+
+
+def test_infrastructure_may_not_compose_in_a_namespace(play):
+    async def scenario(s):
+        design = FirstDesign(s)
+        await design.define_sql(connectionDetails=[])
+        base = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": s.id}}
+        await design.compose(design.sqls, to=[{"base": base}])
+        await design.apply(design.sqls, "mine", {})
+        await s.until(design.sqls, "mine", synced_false("ConfigMap", "namespace"))
+
+    play(scenario)
+
+
+def test_infrastructure_is_composed_of_other_infrastructure_and_passes_on_its_details(play):
+    async def scenario(s):
+        design = await whole(s)
+        stacks = design.sqls._replace(kind="Stack", plural="stacks")
+        wanted = {"crdSpecTemplate": design.template(stacks), "connectionDetails": ["endpoint"]}
+        await design.apply(INFRASTRUCTURE_DEFINITION, stacks.resource, wanted)
+        await s.until(INFRASTRUCTURE_DEFINITION, stacks.resource, established)
+        place = {"writeConnectionSecretToRef": {"namespace": s.id, "name": "inner"}}
+        base = {"apiVersion": design.sqls.api_version, "kind": "Sql", "spec": {"infrastructure": place}}
+        detail = {"fromConnectionSecretKey": "endpoint"}
+        await design.compose(stacks, to=[{"base": base, "connectionDetails": [detail]}])
+        place = {"writeConnectionSecretToRef": {"namespace": s.id, "name": "outer"}}
+        await design.apply(stacks, "mine", {"infrastructure": place})
+        stack = await s.until(stacks, "mine", lambda stack: engine(stack).get("composedRefs"))
+        [reference] = engine(stack)["composedRefs"]
+        sql = await s.until(design.sqls, reference["name"], lambda sql: engine(sql).get("composedRefs"))
+        await design.provide(sql)
+        await s.until(stacks, "mine", READY)
+        secret = await s.until(SECRET, "outer", lambda secret: secret.get("data"))
+        assert {key: text(secret, key) for key in secret["data"]} == {"endpoint": "here"}
+
+    play(scenario)
+
+
+def test_templates_are_composed_in_either_version_of_a_composition(play):
+    async def scenario(s):
+        await s.offer()
+        template = {
+            "name": "settings",
+            "base": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": s.id}},
+            "patches": [{"fromFieldPath": "spec.size", "toFieldPath": "data.size"}],
+            "readinessChecks": [{"type": "None"}],
+        }
+        spec = {
+            "compositeTypeRef": {"apiVersion": s.api_version, "kind": s.xrs.kind},
+            "mode": "Resources",
+            "resources": [template],
+        }
+        await FirstDesign(s).apply(MODERN_COMPOSITION, s.id, spec)
+        await s.claim("mine", {"size": "3"})
+        claim = await s.claim_that_is("mine", READY)
+        [reference] = (await s.composite_of(claim))["spec"]["resourceRefs"]
+        settings = await s.client.get(CONFIG_MAP, reference["name"], s.id)
+        assert settings is not None
+        assert settings["data"] == {"size": "3"}
+
+    play(scenario)
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "told"),
+    [
+        (COMPOSITION, {"to": []}, "spec.compositeTypeRef: Required value"),
+        (COMPOSITION, {"from": TYPE}, "an array of resources is required in Resources mode"),
+        (MODERN_COMPOSITION, {"compositeTypeRef": TYPE}, "an array of pipeline steps is required"),
+        (MODERN_COMPOSITION, {"from": TYPE, "mode": "Else"}, "spec.mode: Unsupported value"),
+    ],
+)
+def test_a_composition_that_cannot_compose_is_refused(play, kind, spec, told):
+    async def scenario(s):
+        with pytest.raises(Invalid, match=re.escape(told)):
+            await FirstDesign(s).apply(kind, s.id, spec)
+
+    play(scenario)
