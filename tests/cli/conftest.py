@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from family_bench import base, write_family
 from tests.kube.embedded import Server
+from tests.packages.peers import docker_registry, pushed
 from trace_world import World, fill
 from xpkg_bench import Run
 
@@ -49,3 +51,20 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         return code, said.out, said.err
 
     return call
+
+
+@pytest.fixture
+def family(tmp_path: Path) -> Path:
+    """The repository of a family of providers."""
+    write_family(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="session")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A registry with the base images of the family."""
+    with docker_registry(tmp_path_factory.mktemp("registry")) as address:
+        for architecture in ("amd64", "arm64"):
+            pushed(address, base(architecture), f"team/base:v1-{architecture}")
+        pushed(address, base("amd64"), "team/base:wrong-arm64")
+        yield address

@@ -3,131 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from aiohttp import web
-from tests.packages.making import archive, image, member
-from tests.packages.peers import PROGRAM, Lying, docker_registry, pushed
-from xpkg_bench import Run, last
+from family_bench import PLATFORMS, TEMPLATE, base, found, kinds, package_of, pulled, real, words
+from tests.packages.peers import Lying
+from xpkg_bench import Run
 
-from crossply.cli import xpkg_batch
 from crossply.packages import media
 from crossply.packages.archive import read_archive
-from crossply.packages.contents import stream_of
+from crossply.packages.archive_writing import write_archive
 from crossply.packages.failures import BuildFailed
 from crossply.packages.family import Naming, parse_platform
-from crossply.packages.image import Image
-from crossply.packages.pulling import Found, manifest, pull_image
-from crossply.packages.references import parse
-from crossply.packages.registry import Registries
 from crossply.packages.registry_failures import NotInRegistry
-from crossply.packages.stream import Package, read
 from crossply.packages.unpacking import unpack
 
 pytestmark = pytest.mark.xdist_group("registry")
-real = pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed")
-PLATFORMS = ("linux_amd64", "linux_arm64")
-TEMPLATE = """\
-apiVersion: meta.pkg.crossplane.io/v1
-kind: Provider
-metadata:
-  name: {{ .Name }}
-  annotations:
-    service: {{ .Service }}
-    colour: {{ .colour }}
-spec:
-  dependsOn:
-  - provider: registry.test/team/provider-family-sky
-    version: ">= 0.0.0"
-"""
-
-
-def crd(kind: str, group: str) -> str:
-    plural = f"{kind.lower()}s"
-    return (
-        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
-        f"metadata: {{name: {plural}.{group}}}\n"
-        f"spec: {{group: {group}, scope: Cluster, names: {{kind: {kind}, plural: {plural}}}, versions: []}}\n"
-    )
-
-
-def base(architecture: str) -> Image:
-    made = image(archive([member("etc/base", architecture.encode())]))
-    inner = {"Entrypoint": ["/usr/local/bin/provider"], "User": "65532"}
-    return made._replace(config={**made.config, "architecture": architecture, "config": inner})
-
-
-@pytest.fixture
-def family(tmp_path: Path) -> Path:
-    """The repository of a family: a template, CRDs of two services, examples of one, programs of both."""
-    files = {
-        "package/crossplane.yaml.tmpl": TEMPLATE,
-        "package/crds/moon.sky.test_craters.yaml": crd("Crater", "moon.sky.test"),
-        "package/crds/deeper/moon.sky.test_seas.yaml": crd("Sea", "moon.sky.test"),
-        "package/crds/moonshine.sky.test_rays.yaml": crd("Ray", "moonshine.sky.test"),
-        "package/crds/sun.sky.test_spots.yaml": crd("Spot", "sun.sky.test"),
-        "package/crds/sun.README.md": "no YAML",
-        "examples/moon/crater.yaml": "apiVersion: moon.sky.test/v1\nkind: Crater\nmetadata: {name: big}\n",
-        **{
-            f"bin/{platform}/{name}": f"{name} {platform}"
-            for platform in PLATFORMS
-            for name in ("moon", "sun")
-        },
-    }
-    for name, text in files.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return tmp_path
-
-
-@pytest.fixture(scope="module")
-def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A registry with the base images."""
-    with docker_registry(tmp_path_factory.mktemp("registry")) as address:
-        for architecture in ("amd64", "arm64"):
-            pushed(address, base(architecture), f"team/base:v1-{architecture}")
-        pushed(address, base("amd64"), "team/base:wrong-arm64")
-        yield address
-
-
-def words(address: str, repository: str = "team") -> list[str]:
-    return [
-        "batch",
-        f"--family-base-image={address}/team/base:v1",
-        "--provider-name=provider-sky",
-        f"--family-package-url-format={address}/{repository}/%s:v1.0.0",
-        "--provider-bin-root=bin",
-        "--template-var=colour=grey",
-    ]
-
-
-def found(text: str) -> Found:
-    async def main() -> Found:
-        async with Registries() as registries:
-            return await manifest(registries, parse(text))
-
-    return asyncio.run(main())
-
-
-def pulled(text: str, directory: Path, architecture: str = "") -> Image:
-    directory.mkdir(exist_ok=True)
-
-    async def main() -> Image:
-        async with Registries() as registries:
-            return (await pull_image(registries, parse(text), str(directory), architecture)).image
-
-    return asyncio.run(main())
-
-
-def package_of(made: Image) -> Package:
-    return read(stream_of(made))
-
-
-def kinds(made: Image) -> list[str]:
-    return [each["spec"]["names"]["kind"] for each in package_of(made).objects]
 
 
 @real
@@ -183,6 +74,33 @@ def test_packages_can_be_stored_and_not_pushed(run: Run, family: Path, registry:
     assert (family / files[0]).read_bytes() == before, "the same files give the same package"
 
 
+def test_base_images_of_a_container_engine_are_used_where_it_has_them(
+    run: Run, family: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Lying()
+    engine.serve("/_ping")
+    for architecture in ("amd64", "arm64"):
+        write_archive(base(architecture), str(family / "saved.tar"))
+        place = f"/images/index.docker.io/build-7/base-{architecture}:latest"
+        engine.serve(f"{place}/json", b"{}")
+        engine.serve(f"{place}/get", (family / "saved.tar").read_bytes())
+
+    async def main() -> tuple[int, str, str]:
+        async with engine.running() as there:
+            monkeypatch.setenv("DOCKER_HOST", f"tcp://{there.address}")
+            stored = ["--build-only", "--store-packages=sun", "--smaller-providers=sun"]
+            line = [*words("registry.test"), "--family-base-image=build-7/base", *stored]
+            return await asyncio.to_thread(run, *line)
+
+    assert asyncio.run(main()) == (0, "", "")
+    for platform in PLATFORMS:
+        made = read_archive(str(family / platform / "provider-sky-sun-v1.0.0.xpkg"))
+        root = family / f"root-{platform}"
+        root.mkdir()
+        unpack(made, str(root))
+        assert platform == f"linux_{(root / 'etc/base').read_text()}"
+
+
 @real
 def test_overrides_say_what_else_belongs_to_a_service(run: Run, family: Path, registry: str) -> None:
     for platform in PLATFORMS:
@@ -233,158 +151,6 @@ def test_variables_come_from_a_file_and_from_flags(run: Run, family: Path, regis
         "phase-full": "there",
         "pair": "a: 3\n",
     }
-
-
-@real
-def test_what_fails_does_not_keep_the_others_and_all_failures_are_told(
-    run: Run, family: Path, registry: str
-) -> None:
-    code, _, err = run(
-        *words(registry, "some"), "--smaller-providers=mars,moon,venus", "--crd-group-override=mars=*"
-    )
-    assert code == 1
-    assert "try: programs are at <provider-bin-root>/<OS>_<arch>/<service>" in err
-    assert "warning: the package of venus has no CRDs" in err
-    assert "processing of at least one smaller provider has failed: \n" in err
-    for service in ("mars", "venus"):
-        path = f"{family}/bin/linux_amd64/{service}"
-        begin = f'\nfailed to process smaller provider package for "{service}": failed to read "{service}" '
-        end = f"from path: {path}: open {path}: no such file or directory"
-        assert f"{begin}provider binary for linux_amd64 platform {end}" in err
-    assert kinds(pulled(f"{registry}/some/provider-sky-moon:v1.0.0", family / "blobs")) == ["Sea", "Crater"]
-
-
-MISTAKES = [
-    ("--platform=linux", 1, "failed to parse platform name. Expected syntax is <OS>_<arch>: linux"),
-    ("--concurrency=-1", 80, '--concurrency: expected a valid 64 bit uint but got "-1"'),
-    ("--provider-bin-root=nowhere", 80, "no such file or directory"),
-    ("--family-package-url-format=registry.test/x:v1", 1, 'format "registry.test/x:v1" does not contain %s'),
-    (
-        "--family-package-url-format=%s",
-        1,
-        'failed to push smaller provider package: moon: failed to parse package tag "provider-sky-moon": ',
-    ),
-    ("--package-metadata-template=no.tmpl", 1, "smaller provider metadata template is not valid: open "),
-    ("--crd-root=nowhere", 1, "failed to initialize the CRD parser backend: lstat "),
-    ("--service-metadata=nowhere", 1, "failed to load service metadata file; check the file path and YAML"),
-    ("--service-metadata=list.yaml", 1, "it is not a map of services"),
-    ("--service-metadata=text.yaml", 1, 'service metadata (service "moon"): it is not a map of variables'),
-    (
-        "--service-metadata=nested.yaml",
-        1,
-        'metadata (service "moon"): variable "deep": a variable is a scalar or a list of scalars',
-    ),
-    (
-        "--package-metadata-template=unknown.tmpl",
-        1,
-        'template is not valid: template: unknown.tmpl:1: function "upper" not defined',
-    ),
-    (
-        "--package-metadata-template=odd.tmpl",
-        1,
-        "using: map[Name:provider-sky-moon Service:moon colour:grey]: template: odd.tmpl:1:",
-    ),
-    (
-        "--package-metadata-template=empty.tmpl",
-        1,
-        "smaller provider package: moon: not exactly one package meta",
-    ),
-]
-
-
-@real
-@pytest.mark.parametrize(("flag", "code", "told"), MISTAKES, ids=[row[0] for row in MISTAKES])
-def test_mistakes_are_told(run: Run, family: Path, registry: str, flag: str, code: int, told: str) -> None:
-    (family / "list.yaml").write_text("[moon]")
-    (family / "text.yaml").write_text("moon: full")
-    (family / "nested.yaml").write_text("moon: {deep: [{a: b}]}")
-    (family / "unknown.tmpl").write_text("{{ .Name | upper }}")
-    (family / "odd.tmpl").write_text('{{ dict "a" }}')
-    (family / "empty.tmpl").write_text("")
-    found_code, out, err = run(*words(registry, "mistakes"), "--smaller-providers=moon", flag)
-    assert (found_code, out.partition(" ")[0]) == (code, "Usage:" if code == 80 else "")
-    assert told in last(err)
-
-
-@real
-def test_a_base_image_that_is_missing_or_for_another_platform_is_told(
-    run: Run, family: Path, registry: str
-) -> None:
-    code, _, err = run(*words(registry), f"--family-base-image={registry}/team/base:v7")
-    assert code == 1
-    assert f"failed to get the base image {registry}/team/base:v7-amd64: " in last(err)
-    assert "check the repository and the tag" in err
-    code, _, err = run(
-        *words(registry), f"--family-base-image={registry}/team/base:wrong", "--platform=linux_arm64"
-    )
-    assert code == 1
-    assert (
-        last(err)
-        == f"the base image {registry}/team/base:wrong-arm64 is for linux_amd64, not for linux_arm64"
-    )
-
-
-def test_flags_that_are_needed_are_asked_for(run: Run) -> None:
-    code, _, err = run("batch", "--provider-name=x")
-    assert code == 80
-    assert "missing flags: --family-base-image=STRING, --family-package-url-format=STRING" in err
-
-
-class Moody(Lying):
-    """A registry that has a base image, and takes manifests only after so many refusals."""
-
-    def __init__(self, refusals: int, status: int) -> None:
-        super().__init__()
-        self.refusals, self.status = refusals, status
-        self.asked = 0
-
-    async def _handle(self, request: web.Request) -> web.StreamResponse:
-        if request.method == "POST":
-            return web.Response(status=202, headers={"Location": "/upload"})
-        if request.method != "PUT":
-            return await super()._handle(request)
-        await request.read()
-        if "/manifests/" not in request.path:
-            return web.Response(status=201)
-        self.asked += 1
-        return web.Response(status=201 if self.asked > self.refusals else self.status)
-
-
-RETRIES = [
-    (2, 500, "--push-retry=3", 0, 3, "it is tried until it succeeds"),
-    (9, 500, "--push-retry=1", 1, 2, "it is tried so often"),
-    (9, 403, "--push-retry=3", 1, 1, "who may not is not heard again"),
-]
-
-
-@pytest.mark.parametrize(
-    ("refusals", "status", "flag", "code", "asked", "why"), RETRIES, ids=[row[5] for row in RETRIES]
-)
-def test_pushing_is_tried_again(
-    run: Run,
-    family: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    refusals: int,
-    status: int,
-    flag: str,
-    code: int,
-    asked: int,
-    why: str,
-) -> None:
-    monkeypatch.setattr(xpkg_batch, "FIRST_PAUSE", 0.01)
-    moody = Moody(refusals, status)
-    moody.serve_image(base("amd64"), "team/base", "v1-amd64")
-
-    async def main() -> tuple[int, str, str]:
-        async with moody.running() as there:
-            line = [*words(there.address), "--smaller-providers=moon", "--platform=linux_amd64", flag]
-            return await asyncio.to_thread(run, *line)
-
-    found_code, _, err = asyncio.run(main())
-    assert (found_code, moody.asked) == (code, asked), why
-    if code:
-        told = "failed to push smaller provider package: moon: failed to push package file moon-linux_amd64: "
-        assert told in last(err)
 
 
 FILES = [

@@ -17,6 +17,7 @@ from crossply.packages.building import Built, Plan, build, default_file
 from crossply.packages.contents import NoStream, stream_of
 from crossply.packages.failures import BadArchive
 from crossply.packages.image import EMPTY, digest
+from crossply.packages.layer_writing import Entry, write_file_layer, write_layer
 from crossply.packages.stream import read
 from tests.packages.making import archive, image, member
 
@@ -266,3 +267,14 @@ def test_uncompressed_layers_are_compressed(tmp_path: Path) -> None:
     (tmp_path / "image.tar").write_bytes(buffer.getvalue())
     blob = read_archive(str(tmp_path / "image.tar")).layers[0].blob
     assert gzip.decompress(blob.open().read()) == plain
+
+
+def test_a_layer_of_a_large_file_is_that_of_its_bytes_and_stays_out_of_memory(tmp_path: Path) -> None:
+    data = b"program" * 100_000
+    (tmp_path / "program").write_bytes(data)
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    written = write_file_layer(str(tmp_path / "program"), "bin/program", 0o755, str(kept))
+    wanted = write_layer([Entry("bin/program", data, 0o755)])
+    assert (written.diff_id, written.blob.digest) == (wanted.diff_id, wanted.blob.digest)
+    assert [path.stat().st_size for path in kept.iterdir()] == [written.blob.size]
