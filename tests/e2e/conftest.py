@@ -23,7 +23,7 @@ from tests.packages.peers import certificate, docker_registry
 
 COMPOSED = composing(allowing([""], ["configmaps", "secrets"]))
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
-FLAGS = ("--function-timeout", "5s")
+FLAGS = ("--function-timeout", "5s", "--enable-operations")
 """So that a function which hangs is told of soon."""
 
 

@@ -21,7 +21,7 @@ from crossply.cli.observing import (
 from crossply.cli.package_flags import TRUST_FLAGS, local_package_settings, words_of_trust
 from crossply.cli.serving import run_plane, stop_requested
 from crossply.cli.spec import Command, Flag, Invocation
-from crossply.cli.work_flags import CONTROLLED_ROLLOUT, FUNCTION_TIMEOUT
+from crossply.cli.work_flags import CONTROLLED_ROLLOUT, FUNCTION_TIMEOUT, OPERATIONS
 from crossply.errors import CrossplyError
 
 TYPE_CHECKING = False
@@ -68,6 +68,8 @@ def _detach(invocation: Invocation) -> int:
         command.append("--in-memory")
     command += ["--function-timeout", f"{invocation['function-timeout']}s"]
     command.append(f"--enable-controlled-rollout={str(invocation['enable-controlled-rollout']).lower()}")
+    if invocation["enable-operations"]:
+        command.append("--enable-operations")
     command += words_of_trust(invocation)
     command += words_of(invocation)
     with open(os.path.join(data, LOG_FILE), "w") as log:
@@ -129,6 +131,7 @@ async def _serve(invocation: Invocation) -> None:
             options = Options(
                 function_seconds=invocation["function-timeout"],
                 rollout=invocation["enable-controlled-rollout"],
+                operations=invocation["enable-operations"],
                 packages=local_package_settings(invocation, os.path.join(data, "packages")),
                 images=os.path.join(data, "images"),
                 runtimes=RuntimeSettings(ON_ONE_MACHINE),
@@ -203,6 +206,7 @@ COMMAND = Command(
         ),
         FUNCTION_TIMEOUT,
         CONTROLLED_ROLLOUT,
+        OPERATIONS,
         *TRUST_FLAGS,
         metrics_port(0, HERE_ONLY),
         LOG_FORMAT,

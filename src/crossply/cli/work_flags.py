@@ -38,9 +38,16 @@ CONTROLLED_ROLLOUT = Flag(
     default=True,
     env="ENABLE_CONTROLLED_ROLLOUT",
 )
+OPERATIONS = Flag(
+    "enable-operations",
+    "Have Operations, CronOperations and WatchOperations: pipelines that run once, on a schedule, or "
+    "whenever something changes.",
+    env="ENABLE_OPERATIONS",
+)
 WORK_FLAGS = (
     FUNCTION_TIMEOUT,
     CONTROLLED_ROLLOUT,
+    OPERATIONS,
     Flag(
         "max-concurrent-reconciles",
         "How many objects of a kind are reconciled at once.",
@@ -129,6 +136,7 @@ def options_of(invocation: Invocation) -> Options:
             cooldown=invocation["circuit-breaker-cooldown"],
         ),
         rollout=invocation["enable-controlled-rollout"],
+        operations=invocation["enable-operations"],
         keeper=invocation["keeper"] or "",
         packages=package_settings(invocation),
     )

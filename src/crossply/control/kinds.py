@@ -6,6 +6,7 @@ from crossply.kube.kind import Kind
 
 _EXTENSIONS = "apiextensions.crossplane.io"
 _PACKAGES = "pkg.crossplane.io"
+_OPERATIONS = "ops.crossplane.io"
 
 DEFINITION = Kind(_EXTENSIONS, "v1", "CompositeResourceDefinition", "compositeresourcedefinitions", False)
 INFRASTRUCTURE_DEFINITION = Kind(
@@ -26,6 +27,9 @@ PROVIDER_REVISION = Kind(_PACKAGES, "v1", "ProviderRevision", "providerrevisions
 LOCK = Kind(_PACKAGES, "v1beta1", "Lock", "locks", False)
 IMAGE_CONFIG = Kind(_PACKAGES, "v1beta1", "ImageConfig", "imageconfigs", False)
 RUNTIME_CONFIG = Kind(_PACKAGES, "v1beta1", "DeploymentRuntimeConfig", "deploymentruntimeconfigs", False)
+OPERATION = Kind(_OPERATIONS, "v1alpha1", "Operation", "operations", False)
+CRON_OPERATION = Kind(_OPERATIONS, "v1alpha1", "CronOperation", "cronoperations", False)
+WATCH_OPERATION = Kind(_OPERATIONS, "v1alpha1", "WatchOperation", "watchoperations", False)
 CRD = Kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions", False)
 CLUSTER_ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", False)
 CLUSTER_ROLE_BINDING = Kind(

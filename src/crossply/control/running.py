@@ -30,6 +30,8 @@ from crossply.control.kinds import (
     PUBLICATION,
     REVISION,
 )
+from crossply.control.operations.crds import operation_crds
+from crossply.control.operations.following import follow_operations
 from crossply.control.options import Options
 from crossply.control.packages.fetching import Fetching
 from crossply.control.packages.installing_work import follow_revisions
@@ -47,6 +49,7 @@ from crossply.kube.cache import Cache
 from crossply.kube.client import Client
 from crossply.kube.shared_queue import SharedQueue
 from crossply.kube.shares import Alone, Shares
+from crossply.values import Object
 
 _CONCURRENCY = 4
 _EVENTS_SECONDS = 5.0
@@ -109,6 +112,8 @@ class ControlPlane:
         crds.wake(DEFINITION.kind, self._follow(OfferController(plane), plane.caches.acquire(DEFINITION)))
         crds.wake(PUBLICATION.kind, self._follow_publications(roles))
         self._follow_packages()
+        if self._options.operations:
+            follow_operations(plane, self._follow)
         await self._protection.start()
         self._sharing = asyncio.create_task(self._shares.run())
 
@@ -187,8 +192,11 @@ class ControlPlane:
         await asyncio.gather(
             client.apply(NAMESPACE, HOME, MANAGER),
             *([] if self._plane.keeper else [standing_roles.install(client, MANAGER)]),
-            *(client.apply(CRD, crd, MANAGER) for crd in core_crds()),
+            *(client.apply(CRD, crd, MANAGER) for crd in self._crds()),
         )
+
+    def _crds(self) -> list[Object]:
+        return [*core_crds(), *(operation_crds() if self._options.operations else ())]
 
     def _follow(self, controller: Controller, cache: Cache) -> Wake:
         """Have a controller look at everything in a cache; returns how to have it look at one again."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from crossply.kinds.composition import Step, parse_steps
@@ -34,6 +35,40 @@ def parse_operation(obj: Object) -> Operation:
     spec = Fields(obj, error=OperationError).object("spec")
     limit = spec.integer("retryLimit")
     return Operation(parse_steps(spec), RETRY_LIMIT if limit is None else limit)
+
+
+def read_template(template: Fields) -> Object:
+    """The metadata and spec of Operations to make, known to have the shape that is built on."""
+    metadata = template.object("metadata")
+    for maps in ("labels", "annotations"):
+        metadata.string_map(maps)
+    metadata.items("ownerReferences")
+    return {"metadata": metadata.as_dict(), "spec": template.object("spec").as_dict()}
+
+
+def from_template(
+    template: Object,
+    name: str,
+    labels: Mapping[str, str],
+    owner: tuple[str, str, str],
+    annotations: Mapping[str, str] = {},
+) -> Object:
+    """An Operation of a template; `owner` is the kind, the name and the UID of what makes it."""
+    metadata: Object = {**template["metadata"], "name": name}
+    metadata["labels"] = {**(metadata.get("labels") or {}), **labels}
+    if annotations:
+        metadata["annotations"] = {**(metadata.get("annotations") or {}), **annotations}
+    kind, owner_name, uid = owner
+    reference = {
+        "apiVersion": API_VERSION,
+        "kind": kind,
+        "name": owner_name,
+        "uid": uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+    metadata["ownerReferences"] = [*(metadata.get("ownerReferences") or ()), reference]
+    return {"apiVersion": API_VERSION, "kind": "Operation", "metadata": metadata, "spec": template["spec"]}
 
 
 def with_watched(operation: Object, watched: Object) -> Object:

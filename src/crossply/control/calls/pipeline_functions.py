@@ -78,13 +78,13 @@ class PipelineFunctions:
         """The revision that a step calls, if it says what it can do and this is not part of it."""
         return self._choices.lacking(self._choices.wanted(step), capability)
 
-    async def call(self, step: Step, request: Request) -> Answer:
-        """Ask the step's function, unless its last answer to the same question is still good."""
+    async def call(self, step: Step, request: Request, anew: bool = False) -> Answer:
+        """Ask the step's function, unless its last answer is still good and nobody wants to ask anew."""
         if step.container is not None:
             return await self.containers.call(step, request, self._seconds)
         wanted = self._choices.wanted(step)
         bound = self._chosen.get(wanted) or self._bind(wanted)
-        if bound.pure:
+        if bound.pure or anew:
             return await bound.call(step.name, request, self._seconds)
         known = self.answers.find(bound.key, request, bound.kept_as)
         bound.meter.looked_up(known is not None)

@@ -33,8 +33,10 @@ from crossply.kube.discovery import UnknownKind
 class ClusterAnswers:
     """Answers for one reconcile: within it, what is read twice is read once."""
 
-    def __init__(self, plane: Plane, interests: set[Interest]) -> None:
+    def __init__(self, plane: Plane, interests: set[Interest], anew: bool = False) -> None:
+        """With `anew`, functions are asked also where an answer of before would still be good."""
         self._plane = plane
+        self._anew = anew
         self._selected: dict[str, list[Snapshot]] = {}
         self.interests = interests
         """All that was read is added to it."""
@@ -74,7 +76,7 @@ class ClusterAnswers:
         return await self._plane.schemas.find(ask.selector.api_version, ask.selector.kind)
 
     async def _call(self, ask: Call) -> Response:
-        answer = await self._plane.functions.call(ask.step, ask.request)
+        answer = await self._plane.functions.call(ask.step, ask.request, self._anew)
         if answer.good_for > 0 and (not self.look_again_after or answer.good_for < self.look_again_after):
             self.look_again_after = answer.good_for
         await self._note_watched(answer.response.requirements)

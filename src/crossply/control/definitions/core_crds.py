@@ -55,6 +55,13 @@ def core_crds() -> list[Object]:
     ]
 
 
+def composition_pipeline() -> Object:
+    """The schema of the steps of a pipeline."""
+    (composition,) = [crd for crd in core_crds() if crd["metadata"]["name"] == COMPOSITION.resource]
+    pipeline: Object = _spec_of(composition["spec"]["versions"][0])["properties"]["pipeline"]
+    return pipeline
+
+
 @cache
 def core_names() -> frozenset[str]:
     """What they are called."""

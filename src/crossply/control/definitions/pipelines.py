@@ -11,6 +11,7 @@ import orjson
 
 from crossply.compose.events import WARNING, Event, StatusCondition
 from crossply.compose.verdict import SYNCED
+from crossply.control.calls.capabilities import lacking
 from crossply.control.conditions import VALID_PIPELINE, with_conditions
 from crossply.control.kinds import REVISION
 from crossply.control.plane import Plane
@@ -63,16 +64,9 @@ async def mark(plane: Plane, revision: Object) -> Object:
 
 
 def _verdict(plane: Plane, revision: Object) -> StatusCondition:
-    lacking = [
-        f'function "{step.function}" (active revision "{name}") is missing required capabilities: '
-        f"{COMPOSITION_CAPABILITY}"
-        for step in parse_revision(revision).pipeline.steps
-        if (name := plane.functions.lacking(step, COMPOSITION_CAPABILITY))
-    ]
-    if not lacking:
+    told = lacking(plane.functions, parse_revision(revision).pipeline.steps, COMPOSITION_CAPABILITY)
+    if not told:
         return VALID_PIPELINE
-    # Several steps may call the same function.
-    told = "; ".join(dict.fromkeys(lacking))
     return StatusCondition(VALID_PIPELINE.type, "False", "MissingCapabilities", told)
 
 

@@ -31,6 +31,7 @@ _BASES = {
         ((_RBAC,), ("clusterrolebindings", "rolebindings"), _ALL),
         (("apiextensions.crossplane.io",), ("*",), _ALL),
         (("pkg.crossplane.io",), ("*",), _ALL),
+        (("ops.crossplane.io",), ("*",), _ALL),
         (("apiextensions.k8s.io",), ("customresourcedefinitions",), _READ),
     ),
     "edit": (
@@ -39,12 +40,14 @@ _BASES = {
         (("",), ("namespaces",), _READ),
         (("apiextensions.crossplane.io",), ("*",), _ALL),
         (("pkg.crossplane.io",), ("*",), _ALL),
+        (("ops.crossplane.io",), ("*",), _ALL),
     ),
     "view": (
         (("",), ("events",), _READ),
         (("",), ("namespaces",), _READ),
         (("apiextensions.crossplane.io",), ("*",), _READ),
         (("pkg.crossplane.io",), ("*",), _READ),
+        (("ops.crossplane.io",), ("*",), _READ),
     ),
     "browse": (
         (("",), ("events",), _READ),

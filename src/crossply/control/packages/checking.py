@@ -16,7 +16,11 @@ from crossply.values.semver_constraints import satisfies
 from crossply.version import COMPATIBLE_CROSSPLANE
 
 COMPOSITION = "composition"
-LOCAL_META: Object = {"kind": "Function", "metadata": {}, "spec": {}}
+LOCAL_META: Object = {
+    "kind": "Function",
+    "metadata": {},
+    "spec": {"capabilities": ["composition", "operation"]},
+}
 """What stands for the description of a Function that needs no package."""
 _SHORT_ID = re.compile(r"-([0-9a-f]{12})$")
 _OURS = ("crossply.dev/", "render.crossplane.io/")

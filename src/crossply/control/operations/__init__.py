@@ -1,0 +1,1 @@
+"""Operations: pipelines that run once, on a schedule, or whenever something changes."""

@@ -1,0 +1,142 @@
+"""Running an Operation to its end: its pipeline, then what that wants, then never again.
+
+What fails is tried again, after a second and then ever later, until the Operation has failed as often as it
+may. Its status is written before anything is called: who reads an old version of it cannot run it twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import orjson
+
+from crossply.compose.errors import ComposeError, OperationResourceError, StepNotRun
+from crossply.compose.events import WARNING, Event, StatusCondition
+from crossply.compose.metadata import metadata_of, uid_of
+from crossply.compose.operating import (
+    RUNNING,
+    SUCCEEDED,
+    VALID_PIPELINE,
+    Wish,
+    after_failure,
+    at_the_limit,
+    failures_of,
+    is_complete,
+    operate,
+    reason_of,
+    with_applied,
+    with_outputs,
+    with_status,
+)
+from crossply.compose.pipeline import Told
+from crossply.compose.verdict import SYNCED
+from crossply.control.calls.capabilities import lacking
+from crossply.control.composites.answering import ClusterAnswers
+from crossply.control.kinds import OPERATION
+from crossply.control.plane import Plane
+from crossply.errors import CrossplyError
+from crossply.kinds.operation import Operation, parse_operation
+from crossply.values import Object
+
+CAPABILITY = "operation"
+MANAGER = "ops.crossplane.io/operation/"
+"""And the UID of the Operation: who owns the fields that it applies."""
+INVALID_PIPELINE = "InvalidPipeline"
+_SECONDS = 120.0
+_LONGEST_PAUSE = 60.0
+
+
+class OperationController:
+    """Runs Operations."""
+
+    name = "operations"
+
+    def __init__(self, plane: Plane) -> None:
+        self._plane = plane
+        self.operations = plane.caches.acquire(OPERATION)
+        self._not_before: dict[str, float] = {}
+        """When what failed may be tried again, by UID."""
+
+    async def reconcile(self, name: str) -> float | None:
+        """Run one Operation, unless it is over, or has to wait."""
+        data = self.operations.get("", name)
+        operation: Object = orjson.loads(data) if data is not None else {}
+        if not operation or metadata_of(operation).get("deletionTimestamp") or is_complete(operation):
+            self._not_before.pop(uid_of(operation), None)
+            return None
+        pause = self._not_before.get(uid_of(operation), 0.0) - time.monotonic()
+        return pause if pause > 0 else await self._attempt(operation)
+
+    async def _attempt(self, operation: Object) -> float | None:
+        parsed = parse_operation(operation)
+        now = self._plane.now
+        if failures_of(operation) >= parsed.retry_limit:
+            await self._write(at_the_limit(operation, parsed.retry_limit, now()))
+            return None
+        operation = await self._write(with_status(operation, (RUNNING,), now()))
+        missing = lacking(self._plane.functions, parsed.steps, CAPABILITY)
+        if missing:
+            problem = f"function capability check failed: {missing}"
+            invalid = StatusCondition(VALID_PIPELINE.type, "False", "MissingCapabilities", problem)
+            return await self._fail(operation, Event(WARNING, INVALID_PIPELINE, problem), invalid)
+        operation = with_status(operation, (VALID_PIPELINE,), now())
+        return await self._run(operation, parsed)
+
+    async def _run(self, operation: Object, parsed: Operation) -> float | None:
+        told = Told()
+        try:
+            wishes = await self._operate(parsed, told)
+        except ComposeError as problem:
+            self._tell(operation, told)
+            return await self._fail(with_outputs(operation, told), _event(problem))
+        self._tell(operation, told)
+        operation = with_outputs(operation, told)
+        for wish in wishes:
+            try:
+                operation = with_applied(operation, await self._apply(wish, uid_of(operation)))
+            except ComposeError as problem:
+                return await self._fail(operation, _event(problem))
+        await self._write(with_status(operation, (SYNCED, SUCCEEDED), self._plane.now()))
+        return None
+
+    async def _operate(self, parsed: Operation, told: Told) -> tuple[Wish, ...]:
+        # Every Operation asks anew: that is what it is for.
+        answers = ClusterAnswers(self._plane, set(), anew=True)
+        try:
+            async with asyncio.timeout(_SECONDS):
+                return (await answers.drive(operate(parsed, {}, told))).wishes
+        except TimeoutError:
+            raise StepNotRun(f"the pipeline did not end within {_SECONDS:.0f} s") from None
+
+    async def _apply(self, wish: Wish, uid: str) -> Object:
+        plane, obj = self._plane, wish.object
+        try:
+            kind = await plane.discovery.kind_for(obj["apiVersion"], obj["kind"])
+            return await plane.client.apply(kind, obj, MANAGER + uid)
+        except CrossplyError as problem:
+            raise OperationResourceError(
+                f"cannot apply desired resource: {problem}", hint=problem.hint
+            ) from problem
+
+    def _tell(self, operation: Object, told: Told) -> None:
+        for event in told.events:
+            self._plane.recorder.record(operation, event)
+
+    async def _fail(self, operation: Object, event: Event, *others: StatusCondition) -> float:
+        """Note a failure; gives how long to wait before the next try."""
+        self._plane.recorder.record(operation, event)
+        failed = after_failure(operation, event.message, self._plane.now(), *others)
+        pause: float = min(2.0 ** (failures_of(failed) - 1), _LONGEST_PAUSE)
+        self._not_before[uid_of(operation)] = time.monotonic() + pause
+        await self._write(failed)
+        return pause
+
+    async def _write(self, operation: Object) -> Object:
+        written = await self._plane.keeping.update_status(OPERATION, operation)
+        self.operations.learn(written)
+        return written
+
+
+def _event(problem: ComposeError) -> Event:
+    return Event(WARNING, reason_of(problem), str(problem))

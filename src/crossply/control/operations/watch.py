@@ -1,0 +1,168 @@
+"""WatchOperations: an Operation for everything they watch, and for every change of it.
+
+Each has a cache of what it watches. What changes in it waits here until the WatchOperation is looked at,
+and of what changes several times before that only the last counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import orjson
+
+from crossply.compose.events import StatusCondition
+from crossply.compose.metadata import metadata_of
+from crossply.compose.verdict import PAUSED, SYNCED, failed
+from crossply.control.kinds import WATCH_OPERATION
+from crossply.control.operations.making import GARBAGE_COLLECT, REPLACE_RUNNING, Maker, is_paused
+from crossply.control.packages.finalizer import hold
+from crossply.control.plane import Plane
+from crossply.errors import CrossplyError
+from crossply.kinds.operation_history import (
+    Child,
+    beyond_limits,
+    last_created,
+    last_successful,
+    running,
+    timestamp,
+)
+from crossply.kinds.watch_operation import (
+    FINALIZER,
+    LABEL,
+    WatchOperation,
+    as_deleted,
+    operation_for,
+    parse_watch_operation,
+)
+from crossply.kube.cache import Cache
+from crossply.kube.selection import Selection
+from crossply.values import Object
+
+ACTIVE = StatusCondition("Watching", "True", "WatchActive")
+FAILED = StatusCondition("Watching", "False", "WatchFailed")
+WATCH_PAUSED = StatusCondition("Watching", "False", "WatchPaused")
+ESTABLISH = "EstablishWatched"
+_AGAIN = 5.0
+"""Seconds after which a kind that is not there is looked for again."""
+
+
+class _Watched(NamedTuple):
+    """What one WatchOperation watches."""
+
+    cache: Cache
+    end: Callable[[], None]
+    changed: dict[tuple[str, str], Object]
+
+
+class WatchOperationController:
+    """Makes the Operations of WatchOperations."""
+
+    name = "watchoperations"
+
+    def __init__(self, plane: Plane) -> None:
+        self._plane = plane
+        self.maker = Maker(plane, WATCH_OPERATION, LABEL)
+        self.wake: Callable[[str], None] = lambda name: None
+        """Has a WatchOperation looked at again."""
+        self._watched: dict[str, _Watched] = {}
+
+    async def reconcile(self, name: str) -> float | None:
+        """Watch what a WatchOperation is about, and make the Operations that are due."""
+        found = self.maker.get(name)
+        if found is None:
+            self._leave(name)
+            await self._let_go(name)
+            return None
+        if is_paused(found):
+            self._leave(name)
+            await self.maker.write(found, (WATCH_PAUSED, PAUSED))
+            return None
+        model = parse_watch_operation(found)
+        try:
+            watched = await self._watch(model)
+        except CrossplyError as problem:
+            sentence = f"cannot start watched resource controller watches: {problem}"
+            self.maker.tell(found, ESTABLISH, sentence)
+            await self.maker.write(found, (FAILED._replace(message=sentence), failed(sentence)))
+            return _AGAIN
+        await self._make(found, model, watched)
+        await self._show(found, model, watched)
+        return None
+
+    async def _watch(self, model: WatchOperation) -> _Watched:
+        kind = await self._plane.discovery.kind_for(model.api_version, model.kind)
+        labels = ",".join(f"{key}={value}" for key, value in sorted(model.labels.items()))
+        selection = Selection(model.namespace if kind.namespaced else "", labels)
+        watched = self._watched.get(model.name)
+        if watched is not None:
+            if (watched.cache.kind, watched.cache.selection) == (kind, selection):
+                return watched
+            self._leave(model.name)
+        cache = self._plane.caches.acquire(kind, selection)
+        changed: dict[tuple[str, str], Object] = {}
+        end = cache.subscribe(self._noticing(model.name, changed))
+        self._watched[model.name] = watched = _Watched(cache, end, changed)
+        await cache.readable()
+        for data in cache.objects():
+            obj = orjson.loads(data)
+            changed.setdefault((metadata_of(obj).get("namespace", ""), obj["metadata"]["name"]), obj)
+        return watched
+
+    def _noticing(
+        self, name: str, changed: dict[tuple[str, str], Object]
+    ) -> Callable[[str, tuple[str, str], bytes | None, bytes | None], None]:
+        def notice(change: str, key: tuple[str, str], old: bytes | None, new: bytes | None) -> None:
+            if new is not None:
+                changed[key] = orjson.loads(new)
+            elif old is not None:
+                changed[key] = as_deleted(orjson.loads(old), self._plane.now())
+            self.wake(name)
+
+        return notice
+
+    async def _make(self, found: Object, model: WatchOperation, watched: _Watched) -> None:
+        while watched.changed:
+            key = next(iter(watched.changed))
+            operation = operation_for(model, watched.changed[key])
+            children = self.maker.children(model.name)
+            busy = running(children)
+            exists = any(child.name == operation["metadata"]["name"] for child in children)
+            if not exists and not (busy and model.concurrency == "Forbid"):
+                if model.concurrency == "Replace":
+                    await self.maker.delete(found, busy, REPLACE_RUNNING)
+                await self.maker.create(found, operation)
+            watched.changed.pop(key, None)
+
+    async def _show(self, found: Object, model: WatchOperation, watched: _Watched) -> None:
+        children = self.maker.children(model.name)
+        garbage = beyond_limits(children, model.successful_limit, model.failed_limit)
+        await self.maker.delete(found, garbage, GARBAGE_COLLECT)
+        shown = {**(found.get("status") or {}), **_history(children)}
+        shown["watchingResources"] = len(watched.cache)
+        await self.maker.write({**found, "status": shown}, (ACTIVE, SYNCED))
+
+    async def _let_go(self, name: str) -> None:
+        """Nothing of ours holds a WatchOperation; what another control plane left there is let go of."""
+        data = self.maker.makers.get("", name)
+        if data is not None:
+            obj = orjson.loads(data)
+            await hold(self._plane.keeping, WATCH_OPERATION, obj, FINALIZER, held=False, manager="crossply")
+
+    def _leave(self, name: str) -> None:
+        watched = self._watched.pop(name, None)
+        if watched is not None:
+            watched.end()
+            self._plane.caches.release(watched.cache)
+
+
+def _history(children: list[Child]) -> Object:
+    """What a WatchOperation shows of its Operations; times stay when those are gone."""
+    shown: Object = {"runningOperationRefs": [{"name": name} for name in running(children)]}
+    for field, time in (
+        ("lastScheduleTime", last_created(children)),
+        ("lastSuccessfulTime", last_successful(children)),
+    ):
+        if time is not None:
+            shown[field] = timestamp(time)
+    return shown

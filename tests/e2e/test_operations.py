@@ -1,0 +1,238 @@
+"""Operations (reference: ops §§1 to 3): pipelines that run once, on a schedule, or when something changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.compose.messages import (
+    SECOND,
+    SEVERITY_FATAL,
+    SEVERITY_NORMAL,
+    Resource,
+    Response,
+    Result,
+    State,
+)
+from crossply.control.kinds import CRON_OPERATION, OPERATION, WATCH_OPERATION
+from crossply.kube.client import Client
+from tests.e2e.pipelines import calling, served
+from tests.e2e.scenario import CONFIG_MAP, Scenario, condition
+from tests.e2e.things import message_of, until_told
+
+pytestmark = pytest.mark.xdist_group("e2e")
+
+SUCCEEDED = condition("Succeeded", "True", "PipelineSuccess")
+WATCHED = "ops.crossplane.io/watched-resource"
+
+
+def wanting(*objects, **more):
+    return Response(State(None, {f"it-{n}": Resource(obj) for n, obj in enumerate(objects)}), **more)
+
+
+def config_map(s, name, **data):
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": s.id},
+        "data": data,
+    }
+
+
+def made(s, kind, *steps, name="it", **spec):
+    """An Operation of these steps, or something that makes such."""
+    pipeline = {"mode": "Pipeline", "pipeline": list(steps)}
+    spec = {**pipeline, **spec} if kind is OPERATION else {"operationTemplate": {"spec": pipeline}, **spec}
+    return {
+        "apiVersion": kind.api_version,
+        "kind": kind.kind,
+        "metadata": {"name": f"{s.id}-{name}"},
+        "spec": spec,
+    }
+
+
+async def children(s: Scenario, label: str, name: str = "it"):
+    import orjson
+
+    found = await s.client.list(OPERATION, label_selector=f"ops.crossplane.io/{label}={s.id}-{name}")
+    return [orjson.loads(data) for data in found.items]
+
+
+def test_an_operation_applies_what_its_pipeline_wants_and_never_runs_again(play):
+    """It owns the fields that it applies, and nothing else; what it puts out is in its status."""
+    calls = []
+
+    def function(request):
+        calls.append(request)
+        (found,) = request.required_resources["settings"]
+        name = found.object["metadata"]["name"]
+        namespace = found.object["metadata"]["namespace"]
+        obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}}
+        told = (Result(SEVERITY_NORMAL, "looked"),)
+        return wanting({**obj, "data": {"seen": "yes"}}, results=told, output={"count": 1.0}, ttl=60 * SECOND)
+
+    async def scenario(s, address):
+        await s.client.create(CONFIG_MAP, config_map(s, "settings", mine="stays"))
+        required = {"requirementName": "settings", "apiVersion": "v1", "kind": "ConfigMap"}
+        required |= {"name": "settings", "namespace": s.id}
+        step = await calling(s, address, requirements={"requiredResources": [required]})
+        await s.client.create(OPERATION, made(s, OPERATION, step))
+        operation = await s.until(OPERATION, f"{s.id}-it", SUCCEEDED)
+        applied = await s.client.get(CONFIG_MAP, "settings", s.id)
+        assert applied["data"] == {"mine": "stays", "seen": "yes"}
+        assert "ownerReferences" not in applied["metadata"]
+        uid = operation["metadata"]["uid"]
+        managers = {each["manager"] for each in applied["metadata"]["managedFields"]}
+        assert f"ops.crossplane.io/operation/{uid}" in managers
+        status = operation["status"]
+        assert status["pipeline"] == [{"step": "tell", "output": {"count": 1}}]
+        assert status["appliedResourceRefs"] == [
+            {"apiVersion": "v1", "kind": "ConfigMap", "name": "settings", "namespace": s.id}
+        ]
+        assert condition("Synced", "True", "ReconcileSuccess")(operation)
+        assert condition("ValidPipeline", "True", "ValidPipeline")(operation)
+        await until_told(s, operation, "Normal", "RunPipelineStep", 'Pipeline step "tell": looked')
+        # Another one asks anew, though the answer to the same question would still be good.
+        await s.client.create(OPERATION, made(s, OPERATION, step, name="again"))
+        await s.until(OPERATION, f"{s.id}-again", SUCCEEDED)
+        assert len(calls) == 2
+        again = {"metadata": {"annotations": {"touched": "yes"}}}
+        await s.client.patch_merge(OPERATION, f"{s.id}-it", again)
+        await s.until(OPERATION, f"{s.id}-it", SUCCEEDED)
+        assert len(calls) == 2
+        await s.client.delete(OPERATION, f"{s.id}-it")
+        assert (await s.client.get(CONFIG_MAP, "settings", s.id))["data"]["seen"] == "yes"
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_an_operation_that_fails_is_tried_again_until_it_may_not(play):
+    calls = []
+
+    def function(request):
+        calls.append(request)
+        if request.input["mode"] == "always" or len(calls) == 1:
+            return Response(results=(Result(SEVERITY_FATAL, "not now"),))
+        return wanting(output={"tries": float(len(calls))})
+
+    async def scenario(s, address):
+        given = {"apiVersion": "example.org/v1", "kind": "Mode"}
+        step = await calling(s, address, input={**given, "mode": "once"})
+        await s.client.create(OPERATION, made(s, OPERATION, step))
+        operation = await s.until(OPERATION, f"{s.id}-it", SUCCEEDED)
+        assert operation["status"]["failures"] == 1
+        assert operation["status"]["pipeline"][0]["output"] == {"tries": 2}
+        step = await calling(s, address, input={**given, "mode": "always"})
+        await s.client.create(OPERATION, made(s, OPERATION, step, name="never", retryLimit=2))
+        operation = await s.until(
+            OPERATION, f"{s.id}-never", condition("Succeeded", "False", "PipelineError")
+        )
+        assert message_of(operation, "Succeeded") == "failure limit of 2 reached"
+        assert operation["status"]["failures"] == 2
+        assert len(calls) == 4
+        told = 'pipeline step "tell" returned a fatal result: not now'
+        await until_told(s, operation, "Warning", "FunctionInvocation", told)
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_what_cannot_be_applied_is_told(play):
+    def function(request):
+        return wanting({"apiVersion": "no.such.group/v1", "kind": "Nothing", "metadata": {"name": "x"}})
+
+    async def scenario(s, address):
+        step = await calling(s, address)
+        await s.client.create(OPERATION, made(s, OPERATION, step, retryLimit=1))
+        operation = await s.until(OPERATION, f"{s.id}-it", condition("Succeeded", "False"))
+        (event,) = [each for each in await s.events(operation) if each[1] == "InvalidResource"]
+        assert event[2].startswith("cannot apply desired resource: ")
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_a_cron_operation_makes_operations_on_its_schedule_and_keeps_some(play):
+    async def scenario(s, address):
+        step = await calling(s, address)
+        cron = made(s, CRON_OPERATION, step, schedule="@every 1s", successfulHistoryLimit=1)
+        await s.client.create(CRON_OPERATION, cron)
+        first = await s.eventually(lambda: children(s, "cronoperation"))
+        assert first[0]["metadata"]["ownerReferences"][0]["kind"] == "CronOperation"
+        name = first[0]["metadata"]["name"]
+        await s.until_gone(OPERATION, name)  # newer ones came, and one is kept
+        found = await s.until(
+            CRON_OPERATION, f"{s.id}-it", lambda cron: "lastSuccessfulTime" in cron["status"]
+        )
+        assert condition("Scheduling", "True", "ScheduleActive")(found)
+        paused = {"metadata": {"annotations": {"crossplane.io/paused": "true"}}}
+        await s.client.patch_merge(CRON_OPERATION, f"{s.id}-it", paused)
+        await s.until(CRON_OPERATION, f"{s.id}-it", condition("Scheduling", "False", "SchedulePaused"))
+        wrong = {"metadata": {"annotations": None}, "spec": {"schedule": "soon"}}
+        await s.client.patch_merge(CRON_OPERATION, f"{s.id}-it", wrong)
+        found = await s.until(
+            CRON_OPERATION, f"{s.id}-it", condition("Scheduling", "False", "ScheduleInvalid")
+        )
+        assert "expected exactly 5 fields, found 1: [soon]" in message_of(found, "Scheduling")
+
+    with served(lambda request: wanting()) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_a_watch_operation_makes_an_operation_for_every_change_of_what_it_watches(play):
+    seen = []
+
+    def function(request):
+        (found,) = request.required_resources[WATCHED] or (None,)
+        seen.append(None if found is None else found.object["data"])
+        return wanting()
+
+    async def scenario(s, address):
+        await s.client.create(CONFIG_MAP, config_map(s, "other", n="0"))
+        step = await calling(s, address)
+        labels = {"watched": s.id}
+        watch = {"apiVersion": "v1", "kind": "ConfigMap", "matchLabels": labels, "namespace": s.id}
+        await s.client.create(WATCH_OPERATION, made(s, WATCH_OPERATION, step, watch=watch))
+        await s.until(WATCH_OPERATION, f"{s.id}-it", condition("Watching", "True", "WatchActive"))
+        it = config_map(s, "settings", n="1")
+        it["metadata"]["labels"] = labels
+        await s.client.create(CONFIG_MAP, it)
+        await until_seen(s, {"n": "1"})
+        found = await s.until(
+            WATCH_OPERATION, f"{s.id}-it", lambda obj: obj["status"].get("watchingResources") == 1
+        )
+        await s.client.patch_merge(CONFIG_MAP, "settings", {"data": {"n": "2"}}, s.id)
+        await until_seen(s, {"n": "2"})
+        await s.client.delete(CONFIG_MAP, "settings", s.id)
+        await until_seen(s, None)
+        assert {"n": "0"} not in seen
+        (child, *_) = await children(s, "watchoperation")
+        assert child["metadata"]["annotations"]["ops.crossplane.io/watched-resource-name"] == "settings"
+        await s.until(WATCH_OPERATION, f"{s.id}-it", lambda obj: obj["status"].get("watchingResources") == 0)
+        await s.client.delete(WATCH_OPERATION, f"{s.id}-it")
+        await s.until_gone(OPERATION, child["metadata"]["name"])
+        assert found["status"]["lastScheduleTime"]
+
+    async def until_seen(s, data):
+        async def look():
+            return data in seen
+
+        await s.eventually(look)
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_a_watch_operation_of_a_kind_that_is_not_there_waits_for_it(play):
+    async def scenario(s):
+        watch = {"apiVersion": f"{s.group}/v1", "kind": "Nothing"}
+        step = {"step": "x", "functionRef": {"name": "none"}}
+        await s.client.create(WATCH_OPERATION, made(s, WATCH_OPERATION, step, watch=watch))
+        found = await s.until(WATCH_OPERATION, f"{s.id}-it", condition("Watching", "False", "WatchFailed"))
+        assert message_of(found, "Watching").startswith("cannot start watched resource controller watches: ")
+        await delete(s.client, f"{s.id}-it")
+
+    async def delete(client: Client, name: str) -> None:
+        assert await client.delete(WATCH_OPERATION, name)
+
+    play(scenario)
