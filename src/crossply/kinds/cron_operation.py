@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from crossply.kinds.fields import Fields, KindError
+from crossply.kinds.operation import from_template, read_template
 from crossply.kinds.operation_history import (
     FAILED_LIMIT,
     SUCCESSFUL_LIMIT,
@@ -27,7 +28,6 @@ from crossply.kinds.operation_history import (
 from crossply.values import Object, cron
 from crossply.values.goquote import quote
 
-API_VERSION = "ops.crossplane.io/v1alpha1"
 LABEL = "ops.crossplane.io/cronoperation"
 """The label of an Operation that names the CronOperation it was made by."""
 
@@ -85,7 +85,7 @@ def parse_cron_operation(obj: Object) -> CronOperation:
         concurrency=spec.text("concurrencyPolicy"),
         successful_limit=_or_default(spec.integer("successfulHistoryLimit"), SUCCESSFUL_LIMIT),
         failed_limit=_or_default(spec.integer("failedHistoryLimit"), FAILED_LIMIT),
-        template=_template(spec.object("operationTemplate")),
+        template=read_template(spec.object("operationTemplate")),
         last_schedule=moment(status.text("lastScheduleTime")),
         last_success=moment(status.text("lastSuccessfulTime")),
     )
@@ -110,26 +110,8 @@ def decide(obj: Object, children: Sequence[Child], now: datetime) -> Decision:
 
 def new_operation(model: CronOperation, slot: datetime) -> Object:
     """The Operation of a scheduled time; its name makes it the only one."""
-    metadata: Object = model.template["metadata"]
-    owner = {
-        "apiVersion": API_VERSION,
-        "kind": "CronOperation",
-        "name": model.name,
-        "uid": model.uid,
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
-    return {
-        "apiVersion": API_VERSION,
-        "kind": "Operation",
-        "metadata": {
-            **metadata,
-            "name": _name(model, slot),
-            "labels": {**(metadata.get("labels") or {}), LABEL: model.name},
-            "ownerReferences": [*(metadata.get("ownerReferences") or []), owner],
-        },
-        "spec": model.template["spec"],
-    }
+    owner = ("CronOperation", model.name, model.uid)
+    return from_template(model.template, _name(model, slot), {LABEL: model.name}, owner)
 
 
 def _at_its_time(
@@ -177,14 +159,6 @@ def _status(model: CronOperation, children: Sequence[Child]) -> Object:
         "runningOperationRefs": [{"name": name} for name in running(children)],
     }
     return {field: value for field, value in shown.items() if value}
-
-
-def _template(template: Fields) -> Object:
-    """The metadata and spec of Operations, known to have the shape that is built on."""
-    metadata = template.object("metadata")
-    metadata.string_map("labels")
-    metadata.items("ownerReferences")
-    return {"metadata": metadata.as_dict(), "spec": template.object("spec").as_dict()}
 
 
 def _or_default(limit: int | None, default: int) -> int:
