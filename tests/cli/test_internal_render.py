@@ -199,7 +199,6 @@ ONE_OF = "render request must set exactly one of: composite, operation, cron_ope
     ("nothing", b"", ONE_OF),
     ("no input", b"\x0a\x00", ONE_OF),
     ("two inputs", b"\x12\x00\x1a\x00", ONE_OF),
-    ("an operation", b"\x1a\x00", "rendering of operation is not supported"),
     ("garbage", b"\xff" * 100, "cannot unmarshal render request: "),
     ("half a message", b"\x12\x7f\x0a", "cannot unmarshal render request: "),
 )

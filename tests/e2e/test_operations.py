@@ -145,8 +145,12 @@ def test_what_cannot_be_applied_is_told(play):
         step = await calling(s, address)
         await s.client.create(OPERATION, made(s, OPERATION, step, retryLimit=1))
         operation = await s.until(OPERATION, f"{s.id}-it", condition("Succeeded", "False"))
-        (event,) = [each for each in await s.events(operation) if each[1] == "InvalidResource"]
-        assert event[2].startswith("cannot apply desired resource: ")
+
+        async def told():
+            return [each[2] for each in await s.events(operation) if each[1] == "InvalidResource"]
+
+        (said,) = await s.eventually(told)
+        assert said.startswith("cannot apply desired resource: ")
 
     with served(function) as address:
         play(lambda s: scenario(s, address))

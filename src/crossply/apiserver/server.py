@@ -33,7 +33,7 @@ from crossply.apiserver.status import StatusError, bad_request, no_such_path, to
 from crossply.apiserver.streaming import Watches, add_warnings
 from crossply.apiserver.watching import Watch
 from crossply.apiserver.world import World
-from crossply.kinds.durations import parse_duration
+from crossply.values.durations import parse_duration
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
 _READS = frozenset({"get", "list", "head", "watch"})

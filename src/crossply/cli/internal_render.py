@@ -32,8 +32,12 @@ PIPELINE_FATAL = 3
 def run(invocation: Invocation) -> int:
     """Read the request, render, write the response."""
     given = read_request(sys.stdin.buffer.read())
+    if not isinstance(given, CompositeInput):
+        from crossply.cli.internal_render_operations import answer
+
+        return answer(given, invocation["timeout"])
     world = World([*given.observed, *given.required_resources], given.credentials, given.required_schemas)
-    with _Addresses(given.functions, invocation["timeout"]) as addresses:
+    with Addresses(given.functions, invocation["timeout"]) as addresses:
         rendering = Rendering(machinery_for(given.composite, given.definition), world, addresses.call)
         try:
             rendered = _render(rendering, given)
@@ -66,7 +70,7 @@ def _write(rendered: Rendered) -> None:
     sys.stdout.buffer.write(response_bytes(rendered))
 
 
-class _Addresses:
+class Addresses:
     """The functions of a request, each at its address."""
 
     def __init__(self, functions: Mapping[str, str], timeout: float) -> None:
@@ -84,7 +88,7 @@ class _Addresses:
             )
         return runner(request, max(self._deadline - monotonic(), 0.001))
 
-    def __enter__(self) -> _Addresses:
+    def __enter__(self) -> Addresses:
         return self
 
     def __exit__(self, *_: object) -> None:

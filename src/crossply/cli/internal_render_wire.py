@@ -6,11 +6,12 @@ an object, and OpenAPI documents have more. The generated messages serve as the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from crossply.compose.events import Event
 from crossply.compose.messages import ResourceSelector, SchemaSelector
+from crossply.compose.operation_rendering import RenderedOperation
 from crossply.compose.rendering import Rendered
 from crossply.errors import CrossplyError
 from crossply.values import Object
@@ -37,6 +38,32 @@ class EngineRequestError(CrossplyError):
     hint = "internal render is called by other programs; to render files use: crossply render"
 
 
+class OperationInput(NamedTuple):
+    """An Operation to render, with all that the engine may need for it."""
+
+    operation: Object
+    functions: dict[str, str]
+    """The address of each function by its name."""
+    required_resources: list[Object]
+    credentials: list[Object]
+    required_schemas: list[Object]
+
+
+class CronInput(NamedTuple):
+    """A CronOperation whose Operation of a time is wanted."""
+
+    cron_operation: Object
+    seconds: int | None
+    """Of the scheduled time; nothing for now."""
+
+
+class WatchInput(NamedTuple):
+    """A WatchOperation whose Operation for a resource is wanted."""
+
+    watch_operation: Object
+    watched: Object
+
+
 class CompositeInput(NamedTuple):
     """A composite resource to render, with all that the engine may need for it."""
 
@@ -51,35 +78,73 @@ class CompositeInput(NamedTuple):
     definition: Object | None
 
 
-def read_request(data: bytes) -> CompositeInput:
-    """The composite resource that a RenderRequest asks to render."""
+Input = CompositeInput | OperationInput | CronInput | WatchInput
+
+
+def read_request(data: bytes) -> Input:
+    """What a RenderRequest asks to render."""
     try:
         given = _chunks(data)
-        kinds = [name for number, name in _INPUTS.items() if number in given]
-        if kinds == ["composite"]:
-            return _composite_input(_chunks(b"".join(given[2])))
+        numbers = [number for number in _INPUTS if number in given]
+        if len(numbers) == 1:
+            return _READERS[numbers[0]](_chunks(b"".join(given[numbers[0]])))
     except (StructError, IndexError, UnicodeDecodeError) as problem:
         raise EngineRequestError(f"cannot unmarshal render request: {problem}") from None
-    if len(kinds) == 1:
-        raise EngineRequestError(
-            f"rendering of {kinds[0]} is not supported", hint="only composite resources are"
-        )
     raise EngineRequestError(f"render request must set exactly one of: {', '.join(_INPUTS.values())}")
 
 
 def _composite_input(given: _Chunks) -> CompositeInput:
-    functions = [_chunks(function) for function in given.get(3, ())]
     return CompositeInput(
         composite=_object(b"".join(given.get(1, ()))),
         composition=_object(b"".join(given.get(2, ()))),
-        # Of two functions of one name the first counts.
-        functions={_text(f, 1): _text(f, 2) for f in reversed(functions)},
-        observed=[_object(chunk) for chunk in given.get(4, ())],
-        required_resources=[_object(chunk) for chunk in given.get(5, ())],
-        credentials=[_object(chunk) for chunk in given.get(6, ())],
-        required_schemas=[_object(chunk) for chunk in given.get(7, ())],
+        functions=_functions(given, 3),
+        observed=_objects(given, 4),
+        required_resources=_objects(given, 5),
+        credentials=_objects(given, 6),
+        required_schemas=_objects(given, 7),
         definition=_object(b"".join(given[8])) if 8 in given else None,
     )
+
+
+def _operation_input(given: _Chunks) -> OperationInput:
+    return OperationInput(
+        operation=_object(b"".join(given.get(1, ()))),
+        functions=_functions(given, 2),
+        required_resources=_objects(given, 3),
+        credentials=_objects(given, 4),
+        required_schemas=_objects(given, 5),
+    )
+
+
+def _cron_input(given: _Chunks) -> CronInput:
+    seconds = None
+    if 2 in given:
+        time = b"".join(given[2])
+        # A time of the epoch's first second has no bytes; fractions of a second have no meaning here.
+        seconds = read_varint(time, 1)[0] if time[:1] == b"\x08" else 0
+    return CronInput(_object(b"".join(given.get(1, ()))), seconds)
+
+
+def _watch_input(given: _Chunks) -> WatchInput:
+    return WatchInput(_object(b"".join(given.get(1, ()))), _object(b"".join(given.get(2, ()))))
+
+
+_READERS: dict[int, Callable[[_Chunks], Input]] = {
+    2: _composite_input,
+    3: _operation_input,
+    4: _cron_input,
+    5: _watch_input,
+}
+
+
+def _functions(given: _Chunks, number: int) -> dict[str, str]:
+    """The address of each function by its name; of two of one name the first counts."""
+    functions = [_chunks(function) for function in given.get(number, ())]
+    return {_text(function, 1): _text(function, 2) for function in reversed(functions)}
+
+
+def _objects(given: _Chunks, number: int) -> list[Object]:
+    return [_object(chunk) for chunk in given.get(number, ())]
 
 
 def _chunks(data: bytes) -> _Chunks:
@@ -118,6 +183,25 @@ def response_bytes(rendered: Rendered) -> bytes:
         )
     )
     return _field(1, b"") + _field(2, output)
+
+
+def operation_bytes(rendered: RenderedOperation) -> bytes:
+    """The RenderResponse that tells what an Operation did."""
+    output = b"".join(
+        (
+            b"" if rendered.operation is None else _field(1, encode_struct(rendered.operation)),
+            *(_field(2, encode_struct(obj)) for obj in rendered.applied),
+            *(_field(3, _event(event)) for event in rendered.events),
+            *(_field(4, encode_struct(told)) for told in map(_selector, rendered.required_resources)),
+            *(_field(5, encode_struct(told)) for told in map(_schema_selector, rendered.required_schemas)),
+        )
+    )
+    return _field(1, b"") + _field(3, output)
+
+
+def made_bytes(operation: Object, *, by_watch: bool) -> bytes:
+    """The RenderResponse with the Operation that a CronOperation or a WatchOperation makes."""
+    return _field(1, b"") + _field(5 if by_watch else 4, _field(1, encode_struct(operation)))
 
 
 def _field(number: int, payload: bytes) -> bytes:

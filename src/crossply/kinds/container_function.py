@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from crossply.kinds.durations import parse_duration
 from crossply.kinds.fields import Fields
 from crossply.values import Object
+from crossply.values.durations import parse_duration
 
 DEFAULT_ENDPOINT = "unix-abstract:crossplane/fn/default.sock"
 """Where a runner listens that is nobody's in particular."""

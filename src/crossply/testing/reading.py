@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.kinds.durations import parse_duration
 from crossply.kinds.fields import Fields, KindError
 from crossply.testing.reading_expectations import read_expectation
 from crossply.testing.snapshots import file_name
@@ -20,6 +19,7 @@ from crossply.testing.suite import (
     Suite,
     Surroundings,
 )
+from crossply.values.durations import parse_duration
 from crossply.values.paths import PathError, parse
 from crossply.values.yaml import Document
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 from crossply.compose.metadata import annotations_of
-from crossply.kinds.durations import parse_duration
 from crossply.values import Object
+from crossply.values.durations import parse_duration
 
 POLL = "crossplane.io/poll-interval"
 _JITTER = 0.1

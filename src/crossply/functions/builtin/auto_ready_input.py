@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from crossply.compose.messages import SECOND, Request
 from crossply.functions.builtin.input_decoding import OBJECT, InputError, decode, struct, text
-from crossply.kinds.durations import parse_duration
 from crossply.values import Object
+from crossply.values.durations import parse_duration
 
 __all__ = ["InputError", "read_input", "time_to_live"]
 

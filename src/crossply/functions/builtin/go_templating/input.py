@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from crossply.compose.messages import SECOND, Request
 from crossply.functions.builtin.input_decoding import OBJECT, InputError, array, decode, struct, text
-from crossply.kinds.durations import parse_duration
 from crossply.values import Object
+from crossply.values.durations import parse_duration
 
 __all__ = ["Input", "InputError", "read_input"]
 

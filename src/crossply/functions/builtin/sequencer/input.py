@@ -14,7 +14,7 @@ from crossply.functions.builtin.input_decoding import (
     struct,
     text,
 )
-from crossply.kinds.durations import parse_duration
+from crossply.values.durations import parse_duration
 
 __all__ = ["Input", "InputError", "Rule", "read_input"]
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from crossply.compose.messages import SECOND, Request
 from crossply.functions.builtin.input_decoding import OBJECT, InputError, array, decode, mapping, struct, text
-from crossply.kinds.durations import parse_duration
 from crossply.values import Object
+from crossply.values.durations import parse_duration
 
 __all__ = ["Input", "InputError", "read_input"]
 

@@ -12,8 +12,8 @@ import orjson
 
 from crossply.functions.builtin.starlark.libraries import Wrong
 from crossply.functions.builtin.starlark.resources import labelled, skipped_body
-from crossply.kinds.durations import parse_duration
 from crossply.values import Object
+from crossply.values.durations import parse_duration
 
 UNSET = "\x00unset"
 """What stands for an argument that was not given, where None means something."""

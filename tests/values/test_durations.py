@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.kinds.durations import parse_duration
+from crossply.values.durations import parse_duration
 
 
 @pytest.mark.parametrize(

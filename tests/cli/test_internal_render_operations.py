@@ -1,0 +1,119 @@
+"""Operations in the engine's wire format, spoken with a real process."""
+
+from __future__ import annotations
+
+import pytest
+from google.protobuf.json_format import MessageToDict
+from render_workbench import CONFIG_MAP, Bench, serving
+
+from crossply.functions.proto.render.v1alpha1.render_pb2 import RenderRequest, RenderResponse
+from crossply.functions.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
+
+API = "ops.crossplane.io/v1alpha1"
+STEP = {"step": "tell", "functionRef": {"name": "f"}}
+SPEC = {"mode": "Pipeline", "pipeline": [STEP]}
+SETTINGS = {**CONFIG_MAP, "metadata": {"name": "settings", "namespace": "default", "uid": "u"}}
+
+
+@pytest.fixture
+def bench(tmp_path):
+    return Bench(tmp_path)
+
+
+def exchange(bench, request):
+    done = bench.run(stdin=request.SerializeToString(), command=("internal", "render"))
+    said = done.stderr.decode()
+    assert "internal error" not in said
+    return done.returncode, RenderResponse.FromString(done.stdout), said
+
+
+def asked(address, **required):
+    request = RenderRequest()
+    given = request.operation
+    given.operation.update({"apiVersion": API, "kind": "Operation", "metadata": {"name": "op"}, "spec": SPEC})
+    given.functions.add(name="f", address=address)
+    for obj in required.values():
+        given.required_resources.add().update(obj)
+    return request
+
+
+def wants_settings(data, context):
+    """A function that asks for an object, and gives up where there is none."""
+    request = RunFunctionRequest.FromString(data)
+    reply = RunFunctionResponse()
+    wanted = reply.requirements.resources["settings"]
+    wanted.api_version, wanted.kind, wanted.match_name, wanted.namespace = (
+        "v1",
+        "ConfigMap",
+        "settings",
+        "default",
+    )
+    found = request.required_resources["settings"].items if "settings" in request.required_resources else None
+    if found:
+        reply.desired.resources["it"].resource.CopyFrom(found[0].resource)
+        reply.results.add(severity=3, message="hello")
+    elif found is not None:
+        reply.results.add(severity=1, message="no settings")
+    return reply.SerializeToString()
+
+
+def test_an_operation_is_answered_with_what_it_applies_and_tells(bench):
+    with serving(wants_settings) as address:
+        code, response, said = exchange(bench, asked(address, settings=SETTINGS))
+    assert (code, said) == (0, "")
+    out = response.operation
+    assert MessageToDict(out.applied_resources[0]) == SETTINGS
+    conditions = {
+        each["type"]: each["reason"] for each in MessageToDict(out.operation)["status"]["conditions"]
+    }
+    assert conditions["Succeeded"] == "PipelineSuccess"
+    assert [(event.reason, event.message) for event in out.events] == [
+        ("RunPipelineStep", 'Pipeline step "tell": hello')
+    ]
+    assert MessageToDict(out.required_resources[0])["matchName"] == "settings"
+
+
+def test_a_fatal_result_exits_3_and_tells_what_was_asked_for(bench):
+    with serving(wants_settings) as address:
+        code, response, said = exchange(bench, asked(address))
+    assert code == 3
+    assert 'cannot render operation: pipeline step "tell" returned a fatal result: no settings' in said
+    assert response.operation.operation["status"]["failures"] == 1
+    assert len(response.operation.required_resources) == 1
+    assert response.operation.events[-1].reason == "FunctionInvocation"
+
+
+def template(kind, **spec):
+    given = {"operationTemplate": {"spec": SPEC}, **spec}
+    return {"apiVersion": API, "kind": kind, "metadata": {"name": "it", "uid": "u"}, "spec": given}
+
+
+@pytest.mark.parametrize("seconds", [0, 1700000000])
+def test_the_operation_of_a_schedule_is_made(bench, seconds):
+    request = RenderRequest()
+    request.cron_operation.cron_operation.update(template("CronOperation", schedule="@daily"))
+    request.cron_operation.scheduled_time.FromSeconds(seconds)
+    code, response, _ = exchange(bench, request)
+    assert code == 0
+    made = MessageToDict(response.cron_operation.operation)
+    assert made["metadata"]["name"] == f"it-{seconds}"
+    assert made["metadata"]["labels"] == {"ops.crossplane.io/cronoperation": "it"}
+
+
+def test_the_operation_for_a_watched_resource_is_made(bench):
+    request = RenderRequest()
+    watch = {"apiVersion": "v1", "kind": "ConfigMap"}
+    request.watch_operation.watch_operation.update(template("WatchOperation", watch=watch))
+    request.watch_operation.watched_resource.update(SETTINGS)
+    code, response, _ = exchange(bench, request)
+    assert code == 0
+    (step,) = MessageToDict(response.watch_operation.operation)["spec"]["pipeline"]
+    assert step["requirements"]["requiredResources"] == [
+        {
+            "requirementName": "ops.crossplane.io/watched-resource",
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "name": "settings",
+            "namespace": "default",
+        }
+    ]

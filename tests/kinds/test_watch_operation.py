@@ -1,0 +1,81 @@
+"""WatchOperations: which Operation a resource gets, and what its name depends on."""
+
+from __future__ import annotations
+
+from crossply.kinds.watch_operation import as_deleted, operation_for, parse_watch_operation
+
+STEP = {"step": "a", "functionRef": {"name": "f"}, "requirements": {"requiredSchemas": []}}
+WATCH = {
+    "metadata": {"name": "wo", "uid": "w"},
+    "spec": {
+        "watch": {"apiVersion": "apps/v1", "kind": "Deployment"},
+        "operationTemplate": {
+            "metadata": {"labels": {"mine": "stays"}, "annotations": {"mine": "too"}},
+            "spec": {"pipeline": [STEP, {**STEP, "step": "b"}]},
+        },
+    },
+}
+DEPLOYMENT = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"namespace": "ns", "name": "d", "uid": "u1", "resourceVersion": "42"},
+}
+
+
+def made(watched):
+    return operation_for(parse_watch_operation(WATCH), watched)
+
+
+def changed(**metadata):
+    return {**DEPLOYMENT, "metadata": {**DEPLOYMENT["metadata"], **metadata}}
+
+
+def test_an_operation_tells_which_resource_it_is_for():
+    operation = made(DEPLOYMENT)
+    assert operation["metadata"]["name"] == "wo-066ed0b", "the name that Crossplane gives it"
+    assert operation["metadata"]["labels"] == {"mine": "stays", "ops.crossplane.io/watchoperation": "wo"}
+    assert operation["metadata"]["annotations"] == {
+        "mine": "too",
+        "ops.crossplane.io/watched-resource-apiversion": "apps/v1",
+        "ops.crossplane.io/watched-resource-kind": "Deployment",
+        "ops.crossplane.io/watched-resource-name": "d",
+        "ops.crossplane.io/watched-resource-namespace": "ns",
+        "ops.crossplane.io/watched-resource-resourceversion": "42",
+    }
+    (owner,) = operation["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["name"], owner["uid"], owner["controller"]) == (
+        "WatchOperation",
+        "wo",
+        "w",
+        True,
+    )
+
+
+def test_every_step_is_given_the_resource_and_keeps_what_it_required():
+    for step in made(DEPLOYMENT)["spec"]["pipeline"]:
+        assert step["requirements"]["requiredSchemas"] == []
+        (wanted,) = step["requirements"]["requiredResources"]
+        assert (wanted["name"], wanted["namespace"]) == ("d", "ns")
+    assert "requiredResources" not in STEP["requirements"], "the template is not changed"
+
+
+def test_the_same_state_has_the_same_operation_and_another_state_another():
+    names = {
+        made(each)["metadata"]["name"]
+        for each in (
+            DEPLOYMENT,
+            changed(),
+            changed(resourceVersion="43"),
+            changed(uid="u2"),
+            changed(deletionTimestamp="2026-01-01T00:00:00Z"),
+            as_deleted(DEPLOYMENT, "2026-01-01T00:00:00Z"),
+        )
+    }
+    assert len(names) == 5
+
+
+def test_what_is_gone_is_told_as_deleted():
+    gone = as_deleted(DEPLOYMENT, "2026-01-01T00:00:00Z")
+    assert gone["metadata"]["deletionTimestamp"] == "2026-01-01T00:00:00Z"
+    assert gone["metadata"]["resourceVersion"] == "ops.crossplane.io/synthetic-deleted"
+    assert DEPLOYMENT["metadata"]["resourceVersion"] == "42"
