@@ -14,7 +14,7 @@ from crossply.functions.builtin.go_templating.nodes import Bool, NumberNode, Str
 from crossply.functions.builtin.go_templating.rendering import Evaluate, Frame
 from crossply.functions.builtin.go_templating.scope import Compiled
 from crossply.functions.builtin.go_templating.signatures import ANY, VALUE
-from crossply.functions.builtin.go_templating.sites import Site
+from crossply.functions.builtin.go_templating.sites import Place
 from crossply.functions.builtin.go_templating.values import (
     NO_VALUE,
     Duration,
@@ -81,7 +81,7 @@ def _without_no_value(run: Evaluate) -> Evaluate:
     return untyped
 
 
-def fitting(go_name: str, site: Site) -> Callable[[Any], Any]:
+def fitting(go_name: str, site: Place) -> Callable[[Any], Any]:
     """`fit` for the result of the command before, which is never boxed."""
     if go_name == ANY:
         return lambda value: None if value is NO_VALUE else value
@@ -89,7 +89,7 @@ def fitting(go_name: str, site: Site) -> Callable[[Any], Any]:
     return lambda value: value if value.__class__ is expected else fit(value, go_name, site, boxed=False)
 
 
-def fit(value: Any, go_name: str, site: Site, boxed: bool) -> Any:
+def fit(value: Any, go_name: str, site: Place, boxed: bool) -> Any:
     """The value if it can be assigned to the type; else Go's error."""
     if go_name == VALUE:
         return value
@@ -117,7 +117,7 @@ def nil_of(go_name: str) -> Any:
     return _NILS.get(go_name, type(None))()
 
 
-def fixed(node: Constant, go_name: str, site: Site) -> Evaluate:
+def fixed(node: Constant, go_name: str, site: Place) -> Evaluate:
     """A constant as an argument. One that does not fit fails when it is used, not when it is compiled."""
     try:
         value = constant(node, go_name, site)
@@ -126,7 +126,7 @@ def fixed(node: Constant, go_name: str, site: Site) -> Evaluate:
     return lambda frame, dot: value
 
 
-def constant(node: Constant, go_name: str, site: Site) -> Any:
+def constant(node: Constant, go_name: str, site: Place) -> Any:
     """A constant as a value of the type; ExecError when it cannot be one."""
     if go_name in (ANY, VALUE):
         return ideal(node, site)
@@ -148,11 +148,11 @@ def constant(node: Constant, go_name: str, site: Site) -> Any:
     raise site.error(f"can't handle {node} for arg of type {go_name}")
 
 
-def _refuse(node: Constant, wanted: str, site: Site) -> Any:
+def _refuse(node: Constant, wanted: str, site: Place) -> Any:
     raise site.error(f"expected {wanted}; found {node}")
 
 
-def ideal(node: Constant, site: Site) -> Any:
+def ideal(node: Constant, site: Place) -> Any:
     """A constant where any type will do: the way it is written decides."""
     if isinstance(node, Bool):
         return node.value

@@ -26,7 +26,7 @@ from crossply.functions.builtin.go_templating.nodes import (
 from crossply.functions.builtin.go_templating.rendering import Evaluate, Frame
 from crossply.functions.builtin.go_templating.scope import Compiled, Scope
 from crossply.functions.builtin.go_templating.signatures import ANY, VALUE, Function, FunctionFailed
-from crossply.functions.builtin.go_templating.sites import Site
+from crossply.functions.builtin.go_templating.sites import LastOf, Place
 from crossply.functions.builtin.go_templating.values import NO_VALUE, Ints, Structure, go_type
 
 Stage = Callable[[Frame, Any, Any], Any]
@@ -66,7 +66,8 @@ def call(
     invoke = _invoker(name.name, function, scope.at(whole))
     evaluate = tuple(each.run for each in compiled)
     if name.name in ("and", "or"):
-        return Compiled(_short_circuit(evaluate, name.name == "or"), last, boxed=True)
+        decided = LastOf(tuple(each.last for each in compiled) or (site,))
+        return Compiled(_short_circuit(evaluate, name.name == "or", decided), decided, boxed=True)
     if not piped:
         return Compiled(_plain_call(evaluate, invoke), last, boxed=True)
     fit = arguments.fitting(_type_of(function, len(args)), last)
@@ -96,13 +97,14 @@ def _piped_call(evaluate: tuple[Evaluate, ...], fit: Callable[[Any], Any], invok
     return lambda frame, dot, final: invoke(frame, (*[each(frame, dot) for each in evaluate], fit(final)))
 
 
-def _short_circuit(evaluate: tuple[Evaluate, ...], stop_at: bool) -> Any:
+def _short_circuit(evaluate: tuple[Evaluate, ...], stop_at: bool, decided: LastOf) -> Any:
     """`and` and `or`: arguments behind the one that decides are not evaluated."""
 
     def run(frame: Frame, dot: Any, final: Any = ABSENT) -> Any:
         value: Any = NO_VALUE
-        for each in evaluate:
+        for at, each in enumerate(evaluate):
             value = each(frame, dot)
+            decided.at = at
             if bool(value) is stop_at:
                 return value
         return value if final is ABSENT else final
@@ -127,7 +129,7 @@ def _type_of(function: Function, at: int) -> str:
     return ANY if go_name == "any" else go_name
 
 
-def _failing(site: Site, message: str) -> Any:
+def _failing(site: Place, message: str) -> Any:
     def run(frame: Frame, dot: Any, final: Any = ABSENT) -> Any:
         raise site.error(message)
 
@@ -147,7 +149,7 @@ def _argument(scope: Scope, node: Operand, go_name: str, compile_operand: Compil
     return Compiled(arguments.checked(inner, go_name), inner.last)
 
 
-def _invoker(name: str, function: Function, site: Site) -> Invoke:
+def _invoker(name: str, function: Function, site: Place) -> Invoke:
     """Run the function; its failure is told with the place of the whole command."""
     call_it, slow = function.call, function.slow
 
@@ -174,7 +176,7 @@ def _invoker(name: str, function: Function, site: Site) -> Invoke:
     return _includer(site) if name == "include" else invoke
 
 
-def _includer(site: Site) -> Invoke:
+def _includer(site: Place) -> Invoke:
     def include(frame: Frame, values: tuple[Any, ...]) -> Any:
         try:
             frame.budget.check()
@@ -191,7 +193,7 @@ def method_call(
     word: Field | Chain | Variable,
     args: tuple[Operand, ...],
     compile_operand: CompileOperand,
-) -> tuple[Stage, Site]:
+) -> tuple[Stage, Place]:
     """A field that is given arguments: it must be a method, whose parameters are known only at run time."""
     name = word.names[-1]
     site = receiver.last if isinstance(word, Chain) else scope.at(word)
@@ -212,7 +214,7 @@ def method_call(
     return run, site
 
 
-def _no_method(frame: Frame, value: Any, name: str, site: Site) -> str:
+def _no_method(frame: Frame, value: Any, name: str, site: Place) -> str:
     if isinstance(value, dict):
         return f"{name} is not a method but has arguments"
     if isinstance(value, Structure) and name in value.fields:

@@ -23,7 +23,7 @@ from crossply.functions.builtin.go_templating.nodes import (
 from crossply.functions.builtin.go_templating.rendering import Evaluate, Frame
 from crossply.functions.builtin.go_templating.scope import Compiled, Scope
 from crossply.functions.builtin.go_templating.signatures import ANY
-from crossply.functions.builtin.go_templating.sites import Site
+from crossply.functions.builtin.go_templating.sites import Place
 from crossply.functions.builtin.go_templating.values import NO_VALUE
 
 
@@ -58,7 +58,7 @@ def _piped(first: Evaluate, stages: tuple[Stage, ...]) -> Evaluate:
     return run
 
 
-def _stored(run: Evaluate, places: tuple[int | None, ...], last: Site, pipe: Pipe) -> Evaluate:
+def _stored(run: Evaluate, places: tuple[int | None, ...], last: Place, pipe: Pipe) -> Evaluate:
     def store(frame: Frame, dot: Any) -> Any:
         value = run(frame, dot)
         for slot in places:
@@ -70,7 +70,7 @@ def _stored(run: Evaluate, places: tuple[int | None, ...], last: Site, pipe: Pip
     return store
 
 
-def _command(scope: Scope, command: Command, before: Site) -> Compiled:
+def _command(scope: Scope, command: Command, before: Place) -> Compiled:
     """The first command of a pipeline."""
     word = command.args[0]
     if isinstance(word, Identifier):
@@ -83,7 +83,7 @@ def _command(scope: Scope, command: Command, before: Site) -> Compiled:
     return operand(scope, word)
 
 
-def _stage(scope: Scope, command: Command, before: Site) -> tuple[Stage, Site]:
+def _stage(scope: Scope, command: Command, before: Place) -> tuple[Stage, Place]:
     """A command that is given arguments, or the result of the one before it."""
     word = command.args[0]
     if isinstance(word, Identifier):
@@ -103,14 +103,14 @@ def _receiver(scope: Scope, word: Field | Chain | Variable) -> Compiled:
     return operand(scope, word.node if isinstance(word, Chain) else Dot(word.at))
 
 
-def _refusing(site: Site, message: str) -> Stage:
+def _refusing(site: Place, message: str) -> Stage:
     def run(frame: Frame, dot: Any, final: Any) -> Any:
         raise site.error(message)
 
     return run
 
 
-def _failing(site: Site, message: str) -> Compiled:
+def _failing(site: Place, message: str) -> Compiled:
     def run(frame: Frame, dot: Any) -> Any:
         raise site.error(message)
 
@@ -135,7 +135,7 @@ def operand(scope: Scope, node: Operand) -> Compiled:
     return _constant(node, site)
 
 
-def _variable(scope: Scope, node: Variable, site: Site) -> Compiled:
+def _variable(scope: Scope, node: Variable, site: Place) -> Compiled:
     slot = scope.slot(node.names[0])
     if slot is None:
         return _failing(site, f"undefined variable: {node.names[0]}")
@@ -145,14 +145,14 @@ def _variable(scope: Scope, node: Variable, site: Site) -> Compiled:
     return Compiled(lambda frame, dot: frame.variables[slot], site, boxed=True)
 
 
-def _chain(scope: Scope, node: Chain, site: Site) -> Compiled:
+def _chain(scope: Scope, node: Chain, site: Place) -> Compiled:
     if isinstance(node.node, Nil):
         return _failing(site, f"indirection through explicit nil in {node}")
     inner = operand(scope, node.node)
     return Compiled(fields.of_expression(inner.run, node.names, inner.last), inner.last, boxed=True)
 
 
-def _constant(node: Nil | Bool | NumberNode | String, site: Site) -> Compiled:
+def _constant(node: Nil | Bool | NumberNode | String, site: Place) -> Compiled:
     if isinstance(node, Nil):
         return Compiled(lambda frame, dot: None, site)
     return Compiled(arguments.fixed(node, ANY, site), site)

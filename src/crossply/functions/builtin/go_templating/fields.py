@@ -12,12 +12,12 @@ from crossply.functions.builtin.go_templating.rendering import (
     Frame,
 )
 from crossply.functions.builtin.go_templating.signatures import Function, FunctionFailed
-from crossply.functions.builtin.go_templating.sites import Site
+from crossply.functions.builtin.go_templating.sites import Place
 from crossply.functions.builtin.go_templating.values import NO_VALUE, StringMap, Structure, go_type
 from crossply.values.goquote import quote
 
 
-def of_dot(names: tuple[str, ...], site: Site, boxed: bool) -> Evaluate:
+def of_dot(names: tuple[str, ...], site: Place, boxed: bool) -> Evaluate:
     """A chain of fields of the dot."""
 
     def run(frame: Frame, dot: Any) -> Any:
@@ -32,7 +32,7 @@ def of_dot(names: tuple[str, ...], site: Site, boxed: bool) -> Evaluate:
     return run
 
 
-def of_variable(slot: int, names: tuple[str, ...], site: Site, boxed: bool) -> Evaluate:
+def of_variable(slot: int, names: tuple[str, ...], site: Place, boxed: bool) -> Evaluate:
     """A chain of fields of a variable."""
 
     def run(frame: Frame, dot: Any) -> Any:
@@ -47,7 +47,7 @@ def of_variable(slot: int, names: tuple[str, ...], site: Site, boxed: bool) -> E
     return run
 
 
-def of_expression(inner: Evaluate, names: tuple[str, ...], site: Site) -> Evaluate:
+def of_expression(inner: Evaluate, names: tuple[str, ...], site: Place) -> Evaluate:
     """A chain of fields of what an expression yields."""
 
     def run(frame: Frame, dot: Any) -> Any:
@@ -64,7 +64,7 @@ def of_expression(inner: Evaluate, names: tuple[str, ...], site: Site) -> Evalua
     return run
 
 
-def field(frame: Frame, value: Any, name: str, site: Site, boxed: bool) -> Any:
+def field(frame: Frame, value: Any, name: str, site: Place, boxed: bool) -> Any:
     """One field of a value that is not simply a map that has it."""
     if isinstance(value, dict):
         return value[name] if name in value else _missing(frame, value, name, site)
@@ -83,7 +83,7 @@ def field(frame: Frame, value: Any, name: str, site: Site, boxed: bool) -> Any:
     raise site.error(f"can't evaluate field {name} in type {'interface {}' if boxed else go_type(value)}")
 
 
-def _missing(frame: Frame, container: dict[str, Any], name: str, site: Site) -> Any:
+def _missing(frame: Frame, container: dict[str, Any], name: str, site: Place) -> Any:
     if frame.missing == MISSING_DEFAULT:
         return NO_VALUE
     if frame.missing == MISSING_ERROR:
@@ -91,7 +91,7 @@ def _missing(frame: Frame, container: dict[str, Any], name: str, site: Site) -> 
     return "" if isinstance(container, StringMap) else None
 
 
-def call_method(frame: Frame, method: Function, name: str, args: list[Any], site: Site) -> Any:
+def call_method(frame: Frame, method: Function, name: str, args: list[Any], site: Place) -> Any:
     """Call a method of a struct with arguments that are evaluated already."""
     wanted = len(method.parameters) - method.variadic
     if len(args) < wanted or (len(args) > wanted and not method.variadic):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from crossply.functions.builtin.go_templating.nodes import Expression, Tree
 from crossply.functions.builtin.go_templating.rendering import Evaluate
 from crossply.functions.builtin.go_templating.signatures import Function
-from crossply.functions.builtin.go_templating.sites import Site
+from crossply.functions.builtin.go_templating.sites import Place, Site
 
 _FRAMES_PER_LEVEL = 4
 _FRAMES_PER_TEMPLATE = 8
@@ -23,7 +23,7 @@ class Compiled(NamedTuple):
     """
 
     run: Evaluate
-    last: Site
+    last: Place
     boxed: bool = False
 
 

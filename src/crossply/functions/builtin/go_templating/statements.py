@@ -12,7 +12,7 @@ from crossply.functions.builtin.go_templating.nodes import Action, Body, Branch,
 from crossply.functions.builtin.go_templating.printing import plain, text_of
 from crossply.functions.builtin.go_templating.rendering import Evaluate, Frame, Run
 from crossply.functions.builtin.go_templating.scope import Compiled, Scope
-from crossply.functions.builtin.go_templating.sites import Site
+from crossply.functions.builtin.go_templating.sites import Place
 from crossply.functions.builtin.go_templating.values import NO_VALUE, Uint8
 from crossply.values.goquote import quote
 
@@ -209,7 +209,7 @@ def _undeclared(problem: ExecError) -> SetVariables:
     return fail
 
 
-def _items(value: Any, variables: int, site: Site) -> Iterator[tuple[Any, Any]]:
+def _items(value: Any, variables: int, site: Place) -> Iterator[tuple[Any, Any]]:
     """The items of a value with their indexes or keys; maps are in the order of their keys."""
     if isinstance(value, list):
         return iter(enumerate(value))
