@@ -11,7 +11,7 @@ from crossply.control.runtimes.addresses import SERVICE_NAME, FunctionAddresses
 from crossply.functions.lines import NOWHERE
 from crossply.kube.caches import Caches
 
-pytestmark = pytest.mark.xdist_group("e2e")
+pytestmark = pytest.mark.xdist_group("packages")
 
 
 def slice_of(ns, name, *endpoints, service="fn", kind="IPv4", ports=((9443, "grpc"),)):

@@ -29,7 +29,7 @@ from crossply.control.runtimes.credentials import Credentials, CredentialSetting
 from crossply.control.runtimes.private_files import PrivateFiles
 from crossply.control.shared_secret import files_of
 
-pytestmark = pytest.mark.xdist_group("e2e")
+pytestmark = pytest.mark.xdist_group("packages")
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LIVES = Lives()

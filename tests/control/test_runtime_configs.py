@@ -15,7 +15,7 @@ from crossply.control.kinds import (
 )
 from tests.control.runtime_cases import WAITS, Revision, eventually, runtime_says, runtimes
 
-pytestmark = [pytest.mark.xdist_group("e2e"), pytest.mark.usefixtures("installed", "alone")]
+pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.usefixtures("installed", "alone")]
 
 
 def test_a_runtime_config_shapes_the_deployment_and_so_does_its_change(connect, ns):

@@ -33,7 +33,7 @@ from tests.control.runtime_cases import (
     runtimes,
 )
 
-pytestmark = [pytest.mark.xdist_group("e2e"), pytest.mark.usefixtures("installed", "alone")]
+pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.usefixtures("installed", "alone")]
 
 
 def writes(client):

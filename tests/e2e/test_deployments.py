@@ -30,7 +30,7 @@ from tests.packages.peers import PROGRAM, docker_registry
 
 pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed"),
-    pytest.mark.xdist_group("e2e"),
+    pytest.mark.xdist_group("packages"),
 ]
 HOME = "crossplane-system"
 DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments", True)

@@ -20,7 +20,7 @@ from tests.packages.peers import PROGRAM
 
 pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed"),
-    pytest.mark.xdist_group("e2e"),
+    pytest.mark.xdist_group("packages"),
 ]
 REVISION_HEALTHY = condition("RevisionHealthy", "True", "HealthyPackageRevision")
 

@@ -28,7 +28,7 @@ from tests.packages.test_signatures import by, payload, signature, trusted
 
 pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed"),
-    pytest.mark.xdist_group("e2e"),
+    pytest.mark.xdist_group("packages"),
 ]
 LOGIN = "robot:correct-horse-battery"
 UNHEALTHY = condition("RevisionHealthy", "False", "UnhealthyPackageRevision")

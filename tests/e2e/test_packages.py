@@ -12,7 +12,7 @@ from tests.e2e.packages import PACKAGE, REVISIONS, Installed
 from tests.e2e.scenario import FUNCTION, condition
 from tests.e2e.things import message_of, until_told
 
-pytestmark = pytest.mark.xdist_group("e2e")
+pytestmark = pytest.mark.xdist_group("packages")
 
 INSTALLED = condition("Installed", "True", "ActivePackageRevision")
 HEALTHY = condition("Healthy", "True", "HealthyPackageRevision")

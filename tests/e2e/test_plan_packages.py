@@ -15,7 +15,7 @@ from tests.packages import peers
 
 pytestmark = [
     *(mark for mark in needs_containers if mark.name != "xdist_group"),
-    pytest.mark.xdist_group("e2e"),
+    pytest.mark.xdist_group("packages"),
     pytest.mark.embedded_only("the controllers of a real cluster run functions as Deployments"),
 ]
 

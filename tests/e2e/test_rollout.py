@@ -17,7 +17,7 @@ from tests.e2e.planning import Plans
 from tests.e2e.scenario import FUNCTION, PATIENCE, Scenario
 from tests.e2e.things import READY, SYNCED, Things, failing, until_told
 
-pytestmark = pytest.mark.xdist_group("e2e")
+pytestmark = pytest.mark.xdist_group("packages")
 
 STABLE, ALPHA = {"channel": "stable"}, {"channel": "alpha"}
 TWO = {"revisionHistoryLimit": 4, "activeRevisionLimit": 2}

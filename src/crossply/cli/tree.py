@@ -29,9 +29,6 @@ class Entry:
 HIDDEN = True
 
 COMMANDS = (
-    Entry("apiserver", "apiserver", "Run a Kubernetes API server on this machine.", "beta"),
-    Entry("apiserver backup", "apiserver_backup", "Copy an API server's database while it runs.", "beta"),
-    Entry("apiserver restore", "apiserver_restore", "Make an API server's data of a backup.", "beta"),
     Entry(
         "cluster top",
         "cluster_top",
@@ -74,6 +71,9 @@ COMMANDS = (
     Entry("operation render", "operation_render", "Render an Operation.", "alpha"),
     Entry("resource trace", "trace", "Show a resource, what is below it, and why it is not ready.", "beta"),
     Entry("resource validate", "validate", "Validate resources against XRDs and CRDs.", "beta"),
+    Entry("apiserver", "apiserver", "Run a Kubernetes API server on this machine.", "beta"),
+    Entry("apiserver backup", "apiserver_backup", "Copy an API server's database while it runs.", "beta"),
+    Entry("apiserver restore", "apiserver_restore", "Make an API server's data of a backup.", "beta"),
     Entry(
         "convert", "convert", "Convert what is in an older form: Compositions, XRDs, claims and XRs.", "beta"
     ),
@@ -100,13 +100,13 @@ COMMANDS = (
     Entry("version", "version", "Print the versions of the client and the server."),
     Entry("xpkg batch", "xpkg_batch", "Build and push the smaller packages of a family of providers."),
     Entry("xpkg build", "xpkg_build", "Build a package from a directory of files."),
-    Entry("xpkg extract", "xpkg_extract", "Extract the content of a package."),
     Entry("xpkg get-crds", "xpkg_get_crds", "Write the CRDs of packages to files."),
     Entry("xpkg init", "xpkg_init", "Initialize a new package from a template."),
     Entry("xpkg install", "xpkg_install", "Install a package in a control plane."),
-    Entry("xpkg mirror", "xpkg_mirror", "Copy a package and all that it depends on."),
     Entry("xpkg push", "xpkg_push", "Push a package to a registry."),
     Entry("xpkg update", "xpkg_update", "Update a package in a control plane."),
+    Entry("xpkg extract", "xpkg_extract", "Extract the content of a package."),
+    Entry("xpkg mirror", "xpkg_mirror", "Copy a package and all that it depends on."),
     Entry("xpkg why", "xpkg_why", "Show who depends on a package, and in which versions."),
     Entry("xr generate", "xr_generate", "Generate a composite resource (XR) from a claim.", "alpha"),
     Entry("xr patch", "xr_patch", "Fill in what an XR's definition gives by default.", "alpha"),
