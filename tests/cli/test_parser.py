@@ -165,7 +165,7 @@ def test_commands_are_found_in_the_tree_with_global_flags_before_them() -> None:
 
 
 TREE = [
-    ([], 'expected one of "apiserver", "cluster", '),
+    ([], 'expected one of "cluster", "composition", '),
     (["config"], 'expected one of "set", "view"'),
     (["compositon"], 'unexpected argument compositon, did you mean "composition"?'),
     (["elephant"], "unexpected argument elephant"),
