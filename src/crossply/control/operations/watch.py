@@ -12,7 +12,7 @@ from typing import NamedTuple
 import orjson
 
 from crossply.compose.events import StatusCondition
-from crossply.compose.metadata import metadata_of
+from crossply.compose.metadata import metadata_of, name_of
 from crossply.compose.verdict import PAUSED, SYNCED, failed
 from crossply.control.kinds import WATCH_OPERATION
 from crossply.control.operations.making import GARBAGE_COLLECT, REPLACE_RUNNING, Maker, is_paused
@@ -124,15 +124,22 @@ class WatchOperationController:
     async def _make(self, found: Object, model: WatchOperation, watched: _Watched) -> None:
         while watched.changed:
             key = next(iter(watched.changed))
-            operation = operation_for(model, watched.changed[key])
-            children = self.maker.children(model.name)
-            busy = running(children)
-            exists = any(child.name == operation["metadata"]["name"] for child in children)
-            if not exists and not (busy and model.concurrency == "Forbid"):
-                if model.concurrency == "Replace":
-                    await self.maker.delete(found, busy, REPLACE_RUNNING)
-                await self.maker.create(found, operation)
-            watched.changed.pop(key, None)
+            obj = watched.changed.pop(key)
+            try:
+                await self._make_one(found, model, operation_for(model, obj))
+            except CrossplyError:
+                watched.changed.setdefault(key, obj)  # unless it changed once more meanwhile
+                raise
+
+    async def _make_one(self, found: Object, model: WatchOperation, operation: Object) -> None:
+        children = self.maker.children(model.name)
+        busy = running(children)
+        exists = any(child.name == name_of(operation) for child in children)
+        if exists or (busy and model.concurrency == "Forbid"):
+            return
+        if model.concurrency == "Replace":
+            await self.maker.delete(found, busy, REPLACE_RUNNING)
+        await self.maker.create(found, operation)
 
     async def _show(self, found: Object, model: WatchOperation, watched: _Watched) -> None:
         children = self.maker.children(model.name)
