@@ -87,3 +87,18 @@ def test_time_is_given():
     compose.clock = lambda: moment
     assert both_ways(compose).desired.resources["at"].object["spec"] == {"time": "2026-01-02T00:00:00Z"}
     assert compose.try_out(XR, clock=lambda: moment).desired["at"].spec["time"] == "2026-01-02T00:00:00Z"
+
+
+def test_an_operation_sees_what_it_was_started_by():
+    def operate(req, rsp):
+        rsp.normal(req.watched.name if req.watched is not None else "nothing")
+
+    watched = Resource({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}})
+    requirement = "ops.crossplane.io/watched-resource"
+    for found, name in (
+        ({requirement: (watched,)}, "settings"),
+        ({requirement: ()}, "nothing"),
+        ({}, "nothing"),
+    ):
+        answer = both_ways(operate, asked(required_resources=found))
+        assert answer.results[0].message == name

@@ -24,6 +24,10 @@ CAPABILITIES = {
 """What an engine may say that it can do, by name."""
 
 
+WATCHED = "ops.crossplane.io/watched-resource"
+"""The requirement that holds the resource which a WatchOperation is about."""
+
+
 class Resources(Mapping[str, Resource]):
     """Resources by the names they have in the composition."""
 
@@ -138,6 +142,12 @@ class Request:
         return {
             name: [Resource(arrival, part) for part in parts] for name, parts in arrival.required().items()
         }
+
+    @property
+    def watched(self) -> Resource | None:
+        """The resource whose change a WatchOperation runs for; none in other pipelines, or where it is gone."""
+        found = self.required.get(WATCHED)
+        return found[0] if found else None
 
     @property
     def schemas(self) -> Mapping[str, Object]:
