@@ -145,7 +145,7 @@ class Request:
 
     @property
     def watched(self) -> Resource | None:
-        """The resource whose change a WatchOperation runs for; none in other pipelines, or where it is gone."""
+        """The resource whose change a WatchOperation runs for, where there is one and it is not gone."""
         found = self.required.get(WATCHED)
         return found[0] if found else None
 
