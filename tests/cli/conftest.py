@@ -38,15 +38,27 @@ def trace(
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run `crossply xpkg …` in an empty directory, for a user without logins or a container engine."""
+def run(crossply: Run) -> Run:
+    """Run `crossply xpkg …`."""
+    return lambda *words: crossply("xpkg", *words)
+
+
+@pytest.fixture
+def project(crossply: Run) -> Run:
+    """Run `crossply project …`."""
+    return lambda *words: crossply("project", *words)
+
+
+@pytest.fixture
+def crossply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run `crossply …` in an empty directory, for a user without logins or a container engine."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
     monkeypatch.delenv("DOCKER_CONFIG", raising=False)
 
     def call(*words: str) -> tuple[int, str, str]:
-        code = main(["xpkg", *words])
+        code = main(list(words))
         said = capsys.readouterr()
         return code, said.out, said.err
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-
 from crossply.cli.conversion_files import ConvertError
 from crossply.cli.project_folder import PROJECT_FILE_FLAG, ProjectFolder, open_project, parsed
 from crossply.cli.spec import Argument, Command, Flag, Invocation
+from crossply.cli.steps import told
 from crossply.convert.new_composition import AUTO_READY_PACKAGE, composition_for, plural_in
 from crossply.errors import CrossplyError
 from crossply.values import Object
@@ -19,24 +17,12 @@ def run(invocation: Invocation) -> int:
     """Make a Composition and write it among the project's APIs."""
     folder = open_project(invocation["project-file"])
     say = invocation.stderr.write
-    with _told("Ensuring function-auto-ready dependency", say):
+    with told("Ensuring function-auto-ready dependency", say):
         if AUTO_READY_PACKAGE not in folder.project.packages:
             _depend_on_auto_ready(folder)
-    with _told("Writing Composition", say):
+    with told("Writing Composition", say):
         _write_composition(folder, invocation)
     return 0
-
-
-@contextmanager
-def _told(what: str, say: Callable[[str], int]) -> Iterator[None]:
-    """Say what is being done, and how it went."""
-    say(f"{what}...\n")
-    try:
-        yield
-    except CrossplyError:
-        say(f"✗ {what}\n")
-        raise
-    say(f"✓ {what}\n")
 
 
 def _depend_on_auto_ready(folder: ProjectFolder) -> None:

@@ -13,12 +13,13 @@ from crossply.values import Object
 from crossply.values.yaml import YamlError, load
 from crossply.values.yaml.limits import MAX_BYTES
 
+PROJECT_FILE = "crossplane-project.yaml"
 PROJECT_FILE_FLAG = Flag(
     "project-file",
     "Path to project definition file.",
     short="f",
     kind="string",
-    default="crossplane-project.yaml",
+    default=PROJECT_FILE,
 )
 
 

@@ -80,6 +80,11 @@ def parse_digest(text: str, *, strict: bool = False) -> Reference:
     return tagged._replace(digest=digest, tag=tagged.tag if ":" in base.rpartition("/")[2] else "")
 
 
+def full_repository(text: str) -> str:
+    """The whole name of a repository, where the registry may be left out if it is Docker's."""
+    return "/".join(_parse_repository(text, strict=False))
+
+
 def check_digest(digest: str) -> str:
     """The digest, if it is one."""
     if not _DIGEST.fullmatch(digest):
