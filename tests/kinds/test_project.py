@@ -24,7 +24,13 @@ def test_a_project_has_a_place_for_its_apis_and_depends_on_packages() -> None:
     found = parse_project(project(dependencies=dependencies, paths={"apis": "kinds"}))
     assert (found.name, found.repository, found.apis) == ("p", "registry.test/p", "kinds")
     assert found.packages == ("registry.test/f",)
+    assert found.dependencies == tuple(dependencies)
     assert parse_project(project()).apis == "apis"
+
+
+def test_a_project_says_where_its_functions_and_models_are() -> None:
+    found = parse_project(project(paths={"schemas": "m"}, schemas={"languages": ["python"]}))
+    assert (found.functions, found.schemas, found.languages) == ("functions", "m", ("python",))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import posixpath
 from typing import NamedTuple
 
 from crossply.kinds.fields import KindError
-from crossply.kinds.gostructs import STRING, DecodeError, Field, GoType, list_of, round_trip, struct
+from crossply.kinds.gostructs import BOOL, STRING, DecodeError, Field, GoType, list_of, round_trip, struct
 from crossply.values import Object
 
 API_VERSION = "dev.crossplane.io/v1alpha1"
@@ -32,6 +32,14 @@ class Project(NamedTuple):
     """The directory of definitions and Compositions, below the project's own."""
     packages: tuple[str, ...]
     """The packages it depends on, without their versions."""
+    functions: str = "functions"
+    """The directory of the functions it has of its own."""
+    schemas: str = "schemas"
+    """The directory of the models that are generated for its functions."""
+    languages: tuple[str, ...] = ()
+    """The languages that models are wanted in; empty for all."""
+    dependencies: tuple[Object, ...] = ()
+    """What it depends on: packages, and CRDs from elsewhere."""
 
 
 def parse_project(value: Object) -> Project:
@@ -45,14 +53,18 @@ def parse_project(value: Object) -> Project:
     if problems:
         raise ProjectError("invalid project file: " + "\n".join(problems))
     spec = typed["spec"]
-    dependencies = [
-        entry.get(XPKG) or {} for entry in spec.get("dependencies") or [] if entry["type"] == XPKG
-    ]
+    dependencies = tuple(spec.get("dependencies") or ())
+    packages = [entry.get(XPKG) or {} for entry in dependencies if entry["type"] == XPKG]
+    paths = spec.get("paths") or {}
     return Project(
         name=typed["metadata"]["name"],
         repository=spec["repository"],
-        apis=(spec.get("paths") or {}).get("apis") or "apis",
-        packages=tuple(entry["package"] for entry in dependencies if entry),
+        apis=paths.get("apis") or "apis",
+        packages=tuple(entry["package"] for entry in packages if entry),
+        functions=paths.get("functions") or "functions",
+        schemas=paths.get("schemas") or "schemas",
+        languages=tuple((spec.get("schemas") or {}).get("languages") or ()),
+        dependencies=dependencies,
     )
 
 
@@ -99,21 +111,22 @@ _REQUIRED = {
 }
 
 
-def _source(name: str, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> Field:
-    fields = {key: Field(STRING, optional=False) for key in required}
-    fields.update({key: Field(STRING) for key in optional})
-    return Field(struct(name, fields, "v1alpha1"), pointer=True)
-
-
 _TEXT = Field(STRING)
+
+
+def _source(name: str, required: tuple[str, ...], **optional: Field) -> Field:
+    fields = {key: Field(STRING, optional=False) for key in required}
+    return Field(struct(name, {**fields, **optional}, "v1alpha1"), pointer=True)
+
+
 _HEAD = struct("TypeMeta", {"apiVersion": _TEXT, "kind": _TEXT})
 _PATHS = struct("ProjectPaths", dict.fromkeys(_PLACES, _TEXT), "v1alpha1")
 _DEPENDENCY = struct(
     "Dependency",
     {
         "type": Field(STRING, optional=False),
-        "xpkg": _source("XpkgDependency", _REQUIRED["xpkg"]),
-        "git": _source("GitDependency", _REQUIRED["git"], ("ref", "path")),
+        "xpkg": _source("XpkgDependency", _REQUIRED["xpkg"], apiOnly=Field(BOOL)),
+        "git": _source("GitDependency", _REQUIRED["git"], ref=_TEXT, path=_TEXT),
         "http": _source("HTTPDependency", _REQUIRED["http"]),
         "k8s": _source("K8sDependency", _REQUIRED["k8s"]),
     },
@@ -126,6 +139,9 @@ _SPEC = struct(
         "paths": Field(_PATHS, pointer=True),
         "dependencies": Field(list_of(_DEPENDENCY)),
         "architectures": Field(list_of(STRING)),
+        "schemas": Field(
+            struct("ProjectSchemas", {"languages": Field(list_of(STRING))}, "v1alpha1"), pointer=True
+        ),
     },
     "v1alpha1",
 )
