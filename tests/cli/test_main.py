@@ -63,7 +63,7 @@ def test_a_wrong_command_line_exits_80_with_usage_on_stdout_and_the_sentence_on_
 
 def test_no_command_lists_what_could_follow(capsys) -> None:
     assert main([]) == 80
-    assert capsys.readouterr().err.startswith('crossply: error: expected one of "apiserver", "cluster", ')
+    assert capsys.readouterr().err.startswith('crossply: error: expected one of "cluster", "composition", ')
 
 
 def test_an_error_exits_1_with_our_additions_first_and_its_sentence_last(monkeypatch, capsys) -> None:

@@ -51,6 +51,19 @@ COMMANDS = (
     Entry("composition render", "render", "Render a composite resource (XR)."),
     Entry("config set", "config_set", "Set a value in the configuration file."),
     Entry("config view", "config_view", "Show the configuration in use."),
+    Entry("dependency add", "dependency_add", "Add a dependency to a project.", "beta"),
+    Entry(
+        "dependency update-cache",
+        "dependency_update_cache",
+        "Fetch the dependencies of a project anew.",
+        "beta",
+    ),
+    Entry(
+        "dependency clean-cache",
+        "dependency_clean_cache",
+        "Remove the models of a project's dependencies, and cached packages.",
+        "beta",
+    ),
     Entry("function runner", "function_runner", "Run the images of container functions for others.", "beta"),
     Entry("function build", "xpkg_build", "Build a package from a directory of files."),
     Entry(
@@ -163,6 +176,7 @@ GROUPS = {
     "composition": "Work with Compositions.",
     "composition convert": "Convert Compositions of older forms.",
     "config": "See and change the configuration.",
+    "dependency": "Work with what a project depends on.",
     "function": "Work with composition functions.",
     "init": "Commands by their older names.",
     "internal": "Commands that other programs call.",

@@ -42,14 +42,21 @@ class Cache:
             self._download(image)
         return read_directory(self._path(image))
 
+    def refresh(self, image: str) -> None:
+        """Fetch a package anew; what was there stays if that fails."""
+        self._download(image)
+
     def _download(self, image: str) -> None:
         """Fetch a package; it is in the cache as a whole, or not at all."""
+        import shutil
+
         path = self._path(image)
         try:
             stream = self._fetch(image)
             os.makedirs(f"{path}.part", exist_ok=True)
             with open(os.path.join(f"{path}.part", "package.yaml"), "wb") as file:
                 file.write(stream)
+            shutil.rmtree(path, ignore_errors=True)
             os.rename(f"{path}.part", path)
         except (CrossplyError, OSError) as problem:
             raise NotCachedError(

@@ -52,7 +52,7 @@ def load_manifests(sources: str, what: str, stdin: TextIO) -> list[Manifest]:
 
 def read_directory(path: str) -> list[Manifest]:
     """Read the objects of all YAML files in a directory and below it."""
-    files = _files_below(path)
+    files = files_below(path)
     documents = [document for file in files for document in _documents(file, "cannot read folder")]
     return [manifest for document in documents for manifest in _manifests(document)]
 
@@ -81,7 +81,8 @@ def _load(sources: list[str], index: int, stdin: TextIO) -> list[Manifest]:
         raise SourceError(f"{position}{problem}", place=problem.place, hint=problem.hint) from None
 
 
-def _files_below(path: str) -> list[str]:
+def files_below(path: str) -> list[str]:
+    """All YAML files in a directory and below it."""
     found = [os.path.join(where, name) for where, _, names in os.walk(path) for name in names]
     return sorted(file for file in found if file.endswith(_ENDINGS))
 

@@ -93,14 +93,19 @@ def _schema_files(crds: list[Object]) -> list[_File]:
 
     files = []
     for crd in crds:
-        versions = crd["spec"]["versions"]
-        with_schema = [each for each in versions if (each.get("schema") or {}).get("openAPIV3Schema")]
-        for found in json_schemas({**crd, "spec": {**crd["spec"], "versions": with_schema}}):
+        for found in json_schemas(with_schemas(crd)):
             identity = found.schema["x-kubernetes-group-version-kind"][0]
             flat = found.file_name.removesuffix(".json")
             text = f"{to_text(found.schema)}\n"
             files.append(_File(identity["group"], identity["version"], identity["kind"], flat, text))
     return files
+
+
+def with_schemas(crd: Object) -> Object:
+    """A CRD without the versions that have no schema."""
+    versions = crd["spec"]["versions"]
+    kept = [each for each in versions if (each.get("schema") or {}).get("openAPIV3Schema")]
+    return {**crd, "spec": {**crd["spec"], "versions": kept}}
 
 
 def _write(output: str, file: _File, flat: bool, schemas: bool) -> str:

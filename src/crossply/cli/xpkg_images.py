@@ -132,18 +132,25 @@ def package_stream(invocation: Invocation, image: str) -> bytes:
 
 def _chosen(invocation: Invocation, image: str) -> Reference:
     """The image that is meant, where `source:constraint` may stand for one."""
-    import asyncio
-
-    from crossply.packages.dependencies import Dependency, DependencyError, best_version
     from crossply.packages.failures import BadReference
-    from crossply.packages.pulling import tags
     from crossply.packages.references import parse
 
     try:
         return parse(image)
     except BadReference:
         source, _, constraint = image.rpartition(":")
-        reference = parse(source)
+        return parse(source)._replace(tag=best_tag(invocation, source, constraint))
+
+
+def best_tag(invocation: Invocation, source: str, constraint: str) -> str:
+    """The highest version in a registry that satisfies a constraint."""
+    import asyncio
+
+    from crossply.packages.dependencies import Dependency, DependencyError, best_version
+    from crossply.packages.pulling import tags
+    from crossply.packages.references import parse
+
+    reference = parse(source)
 
     async def offered() -> list[str]:
         async with session(invocation, "") as registries:
@@ -152,7 +159,7 @@ def _chosen(invocation: Invocation, image: str) -> Reference:
     best = best_version([Dependency(source, constraint)], asyncio.run(offered()))
     if best is None:
         raise DependencyError(f"no version of {source} is {constraint}")
-    return reference._replace(tag=best)
+    return best
 
 
 @contextlib.asynccontextmanager

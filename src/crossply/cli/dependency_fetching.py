@@ -1,0 +1,130 @@
+"""What the dependencies of a project bring: packages with all that these depend on, and CRDs from elsewhere.
+
+Packages are in the cache that `validate` and `xpkg get-crds` use, too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crossply.cli.dependency_entries import ProjectDependencyError, cache_directory
+from crossply.cli.dependency_remote import NOBODY, GitLogin, from_git, from_url
+from crossply.cli.spec import Invocation
+from crossply.cli.validate_cache import Cache
+from crossply.cli.validate_extensions import Extensions
+from crossply.cli.xpkg_images import story
+from crossply.errors import CrossplyError
+from crossply.kinds.project import XPKG
+from crossply.values import Object
+
+if TYPE_CHECKING:
+    from crossply.packages.dependencies import Dependency
+
+_META_GROUP = "meta.pkg.crossplane.io"
+
+
+class Fetching:
+    """Fetches for one command. What it has met already it does not look at again."""
+
+    def __init__(self, invocation: Invocation, *, anew: bool, login: GitLogin = NOBODY) -> None:
+        from crossply.cli.xpkg_images import package_stream
+
+        self._invocation = invocation
+        self._cache = Cache(cache_directory(invocation), lambda image: package_stream(invocation, image))
+        self._anew = anew
+        self._login = login
+        self._metas: dict[str, Object] = {}
+        self._extensions = Extensions()
+
+    @property
+    def crds(self) -> list[Object]:
+        """The CRDs of all that was added, each kind once."""
+        found: dict[tuple[str, str], Object] = {}
+        for crd in self._extensions.crds:
+            spec = crd["spec"]
+            found.setdefault((str(spec.get("group")), str((spec.get("names") or {}).get("kind"))), crd)
+        return list(found.values())
+
+    def add(self, entry: Object) -> Object:
+        """Fetch a dependency, and give its entry with all that is known of it now."""
+        if entry.get(XPKG):
+            return {**entry, XPKG: self._add_package(entry[XPKG])}
+        if entry.get("git"):
+            self._extensions.add(from_git(entry["git"], self._login, self._invocation.environ))
+        elif entry.get("http"):
+            self._extensions.add(from_url(entry["http"]["url"]))
+        return entry
+
+    def _add_package(self, package: Object) -> Object:
+        from crossply.packages.dependencies import Dependency, dependencies_of
+
+        meta = self._fetch(Dependency(package["package"], package["version"]))
+        waiting = [(each, package["package"]) for each in reversed(dependencies_of(meta))]
+        seen: set[Dependency] = set()
+        while waiting:
+            wanted, by = waiting.pop()
+            if wanted not in seen:
+                seen.add(wanted)
+                with story(f"cannot add transitive dependency {wanted.source} of {by}"):
+                    below = self._fetch(wanted)
+                waiting += [(each, wanted.source) for each in reversed(dependencies_of(below))]
+        group, _, version = str(meta["apiVersion"]).rpartition("/")
+        return {"apiVersion": f"{group.removeprefix('meta.')}/{version}", "kind": meta["kind"], **package}
+
+    def _fetch(self, wanted: Dependency) -> Object:
+        """The object that describes a package; what the package defines is taken."""
+        image = _image(self._invocation, wanted)
+        if image in self._metas:
+            return self._metas[image]
+        if self._anew:
+            self._cache.refresh(image)
+        manifests = self._cache.load(image)
+        found = [each.value for each in manifests if each.group_kind[0] == _META_GROUP]
+        if not found:
+            raise ProjectDependencyError(
+                f"cannot identify package {image}: it has no metadata", hint="name a package of Crossplane"
+            )
+        with story(f"cannot extract CRDs from {image}"):
+            self._extensions.add(manifests)
+        self._metas[image] = found[0]
+        return found[0]
+
+
+def _image(invocation: Invocation, wanted: Dependency) -> str:
+    """The image that a version stands for: a digest, a tag, or the best that a constraint allows."""
+    from crossply.cli.xpkg_images import best_tag
+
+    if wanted.digest:
+        return f"{wanted.source}@{wanted.digest}"
+    tag = wanted.constraint
+    if _is_constraint(tag):
+        with story(f"cannot resolve {wanted.source}:{tag}"):
+            tag = best_tag(invocation, wanted.source, tag)
+    return f"{wanted.source}:{tag}" if tag else wanted.source
+
+
+def _is_constraint(text: str) -> bool:
+    from crossply.values.semver import InvalidVersion, parse
+    from crossply.values.semver_constraints import InvalidConstraint, check
+
+    try:
+        parse(text)
+        return False
+    except InvalidVersion:
+        pass
+    try:
+        check(text)
+        return bool(text)
+    except InvalidConstraint:
+        return False
+
+
+def fetch_others(fetching: Fetching, entries: list[Object]) -> CrossplyError | None:
+    """Fetch what a project depends on besides; what cannot be had does not stop the rest."""
+    problem = None
+    for entry in entries:
+        try:
+            fetching.add(entry)
+        except CrossplyError as found:
+            problem = problem or found
+    return problem

@@ -1,0 +1,101 @@
+"""Models of the kinds that a project depends on, for its functions: Python, and JSON Schemas for editors."""
+
+from __future__ import annotations
+
+import os
+
+from crossply.cli.conversion_files import ConvertError, in_go_words, make_directory, write_file
+from crossply.cli.dependency_entries import ProjectDependencyError
+from crossply.cli.project_folder import ProjectFolder
+from crossply.kinds.project import Project
+from crossply.values import Object
+
+LANGUAGES = ("python", "json")
+
+
+def schemas_path(folder: ProjectFolder) -> str:
+    """Where the models of a project are."""
+    path = os.path.normpath(os.path.join(folder.root, folder.project.schemas))
+    if not path.startswith(folder.root.rstrip("/") + "/"):
+        raise ProjectDependencyError(
+            f'schemas path "{folder.project.schemas}" is not below the project',
+            hint="set spec.paths.schemas to a folder of the project",
+        )
+    return path
+
+
+def left_out(project: Project) -> list[str]:
+    """The languages that a project wants models in, and that there are none for."""
+    return [each for each in project.languages if each not in LANGUAGES]
+
+
+def write_schemas(folder: ProjectFolder, crds: list[Object]) -> list[str]:
+    """Write the models of all kinds in place of those that were there; the folders they are in."""
+    wanted = [each for each in LANGUAGES if each in (folder.project.languages or LANGUAGES)]
+    made = {language: _FILES[language](crds) for language in wanted}
+    written = []
+    for language in LANGUAGES:
+        path = os.path.join(schemas_path(folder), language)
+        _replace(path, made.get(language) or {})
+        if made.get(language):
+            written.append(os.path.relpath(path, folder.root))
+    return written
+
+
+def remove_schemas(folder: ProjectFolder) -> None:
+    """Remove all models of a project."""
+    _remove(schemas_path(folder))
+
+
+def _replace(path: str, files: dict[str, str]) -> None:
+    """Put files into a folder that holds nothing else then; they are written before the old ones go."""
+    part = f"{path}.part"
+    _remove(part)
+    for name, text in files.items():
+        file = os.path.join(part, name)
+        make_directory(os.path.dirname(file), "cannot write models")
+        write_file(file, text, "cannot write models")
+    _remove(path)
+    if files:
+        os.rename(part, path)
+
+
+def _remove(path: str) -> None:
+    import shutil
+
+    try:
+        if os.path.islink(path):
+            os.unlink(path)
+        elif os.path.lexists(path):
+            shutil.rmtree(path)
+    except OSError as problem:
+        raise ConvertError(f"cannot remove models: {in_go_words('unlink', path, problem)}") from None
+
+
+def _python(crds: list[Object]) -> dict[str, str]:
+    from crossply.cli.new_models import models_in
+    from crossply.scaffold.model_code import package_files
+
+    taken: dict[tuple[str, str], set[str]] = {}
+    kinds = [kind for crd in crds for kind in models_in(crd, taken)]
+    files = package_files(kinds, "the dependencies of the project") if kinds else {}
+    return {f"models/{name}": text for name, text in files.items()}
+
+
+def _json(crds: list[Object]) -> dict[str, str]:
+    from crossply.cli.xpkg_get_crds import with_schemas
+    from crossply.schema.crd_jsonschema import json_schemas, to_text
+
+    files = {}
+    for crd in crds:
+        for found in json_schemas(with_schemas(crd)):
+            # Names come from packages: one such as ../../x must not lead out of the directory.
+            name = found.file_name.replace("/", "_").removesuffix(".json")
+            files[f"models/{name}.schema.json"] = f"{to_text(found.schema)}\n"
+    if files:
+        index: Object = {"oneOf": [{"$ref": name} for name in sorted(files)]}
+        files["index.schema.json"] = f"{to_text(index)}\n"
+    return files
+
+
+_FILES = {"python": _python, "json": _json}

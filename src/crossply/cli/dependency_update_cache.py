@@ -1,0 +1,56 @@
+"""`crossply dependency update-cache`: fetch all that a project depends on, and generate models anew."""
+
+from __future__ import annotations
+
+from crossply.cli.dependency_entries import CACHE_DIR_FLAG, described
+from crossply.cli.dependency_fetching import Fetching
+from crossply.cli.dependency_remote import GitLogin
+from crossply.cli.dependency_schemas import left_out, write_schemas
+from crossply.cli.project_folder import PROJECT_FILE_FLAG, open_project
+from crossply.cli.spec import Command, Flag, Invocation
+from crossply.cli.steps import told
+
+
+def run(invocation: Invocation) -> int:
+    """Fetch every dependency in the best version of today; models are written when all are there."""
+    folder = open_project(invocation["project-file"])
+    say = invocation.stderr.write
+    login = GitLogin(invocation["git-username"], invocation["git-token"] or "")
+    fetching = Fetching(invocation, anew=True, login=login)
+    for entry in folder.project.dependencies:
+        with told(f"Updating dependency {described(entry)}", say):
+            fetching.add(entry)
+        if entry.get("k8s"):
+            say("no models are generated of the kinds of Kubernetes itself\n")
+    with told("Generating models", say):
+        written = write_schemas(folder, fetching.crds)
+    for language in left_out(folder.project):
+        say(f"no models are generated for {language}\n")
+    for path in written:
+        invocation.stdout.write(f"wrote {path}\n")
+    return 0
+
+
+COMMAND = Command(
+    "update-cache",
+    "Fetch the dependencies of a project anew.",
+    run,
+    flags=(
+        PROJECT_FILE_FLAG,
+        CACHE_DIR_FLAG,
+        Flag("git-token", "Token for git HTTPS authentication.", kind="string", env="CROSSPLANE_GIT_TOKEN"),
+        Flag(
+            "git-username",
+            "Username for git HTTPS authentication.",
+            kind="string",
+            default="x-access-token",
+            env="CROSSPLANE_GIT_USERNAME",
+        ),
+    ),
+    description=(
+        "Looks up what each constraint stands for now, fetches the packages with all that they depend on,\n"
+        "and generates models of their kinds below the project's schemas folder: dataclasses for Python,\n"
+        "JSON Schemas for editors."
+    ),
+    examples=("crossply dependency update-cache",),
+)

@@ -1,0 +1,188 @@
+"""A project may depend on CRDs of a git repository, and on those behind a URL."""
+
+from __future__ import annotations
+
+import base64
+import subprocess
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from xpkg_bench import Run
+
+from crossply.values.yaml import load
+
+PROJECT = """\
+apiVersion: dev.crossplane.io/v1alpha1
+kind: Project
+metadata:
+  name: platform # ours
+spec:
+  repository: registry.test/team/platform
+"""
+CRD = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: lamps.acme.test}
+spec:
+  group: acme.test
+  names: {kind: Lamp, plural: lamps}
+  scope: Cluster
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+"""
+
+
+class Site:
+    """A web server: what it serves by path, and the logins it was shown."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, str] = {}
+        self.logins: list[str] = []
+        self.address = ""
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    found = Site()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found.logins.append(self.headers.get("Authorization", ""))
+            text = found.pages.get(self.path)
+            self.send_response(404 if text is None else 200)
+            self.end_headers()
+            self.wfile.write((text or "").encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    found.address = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield found
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def dependency(crossply: Run) -> Run:
+    Path("crossplane-project.yaml").write_text(PROJECT)
+    return lambda *words: crossply("dependency", *words)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A git repository with a CRD, a template that is no YAML, and a link that leads out of it."""
+    folder = tmp_path / "origin"
+    (folder / "crds").mkdir(parents=True)
+    (folder / "crds/lamp.yaml").write_text(CRD)
+    (folder / "crds/chart.yaml").write_text("{{ if .x }}\n: no\n")
+    (folder / "crds/out.yaml").symlink_to(tmp_path / "outside.yaml")
+    (tmp_path / "outside.yaml").write_text(CRD.replace("Lamp", "Secret"))
+    (folder / "empty").mkdir()
+    (folder / "empty/note.yaml").write_text("just: a note\n")
+    who = ["-c", "user.name=a", "-c", "user.email=a@b.test", "-c", "commit.gpgsign=false"]
+    for words in (
+        ["init", "-q", "-b", "main"],
+        ["add", "."],
+        [*who, "commit", "-qm", "first"],
+        ["tag", "v1"],
+    ):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    return folder
+
+
+def entries() -> list[object]:
+    text = Path("crossplane-project.yaml").read_text()
+    assert text.startswith(PROJECT)
+    return list(load(text)["spec"].get("dependencies") or [])
+
+
+def test_crds_behind_a_url(dependency: Run, site: Site) -> None:
+    site.pages["/lamps.yaml"] = CRD
+    url = f"{site.address}/lamps.yaml"
+    code, _, said = dependency("add", url)
+    assert code == 0, said
+    assert entries() == [{"type": "crd", "http": {"url": url}}]
+    assert "class Lamp:" in Path("schemas/python/models/acme_test_v1.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("page", "told"),
+    [
+        (None, "HTTP Error 404"),
+        ("just: a note\n", "no CompositeResourceDefinition or CustomResourceDefinition in http://"),
+        ("a: b: c\n", "cannot read http://"),
+    ],
+)
+def test_a_url_without_crds_is_no_dependency(
+    dependency: Run, site: Site, page: str | None, told: str
+) -> None:
+    site.pages = {} if page is None else {"/x": page}
+    code, _, said = dependency("add", f"{site.address}/x")
+    assert code == 1
+    assert told in said
+    assert entries() == []
+
+
+@pytest.mark.parametrize("ref", ["main", "v1", "COMMIT"])
+def test_crds_of_a_git_repository(dependency: Run, repository: Path, ref: str) -> None:
+    if ref == "COMMIT":
+        ref = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=repository, text=True).strip()
+    code, _, said = dependency("add", str(repository), f"--git-ref={ref}", "--git-path=crds")
+    assert code == 0, said
+    git = {"repository": str(repository), "ref": ref, "path": "crds"}
+    assert entries() == [{"type": "crd", "git": git}]
+    models = Path("schemas/python/models/acme_test_v1.py").read_text()
+    assert ("class Lamp:" in models, "class Secret:" in models) == (True, False)
+    assert dependency("update-cache")[1] == "wrote schemas/python\nwrote schemas/json\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--git-ref=other"], "couldn't find remote ref other"),
+        (["--git-ref=main", "--git-path=nowhere"], "cannot read cloned path nowhere"),
+        (["--git-ref=main", "--git-path=../.."], "leads out of the repository"),
+        (["--git-ref=main", "--git-path=empty"], "no CompositeResourceDefinition"),
+        (["--git-ref=--upload-pack=touch x"], "is neither a repository nor a ref"),
+    ],
+)
+def test_what_a_repository_has_not_is_told(
+    dependency: Run, repository: Path, words: list[str], told: str
+) -> None:
+    code, _, said = dependency("add", str(repository), *words)
+    assert code == 1
+    assert told in said
+    assert entries() == []
+
+
+def test_without_git_there_is_a_hint(
+    dependency: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, _, said = dependency("add", "https://git.test/x", "--git-ref=main")
+    assert code == 1
+    assert "the program git is not there" in said
+    assert "install git" in said
+
+
+def test_a_program_is_no_transport(dependency: Run, tmp_path: Path) -> None:
+    assert dependency("add", f"ext::touch {tmp_path}/run", "--git-ref=main")[0] == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_token_is_shown_to_the_git_server(dependency: Run, site: Site) -> None:
+    file = Path("crossplane-project.yaml")
+    file.write_text(
+        f"{PROJECT}  dependencies:\n  - {{type: crd, git: {{repository: '{site.address}/x', ref: main}}}}\n"
+    )
+    code, _, said = dependency("update-cache", "--git-token=geheim", "--git-username=bot")
+    assert code == 1
+    assert "geheim" not in said
+    assert set(site.logins) == {f"Basic {base64.b64encode(b'bot:geheim').decode()}"}
