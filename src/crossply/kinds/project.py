@@ -6,7 +6,17 @@ import posixpath
 from typing import NamedTuple
 
 from crossply.kinds.fields import KindError
-from crossply.kinds.gostructs import BOOL, STRING, DecodeError, Field, GoType, list_of, round_trip, struct
+from crossply.kinds.gostructs import (
+    BOOL,
+    STRING,
+    DecodeError,
+    Field,
+    GoType,
+    list_of,
+    map_of,
+    round_trip,
+    struct,
+)
 from crossply.values import Object
 
 API_VERSION = "dev.crossplane.io/v1alpha1"
@@ -14,6 +24,8 @@ KIND = "Project"
 XPKG = "xpkg"
 _PLACES = ("apis", "functions", "examples", "tests", "operations", "schemas")
 _SOURCES = ("xpkg", "git", "http", "k8s")
+_ARCHITECTURES = ("amd64", "arm64")
+DIRECTORY, TARBALL = "Directory", "Tarball"
 
 
 class ProjectError(KindError):
@@ -21,6 +33,14 @@ class ProjectError(KindError):
 
     code = "CP-419"
     hint = "compare it with a project that `crossplane project init` makes"
+
+
+class EmbeddedFunction(NamedTuple):
+    """A function that belongs to a project."""
+
+    name: str
+    tarball: str = ""
+    """What the files of its images begin with; without it, it is built of the directory of its name."""
 
 
 class Project(NamedTuple):
@@ -40,6 +60,32 @@ class Project(NamedTuple):
     """The languages that models are wanted in; empty for all."""
     dependencies: tuple[Object, ...] = ()
     """What it depends on: packages, and CRDs from elsewhere."""
+    metadata: Object = {}  # noqa: RUF012  read-only, like every object here
+    spec: Object = {}  # noqa: RUF012
+    """All that it says, as its Go type holds it."""
+
+    def path(self, place: str) -> str:
+        """The directory of one kind of parts, below the project's own: apis, examples, operations …"""
+        return _path(self.spec, place)
+
+    @property
+    def architectures(self) -> tuple[str, ...]:
+        """What its functions are built for."""
+        return tuple(self.spec.get("architectures") or _ARCHITECTURES)
+
+    @property
+    def listed_functions(self) -> tuple[EmbeddedFunction, ...]:
+        """Its functions where it lists them; else each directory among its functions is one."""
+        return tuple(
+            EmbeddedFunction(entry["directory"]["name"])
+            if entry["source"] == DIRECTORY
+            else EmbeddedFunction(entry["tarball"]["name"], entry["tarball"]["pathPrefix"])
+            for entry in self.spec.get("functions") or ()
+        )
+
+    def function_repository(self, name: str) -> str:
+        """Where the package of one of its functions is."""
+        return f"{self.repository}_{name}"
 
 
 def parse_project(value: Object) -> Project:
@@ -55,17 +101,22 @@ def parse_project(value: Object) -> Project:
     spec = typed["spec"]
     dependencies = tuple(spec.get("dependencies") or ())
     packages = [entry.get(XPKG) or {} for entry in dependencies if entry["type"] == XPKG]
-    paths = spec.get("paths") or {}
     return Project(
         name=typed["metadata"]["name"],
         repository=spec["repository"],
-        apis=paths.get("apis") or "apis",
+        apis=_path(spec, "apis"),
         packages=tuple(entry["package"] for entry in packages if entry),
-        functions=paths.get("functions") or "functions",
-        schemas=paths.get("schemas") or "schemas",
+        functions=_path(spec, "functions"),
+        schemas=_path(spec, "schemas"),
         languages=tuple((spec.get("schemas") or {}).get("languages") or ()),
         dependencies=dependencies,
+        metadata=typed["metadata"],
+        spec=spec,
     )
+
+
+def _path(spec: Object, place: str) -> str:
+    return str((spec.get("paths") or {}).get(place) or place)
 
 
 def _decoded(value: Object, go_type: GoType) -> Object:
@@ -88,7 +139,23 @@ def _problems(project: Object) -> list[str]:
         wrong = _wrong_in(dependency)
         if wrong:
             found.append(f"dependency {index}: " + "\n".join(wrong))
+    for index, function in enumerate(spec.get("functions") or []):
+        problem = _wrong_in_function(function)
+        if problem:
+            found.append(f"function {index}: {problem}")
     return found
+
+
+def _wrong_in_function(function: Object) -> str:
+    needed = {DIRECTORY: ("directory", ("name",)), TARBALL: ("tarball", ("name", "pathPrefix"))}
+    if function["source"] not in needed:
+        return f'source must be {DIRECTORY} or {TARBALL}, not "{function["source"]}"'
+    section, names = needed[function["source"]]
+    given = function.get(section) or {}
+    empty = [f"{section}.{name}" for name in names if not given.get(name)]
+    if empty:
+        return f"{' and '.join(empty)} must not be empty"
+    return "its name must not have a slash" if "/" in given["name"] else ""
 
 
 def _wrong_in(dependency: Object) -> list[str]:
@@ -132,24 +199,56 @@ _DEPENDENCY = struct(
     },
     "v1alpha1",
 )
+_FUNCTION = struct(
+    "Function",
+    {
+        "source": Field(STRING, optional=False),
+        "directory": _source("FunctionDirectory", ("name",)),
+        "tarball": _source("FunctionTarball", ("name", "pathPrefix")),
+    },
+    "v1alpha1",
+)
+_IMAGE_CONFIG = struct(
+    "ImageConfig",
+    {
+        "metadata": Field(struct("ObjectMeta", {"name": _TEXT}), optional=False),
+        "spec": Field(
+            struct(
+                "ImageConfigSpec",
+                {
+                    "matchImages": Field(list_of(struct("ImageMatch", {"type": _TEXT, "prefix": _TEXT}))),
+                    "rewriteImage": Field(struct("ImageRewrite", {"prefix": _TEXT}), pointer=True),
+                },
+                "v1beta1",
+            ),
+            optional=False,
+        ),
+    },
+    "v1beta1",
+)
 _SPEC = struct(
     "ProjectSpec",
     {
+        **dict.fromkeys(("maintainer", "source", "license", "description", "readme"), _TEXT),
         "repository": Field(STRING, optional=False),
+        "crossplane": Field(struct("CrossplaneConstraints", {"version": _TEXT}), pointer=True),
         "paths": Field(_PATHS, pointer=True),
         "dependencies": Field(list_of(_DEPENDENCY)),
+        "functions": Field(list_of(_FUNCTION)),
         "architectures": Field(list_of(STRING)),
         "schemas": Field(
             struct("ProjectSchemas", {"languages": Field(list_of(STRING))}, "v1alpha1"), pointer=True
         ),
+        "imageConfigs": Field(list_of(_IMAGE_CONFIG)),
     },
     "v1alpha1",
 )
+_TEXTS = Field(map_of(STRING))
+_METADATA = struct(
+    "ObjectMeta", {"name": Field(STRING, optional=False), "labels": _TEXTS, "annotations": _TEXTS}
+)
 _PROJECT = struct(
     "Project",
-    {
-        "metadata": Field(struct("ObjectMeta", {"name": Field(STRING, optional=False)}), optional=False),
-        "spec": Field(_SPEC, optional=False),
-    },
+    {"metadata": Field(_METADATA, optional=False), "spec": Field(_SPEC, optional=False)},
     "v1alpha1",
 )

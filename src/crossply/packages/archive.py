@@ -33,16 +33,31 @@ def read_archive(path: str) -> Image:
     if os.path.isdir(path):
         return _from_layout(lambda name: _file_below(path, name))
     parts = _members(path)
+    find = _finder(path, parts)
+    if "manifest.json" in parts or "index.json" not in parts:
+        return _from_docker(find)
+    return _from_layout(find)
 
+
+def read_tagged(path: str) -> dict[str, Image]:
+    """The images in an xpkg file or an image tarball by their names; those without a name are left out."""
+    find = _finder(path, _members(path))
+    found = {}
+    for entry in _listed(find):
+        names = entry.get("RepoTags")
+        if isinstance(names, list) and names and isinstance(names[0], str):
+            found[names[0]] = _image(find, entry)
+    return found
+
+
+def _finder(path: str, parts: dict[str, tuple[int, int]]) -> Find:
     def find(name: str) -> Blob:
         found = parts.get(os.path.normpath(name))
         if found is None:
             raise BadArchive(f"file {name} not found in tar")
         return file_part(path, *found)
 
-    if "manifest.json" in parts or "index.json" not in parts:
-        return _from_docker(find)
-    return _from_layout(find)
+    return find
 
 
 def _file_below(root: str, name: str) -> Blob:
@@ -78,25 +93,34 @@ def _members(path: str) -> dict[str, tuple[int, int]]:
 
 
 def _from_docker(find: Find) -> Image:
+    listed = _listed(find)
+    if len(listed) != 1:
+        raise BadArchive("tarball must contain only a single image to be used with tarball.Image")
+    return _image(find, listed[0])
+
+
+def _listed(find: Find) -> list[Object]:
     data = read_whole(find("manifest.json"), media.MAX_MANIFEST, "manifest.json")
     try:
         manifest: Any = orjson.loads(data)
     except orjson.JSONDecodeError as problem:
         raise BadArchive(f"manifest.json is not JSON: {problem}") from None
-    if not isinstance(manifest, list) or not manifest or not isinstance(manifest[0], dict):
+    if not isinstance(manifest, list) or not manifest or not all(isinstance(each, dict) for each in manifest):
         raise BadArchive("manifest.json names no image")
-    if len(manifest) != 1:
-        raise BadArchive("tarball must contain only a single image to be used with tarball.Image")
-    config_name, names = manifest[0].get("Config"), manifest[0].get("Layers") or []
+    return manifest[:_MOST_MEMBERS]
+
+
+def _image(find: Find, entry: Object) -> Image:
+    config_name, names = entry.get("Config"), entry.get("Layers") or []
     named = isinstance(config_name, str) and isinstance(names, list)
     if not named or not all(isinstance(name, str) for name in names):
         raise BadArchive("manifest.json names no configuration and layers")
     config = decode_object(read_whole(find(str(config_name)), media.MAX_CONFIG, "the configuration"), "it")
-    layers = tuple(Layer(_gzipped(find(name))) for name in names[: media.MAX_LAYERS])
+    layers = tuple(Layer(gzipped(find(name))) for name in names[: media.MAX_LAYERS])
     return Image(config, layers).with_label_annotations()
 
 
-def _gzipped(blob: Blob) -> Blob:
+def gzipped(blob: Blob) -> Blob:
     """The blob, compressed if it is not yet, or not like this: images are stored and pushed so."""
     with blob.open() as file:
         if file.read(2) == GZIP_MAGIC:

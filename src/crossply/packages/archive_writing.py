@@ -1,27 +1,34 @@
-"""Writing an image as an xpkg file: its configuration, its layers and a manifest in one tar archive."""
+"""Writing images as an xpkg file: their configurations, their layers and a manifest in one tar archive."""
 
 from __future__ import annotations
 
 import os
 import tarfile
 import tempfile
+from collections.abc import Mapping
 from io import BytesIO
 from typing import BinaryIO
 
 import orjson
 
 from crossply.packages import media
+from crossply.packages.blobs import Blob
 from crossply.packages.image import Image, Layer, encode
 from crossply.packages.layer_writing import Entry, header
 
 
 def write_archive(image: Image, path: str) -> None:
     """Write an image; the file is there as a whole, or not at all."""
+    write_tagged({"": image}, path)
+
+
+def write_tagged(images: Mapping[str, Image], path: str) -> None:
+    """Write images by their names; the file is there as a whole, or not at all."""
     directory = os.path.dirname(path) or "."
     descriptor, temporary = tempfile.mkstemp(prefix=".xpkg-", dir=directory)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            _write(image, file)
+            _write(images, file)
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except BaseException:
@@ -29,18 +36,30 @@ def write_archive(image: Image, path: str) -> None:
         raise
 
 
-def _write(image: Image, file: BinaryIO) -> None:
-    config = encode(image).config
-    names = [_name(layer) for layer in image.layers]
+def _write(images: Mapping[str, Image], file: BinaryIO) -> None:
+    listed = []
+    present: set[str] = set()
     with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar:
-        tar.addfile(header(Entry(config.digest, config.data)), config.open())
-        for name, layer in dict(zip(names, image.layers, strict=True)).items():
-            info = header(Entry(name))
-            info.size = layer.blob.size
-            with layer.blob.open() as content:
-                tar.addfile(info, content)
-        manifest = orjson.dumps([{"Config": config.digest, "RepoTags": None, "Layers": names}])
+        for name, image in sorted(images.items()):
+            config = encode(image).config
+            _add(tar, config.digest, config, present)
+            names = [_name(layer) for layer in image.layers]
+            for member, layer in zip(names, image.layers, strict=True):
+                _add(tar, member, layer.blob, present)
+            listed.append({"Config": config.digest, "RepoTags": [name] if name else None, "Layers": names})
+        manifest = orjson.dumps(listed)
         tar.addfile(header(Entry("manifest.json", manifest)), BytesIO(manifest))
+
+
+def _add(tar: tarfile.TarFile, name: str, blob: Blob, present: set[str]) -> None:
+    """Add a blob, once: images share many."""
+    if name in present:
+        return
+    present.add(name)
+    info = header(Entry(name))
+    info.size = blob.size
+    with blob.open() as content:
+        tar.addfile(info, content)
 
 
 def _name(layer: Layer) -> str:

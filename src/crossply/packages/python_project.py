@@ -68,12 +68,15 @@ def _is_clear(scripts: Object) -> bool:
     return "function" in scripts or len(scripts) == 1
 
 
-def with_project(base: Image, directory: str) -> Image:
-    """The base image with a project and what it depends on, ready to run it."""
+def with_project(base: Image, directory: str, python: str = "") -> Image:
+    """The base image with a project and what it depends on, ready to run it.
+
+    Where the image does not say which version of Python it has, `python` does.
+    """
     project = read_project(directory)
     with tempfile.TemporaryDirectory(prefix="crossply-python-") as scratch:
         site = os.path.join(scratch, "site")
-        target = _target(base)
+        target = _target(base, python)
         install(directory, site, target)
         if target.is_ours:
             compile_sources(site, f"/{ROOT}")
@@ -84,10 +87,10 @@ def with_project(base: Image, directory: str) -> Image:
     return image._replace(config={**image.config, "config": _runnable(image.inner, project)})
 
 
-def _target(base: Image) -> Target:
+def _target(base: Image, otherwise: str) -> Target:
     """For which Python the base image wants what is installed."""
     environ = dict(each.partition("=")[::2] for each in _environment(base.inner))
-    version = ".".join(environ.get("PYTHON_VERSION", "").split(".")[:2])
+    version = ".".join(environ.get("PYTHON_VERSION", otherwise).split(".")[:2])
     return Target(str(base.config.get("architecture") or "amd64"), version)
 
 

@@ -22,7 +22,7 @@ _LARGEST = 8 << 30
 
 def from_tarball(path: str, directory: str) -> Image:
     """The image in a tarball, which may be compressed; what is uncompressed is kept in a directory."""
-    image = read_archive(_plain(path, directory))
+    image = read_archive(plain_tarball(path, directory))
     if not image.inner.get("Entrypoint") and not image.inner.get("Cmd"):
         raise BadArchive("the image does not say what to run", hint="give it an ENTRYPOINT")
     labels = {**image.labels, LABEL: RUNS_TO_COMPLETION}
@@ -30,7 +30,8 @@ def from_tarball(path: str, directory: str) -> Image:
     return image._replace(config={**image.config, "config": inner})
 
 
-def _plain(path: str, directory: str) -> str:
+def plain_tarball(path: str, directory: str) -> str:
+    """The path of a tarball; of one that is compressed, that of an uncompressed copy in a directory."""
     with open(path, "rb") as file, uncompressed(file) as plain:
         if plain is file:
             return path

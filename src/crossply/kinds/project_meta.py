@@ -1,0 +1,62 @@
+"""What a project says of its packages: the objects that describe its Configuration and its Functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from crossply.kinds.project import XPKG, Project
+from crossply.values import Object
+
+_META = "meta.pkg.crossplane.io/v1"
+_ANNOTATIONS = "meta.crossplane.io/"
+_ANY_OF_V2 = ">=v2.0.0-rc.0"
+
+
+def configuration_meta(project: Project, functions: Iterable[tuple[str, str]]) -> Object:
+    """The Configuration of a project. It depends on its own functions, by their names and digests."""
+    told = {name: project.spec.get(name, "") for name in (*_EVERYWHERE, "description", "readme")}
+    constraint = (project.spec.get("crossplane") or {}).get("version") or _ANY_OF_V2
+    own = [_own_dependency(project, name, digest) for name, digest in functions]
+    return {
+        "apiVersion": _META,
+        "kind": "Configuration",
+        "metadata": _metadata(project, project.name, told),
+        "spec": {"crossplane": {"version": constraint}, "dependsOn": [*_others(project), *own]},
+    }
+
+
+def function_meta(project: Project, name: str) -> Object:
+    """One function of a project."""
+    described = f"Function {name} from project {project.name}"
+    told = {**{field: project.spec.get(field, "") for field in _EVERYWHERE}, "description": described}
+    return {
+        "apiVersion": _META,
+        "kind": "Function",
+        "metadata": _metadata(project, f"{project.name}-{name}", told),
+        "spec": {"capabilities": ["composition", "operation"]},
+    }
+
+
+_EVERYWHERE = ("maintainer", "source", "license")
+
+
+def _metadata(project: Project, name: str, told: Mapping[str, str]) -> Object:
+    annotations = {f"{_ANNOTATIONS}{field}": text for field, text in told.items()}
+    given = project.metadata.get("annotations") or {}
+    return {**project.metadata, "name": name, "annotations": {**given, **annotations}}
+
+
+def _others(project: Project) -> list[Object]:
+    """What is needed where the project runs, and not only to develop it."""
+    fields = ("apiVersion", "kind", "package", "version")
+    packages = [entry[XPKG] for entry in project.dependencies if entry["type"] == XPKG and entry.get(XPKG)]
+    return [{field: entry[field] for field in fields} for entry in packages if not entry.get("apiOnly")]
+
+
+def _own_dependency(project: Project, name: str, digest: str) -> Object:
+    return {
+        "apiVersion": "pkg.crossplane.io/v1",
+        "kind": "Function",
+        "package": project.function_repository(name),
+        "version": digest,
+    }

@@ -1,0 +1,241 @@
+"""`crossply project build` makes one file of all packages of a project, or says what is wrong."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from project_bench import (
+    COMPOSITION,
+    FILES,
+    PYTHON,
+    TEMPLATES,
+    XRD,
+    push_bases,
+    runtime,
+    write_project,
+)
+from tests.packages.peers import PROGRAM, docker_registry
+from xpkg_bench import Run, last
+
+from crossply.packages.archive import read_tagged
+from crossply.packages.archive_writing import write_archive
+from crossply.packages.contents import stream_of
+from crossply.packages.image import Image
+from crossply.packages.project_functions import index_digest
+from crossply.packages.stream import read
+from crossply.packages.unpacking import unpack
+
+real = pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed")
+pytestmark = pytest.mark.xdist_group("registry")
+OUTPUT = "_output/platform.xpkg"
+
+
+@pytest.fixture(scope="module")
+def mirror(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with docker_registry(tmp_path_factory.mktemp("mirror")) as address:
+        asyncio.run(push_bases(address))
+        yield address
+
+
+def in_order(images: dict[str, Image], repository: str) -> list[Image]:
+    from crossply.packages.image import digest
+
+    return sorted((each for name, each in images.items() if name.startswith(f"{repository}:")), key=digest)
+
+
+def test_a_project_without_functions_is_a_configuration(project: Run, tmp_path: Path) -> None:
+    write_project(tmp_path, "registry.test", FILES)
+    assert project("build")[:2] == (0, f'Built project "platform" to {OUTPUT}\n')
+    [(name, made)] = read_tagged(str(tmp_path / OUTPUT)).items()
+    assert name == "registry.test/acme/platform:configuration"
+    package = read(stream_of(made))
+    assert package.meta == {
+        "apiVersion": "meta.pkg.crossplane.io/v1",
+        "kind": "Configuration",
+        "metadata": {
+            "name": "platform",
+            "labels": {"team": "a"},
+            "annotations": {
+                "meta.crossplane.io/maintainer": "Ada",
+                "meta.crossplane.io/source": "",
+                "meta.crossplane.io/license": "",
+                "meta.crossplane.io/description": "",
+                "meta.crossplane.io/readme": "",
+            },
+        },
+        "spec": {
+            "crossplane": {"version": ">=v2.0.0-rc.0"},
+            "dependsOn": [
+                {
+                    "apiVersion": "pkg.crossplane.io/v1",
+                    "kind": "Function",
+                    "package": "registry.test/function-auto-ready",
+                    "version": ">=v0.5.0",
+                }
+            ],
+        },
+    }
+    kinds = [each["kind"] for each in package.objects]
+    assert kinds == ["Composition", "CompositeResourceDefinition", "Operation"]
+    assert [layer.purpose for layer in made.layers] == ["base", "upbound"]
+
+
+def test_repository_and_output_can_be_chosen(project: Run, tmp_path: Path) -> None:
+    write_project(tmp_path / "deeper", "registry.test", FILES)
+    words = ("-f", "deeper/crossplane-project.yaml", "--repository", "acme/other", "-o", "build")
+    assert project("build", *words)[1] == 'Built project "platform" to build/platform.xpkg\n'
+    assert list(read_tagged(str(tmp_path / "build/platform.xpkg"))) == [
+        "index.docker.io/acme/other:configuration"
+    ]
+
+
+@real
+def test_templates_are_put_on_the_published_function(project: Run, tmp_path: Path, mirror: str) -> None:
+    write_project(tmp_path, mirror, {**FILES, **TEMPLATES})
+    code, _, err = project("build")
+    assert code == 0, err
+    images = read_tagged(str(tmp_path / OUTPUT))
+    repository = f"{mirror}/acme/platform_draw"
+    assert sorted(images) == [
+        f"{mirror}/acme/platform:configuration",
+        f"{repository}:amd64",
+        f"{repository}:arm64",
+    ]
+    made = images[f"{repository}:arm64"]
+    package = read(stream_of(made))
+    assert package.name == "platform-draw"
+    assert package.meta["spec"] == {"capabilities": ["composition", "operation"]}
+    described = package.meta["metadata"]["annotations"]["meta.crossplane.io/description"]
+    assert described == "Function draw from project platform"
+    (tmp_path / "root").mkdir()
+    unpack(made, str(tmp_path / "root"))
+    assert (tmp_path / "root/src/one.gotmpl").read_text() == "kind: One\n"
+    assert (tmp_path / "root/src/more/two.tmpl").read_text() == "kind: Two\n"
+    assert (tmp_path / "root/bin/run").read_text() == "arm64"
+    assert made.inner["Env"] == ["PATH=/bin", "FUNCTION_GO_TEMPLATING_DEFAULT_SOURCE=/src"]
+    configuration = read(stream_of(images[f"{mirror}/acme/platform:configuration"]))
+    assert configuration.meta["spec"]["dependsOn"][-1] == {
+        "apiVersion": "pkg.crossplane.io/v1",
+        "kind": "Function",
+        "package": repository,
+        "version": index_digest(in_order(images, repository)),
+    }
+
+
+@real
+def test_a_python_project_is_installed_and_the_same_files_give_the_same_packages(
+    project: Run, tmp_path: Path, mirror: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_NO_BUILD_ISOLATION", "0")
+    write_project(tmp_path, mirror, {**FILES, **PYTHON}, "  architectures: [arm64]\n")
+    assert project("build")[0] == 0
+    first = (tmp_path / OUTPUT).read_bytes()
+    [name] = [name for name in read_tagged(str(tmp_path / OUTPUT)) if "_greet" in name]
+    made = read_tagged(str(tmp_path / OUTPUT))[name]
+    assert name.endswith("_greet:arm64")
+    (tmp_path / "root").mkdir()
+    unpack(made, str(tmp_path / "root"))
+    [main] = (tmp_path / "root").rglob("function/main.py")
+    assert "return 7" in main.read_text()
+    assert made.inner["Entrypoint"][:2] == ["python3", "-c"]
+    assert made.inner["User"] == "65532"
+    assert project("build")[0] == 0
+    assert (tmp_path / OUTPUT).read_bytes() == first
+
+
+def test_a_function_that_others_built_comes_as_images_in_files(project: Run, tmp_path: Path) -> None:
+    listed = "  functions: [{source: Tarball, tarball: {name: fast, pathPrefix: build/fast}}]\n"
+    write_project(tmp_path, "registry.test", {**FILES, **TEMPLATES}, listed)
+    (tmp_path / "build").mkdir()
+    write_archive(runtime("amd64"), str(tmp_path / "build/fast-amd64.tar"))
+    code, _, err = project("build")
+    assert code == 1
+    assert last(err) == (
+        'failed to build function "fast": no runtime image found for architecture "arm64": looked for '
+        "[build/fast-arm64.tar build/fast-arm64.tar.gz]"
+    )
+    write_archive(runtime("amd64"), str(tmp_path / "build/fast-arm64.tar"))
+    assert last(project("build")[2]).endswith('image not available for architecture "arm64"')
+    assert not (tmp_path / "_output").exists()
+    write_archive(runtime("arm64"), str(tmp_path / "build/fast-arm64.tar"))
+    assert project("build")[0] == 0
+    assert sorted(name.rpartition("_")[2] for name in read_tagged(str(tmp_path / OUTPUT))) == [
+        "fast:amd64",
+        "fast:arm64",
+        "registry.test/acme/platform:configuration",
+    ], "what is not listed is not built"
+
+
+@pytest.mark.parametrize(
+    ("files", "sentence"),
+    [
+        ({"functions/f/go.mod": ""}, 'failed to build function "f": functions in Go are not built here'),
+        ({"functions/f/kcl.mod": ""}, 'failed to build function "f": functions in KCL are not built here'),
+        ({"functions/f/Cargo.toml": ""}, 'failed to build function "f": functions in Rust are not built'),
+        ({"functions/f/package.json": ""}, 'failed to build function "f": functions in TypeScript are not'),
+        (
+            {"functions/f/a.tmpl": "", "functions/f/README.md": ""},
+            'failed to build function "f": failed to find a builder: no suitable builder found',
+        ),
+        (
+            {"functions/My Function/a.tmpl": ""},
+            'failed to build function "My Function": failed to construct image tag: repository can only',
+        ),
+        (
+            {"apis/broken.yaml": "a: [\n"},
+            'failed to collect API resources: failed to parse file "',
+        ),
+        (
+            {"apis/odd.yaml": f"{COMPOSITION}---\napiVersion: v1\nkind: Secret\n"},
+            "failed to build package: failed to parse package: ",
+        ),
+        (
+            {"examples/odd.yaml": "no: kind\n"},
+            "failed to build package: failed to parse examples: ",
+        ),
+    ],
+)
+def test_what_cannot_be_built_is_told_and_nothing_is_written(
+    project: Run, tmp_path: Path, files: dict[str, str], sentence: str
+) -> None:
+    write_project(tmp_path, "registry.test", {**FILES, **files})
+    code, out, err = project("build")
+    assert (code, out) == (1, "")
+    assert last(err).startswith(sentence)
+    assert not (tmp_path / "_output").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        ("  functions: [{source: Git}]\n", 'function 0: source must be Directory or Tarball, not "Git"'),
+        (
+            "  functions: [{source: Tarball, tarball: {name: f}}]\n",
+            "function 0: tarball.pathPrefix must not be empty",
+        ),
+        (
+            "  functions: [{source: Directory, directory: {name: ../f}}]\n",
+            "function 0: its name must not have a slash",
+        ),
+        ("  paths: {apis: nowhere}\n", "failed to collect API resources: open "),
+        ("  paths: {apis: ../elsewhere}\n", "../elsewhere is outside of the project"),
+    ],
+)
+def test_a_project_file_that_cannot_be_followed_is_refused(
+    project: Run, tmp_path: Path, more: str, sentence: str
+) -> None:
+    write_project(tmp_path, "registry.test", {"apis/x.yaml": XRD}, more)
+    code, _, err = project("build")
+    assert code == 1
+    assert sentence in last(err)
+
+
+def test_a_project_that_is_not_there_is_told(project: Run) -> None:
+    code, _, err = project("build")
+    assert code == 1
+    assert "failed to parse project file" in err
+    assert "try: run it in the folder of a project" in err
