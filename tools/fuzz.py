@@ -12,10 +12,13 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
-from crossply.compose.messages import Request, Resource, Snapshot, State
+from crossply.compose.messages import Request, Resource, Response, Snapshot, State
+from crossply.compose.operation_rendering import OperationRendering
 from crossply.compose.wire import decode_request, decode_response, encode_request, encode_response
+from crossply.compose.world import World
 from crossply.errors import CrossplyError
 from crossply.functions.builtin import PUBLISHED
 from crossply.functions.builtin import load as load_function
@@ -24,7 +27,7 @@ from crossply.schema.crd import composite_crd
 from crossply.schema.defaults import apply_defaults
 from crossply.schema.prune import prune
 from crossply.schema.validation import validate
-from crossply.values import gojson, paths, quantity
+from crossply.values import cron, gojson, paths, quantity
 from crossply.values.goformat import sprintf
 from crossply.values.structs import decode_struct, encode_struct
 from crossply.values.yaml import dump, load, read_stream
@@ -186,6 +189,22 @@ def fuzz_schema(rng: random.Random) -> None:
         return
 
 
+def fuzz_schedule(rng: random.Random) -> None:
+    parts = ("*", "?", "/", "-", ",", "@", "every ", "TZ=", "UTC ", "Asia/Tokyo ", "MON", "feb", "1h", " ")
+    words = [rng.choice((rng.choice(parts), str(rng.randrange(70)), " ")) for _ in range(rng.randrange(16))]
+    cron.parse("".join(words)).next(datetime(2026, rng.randrange(1, 13), 1, tzinfo=UTC))
+
+
+def fuzz_operation(rng: random.Random) -> None:
+    """Whatever an Operation says, and whatever its functions want."""
+    step = {"step": text(rng), "functionRef": {"name": "f"}, text(rng): value(rng)}
+    operation = {"metadata": document(rng), "spec": {"pipeline": [step], text(rng): value(rng)}}
+    operation |= {"status": {"pipeline": value(rng), "appliedResourceRefs": value(rng), **document(rng)}}
+    wish = Resource({"metadata": {"name": "x"}, **document(rng)})
+    call = lambda step, request: Response(State(None, {"it": wish}), output=document(rng))  # noqa: E731
+    OperationRendering(World([document(rng)], [], []), call).run(operation, {})
+
+
 TARGETS: tuple[Callable[[random.Random], None], ...] = (
     fuzz_yaml,
     fuzz_yaml_round_trip,
@@ -199,6 +218,8 @@ TARGETS: tuple[Callable[[random.Random], None], ...] = (
     fuzz_composition,
     fuzz_definition,
     fuzz_schema,
+    fuzz_schedule,
+    fuzz_operation,
 )
 
 

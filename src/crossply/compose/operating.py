@@ -129,7 +129,7 @@ def with_outputs(operation: Object, told: Told) -> Object:
     if not told.outputs:
         return operation
     status = operation.get("status") or {}
-    outputs = {entry["step"]: entry for entry in status.get("pipeline") or ()}
+    outputs = {entry.get("step"): entry for entry in _entries(status, "pipeline")}
     outputs |= {step: {"step": step, "output": from_wire(out)} for step, out in told.outputs.items()}
     return {**operation, "status": {**status, "pipeline": list(outputs.values())}}
 
@@ -141,12 +141,18 @@ def with_applied(operation: Object, applied: Object) -> Object:
         reference["namespace"] = namespace_of(applied)
     reference["name"] = name_of(applied)
     status = operation.get("status") or {}
-    references = list(status.get("appliedResourceRefs") or ())
+    references = _entries(status, "appliedResourceRefs")
     if reference not in references:
         references.append(reference)
     references.sort(key=_place)
     return {**operation, "status": {**status, "appliedResourceRefs": references}}
 
 
+def _entries(status: Object, key: str) -> list[Object]:
+    """A list of objects in a status, which a file may give in any form."""
+    found = status.get(key)
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
 def _place(reference: Object) -> str:
-    return "".join(reference.get(key, "") for key in ("apiVersion", "kind", "namespace", "name"))
+    return "".join(str(reference.get(key, "")) for key in ("apiVersion", "kind", "namespace", "name"))
