@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_UNITS = {
+UNITS = {
     "ns": 1,
     "us": 1_000,
     "µs": 1_000,
@@ -14,8 +14,10 @@ _UNITS = {
 }
 _LONGEST = 2**63
 _DIGITS = "0123456789"
-# More digits are too many before the point, and less than a nanosecond after it.
+# More digits are too many before the point.
 _MOST_DIGITS = 20
+# As many as Go looks at after the point.
+_MOST_DECIMALS = 18
 
 
 def parse_duration(text: str) -> int:
@@ -42,11 +44,12 @@ def _take_amount(rest: str, text: str) -> tuple[int, str]:
     """The nanoseconds of the number and unit in front, and what follows them."""
     whole, rest = _take_digits(rest)
     fraction, rest = _take_digits(rest[1:]) if rest.startswith(".") else ("", rest)
-    number, fraction = int(whole.lstrip("0")[:_MOST_DIGITS] or "0"), fraction[:_MOST_DIGITS]
+    number = int(whole.lstrip("0")[:_MOST_DIGITS] or "0")
     if not (whole or fraction) or number > _LONGEST:
         raise _invalid(text)
     unit, rest = _take_unit(rest, text)
-    return number * unit + int(fraction or "0") * unit // 10 ** len(fraction), rest
+    kept = fraction[:_MOST_DECIMALS]
+    return number * unit + int(int(kept or "0") * (unit / 10.0 ** len(kept))), rest
 
 
 def _take_digits(rest: str) -> tuple[str, str]:
@@ -60,9 +63,9 @@ def _take_unit(rest: str, text: str) -> tuple[int, str]:
     name = rest[:end]
     if not name:
         raise ValueError(f"time: missing unit in duration {_quote(text)}")
-    if name not in _UNITS:
+    if name not in UNITS:
         raise ValueError(f"time: unknown unit {_quote(name)} in duration {_quote(text)}")
-    return _UNITS[name], rest[end:]
+    return UNITS[name], rest[end:]
 
 
 def _invalid(text: str) -> ValueError:

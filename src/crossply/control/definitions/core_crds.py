@@ -11,6 +11,7 @@ from functools import cache
 
 import orjson
 
+from crossply.control.definitions.cluster_crd import cluster_crd
 from crossply.control.kinds import (
     APPLICATION_DEFINITION,
     COMPOSITION,
@@ -219,24 +220,4 @@ def _crd(kind: Kind, spec: Object, condition: str, rules: list[Object]) -> Objec
         column(condition.upper(), f".status.conditions[?(@.type=='{condition}')].status"),
         age_column(),
     ]
-    version = {
-        "name": kind.version,
-        "served": True,
-        "storage": True,
-        "schema": {"openAPIV3Schema": schema},
-        "additionalPrinterColumns": columns,
-        "subresources": {"status": {}},
-    }
-    names = {
-        "kind": kind.kind,
-        "listKind": f"{kind.kind}List",
-        "plural": kind.plural,
-        "singular": kind.kind.lower(),
-        "categories": ["crossplane"],
-    }
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": kind.resource},
-        "spec": {"group": kind.group, "scope": "Cluster", "names": names, "versions": [version]},
-    }
+    return cluster_crd(kind, schema, columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crossply.control.definitions.cluster_crd import cluster_crd
 from crossply.control.definitions.core_crds import composition_pipeline
 from crossply.control.kinds import CRON_OPERATION, OPERATION, WATCH_OPERATION
 from crossply.kube.kind import Kind
@@ -125,25 +126,4 @@ def _crd(kind: Kind, short: str, spec: Object, status: Object, columns: list[Obj
         "spec": spec,
         "status": {"type": "object", "properties": {"conditions": conditions(), **status}},
     }
-    version = {
-        "name": kind.version,
-        "served": True,
-        "storage": True,
-        "schema": {"openAPIV3Schema": {"type": "object", "properties": properties}},
-        "additionalPrinterColumns": columns,
-        "subresources": {"status": {}},
-    }
-    names = {
-        "kind": kind.kind,
-        "listKind": f"{kind.kind}List",
-        "plural": kind.plural,
-        "singular": kind.kind.lower(),
-        "shortNames": [short],
-        "categories": ["crossplane"],
-    }
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": kind.resource},
-        "spec": {"group": kind.group, "scope": "Cluster", "names": names, "versions": [version]},
-    }
+    return cluster_crd(kind, {"type": "object", "properties": properties}, columns, short_name=short)

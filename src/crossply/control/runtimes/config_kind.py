@@ -6,6 +6,7 @@ an annotation where the same Function is also run by somebody else.
 
 from __future__ import annotations
 
+from crossply.control.definitions.cluster_crd import cluster_crd
 from crossply.kube.kind import Kind
 from crossply.schema.crd_machinery import age_column, choice, column, text
 from crossply.values import Object
@@ -23,38 +24,14 @@ _AMOUNT: Object = {
 
 def container_config_crd() -> Object:
     """Its CRD."""
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": CONTAINER_CONFIG.resource},
-        "spec": {
-            "group": CONTAINER_CONFIG.group,
-            "scope": "Cluster",
-            "names": {
-                "kind": CONTAINER_CONFIG.kind,
-                "listKind": f"{CONTAINER_CONFIG.kind}List",
-                "plural": CONTAINER_CONFIG.plural,
-                "singular": CONTAINER_CONFIG.kind.lower(),
-                "categories": ["crossplane"],
-            },
-            "versions": [_version()],
-        },
-    }
-
-
-def _version() -> Object:
-    return {
-        "name": CONTAINER_CONFIG.version,
-        "served": True,
-        "storage": True,
-        "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": _spec()}}},
-        "additionalPrinterColumns": [
-            column("MEMORY", ".spec.limits.memory"),
-            column("CPU", ".spec.limits.cpu"),
-            column("NETWORK", ".spec.network"),
-            age_column(),
-        ],
-    }
+    columns = [
+        column("MEMORY", ".spec.limits.memory"),
+        column("CPU", ".spec.limits.cpu"),
+        column("NETWORK", ".spec.network"),
+        age_column(),
+    ]
+    schema = {"type": "object", "properties": {"spec": _spec()}}
+    return cluster_crd(CONTAINER_CONFIG, schema, columns, has_status=False)
 
 
 def _spec() -> Object:
