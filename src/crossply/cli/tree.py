@@ -84,6 +84,7 @@ COMMANDS = (
     Entry("operation render", "operation_render", "Render an Operation.", "alpha"),
     Entry("project init", "project_init", "Begin a project of packages that are developed together.", "beta"),
     Entry("project build", "project_build", "Build all packages of a project into one file.", "beta"),
+    Entry("project push", "project_push", "Push all packages of a project to their registry.", "beta"),
     Entry("resource trace", "trace", "Show a resource, what is below it, and why it is not ready.", "beta"),
     Entry("resource validate", "validate", "Validate resources against XRDs and CRDs.", "beta"),
     Entry("apiserver", "apiserver", "Run a Kubernetes API server on this machine.", "beta"),

@@ -1,0 +1,134 @@
+"""`crossply project push` puts all packages of a project into a real registry, or says what is wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+from project_bench import ARCHITECTURES, FILES, TEMPLATES, push_bases, runtime, write_project
+from tests.packages.making import package
+from tests.packages.peers import PROGRAM, docker_registry
+from xpkg_bench import Run, last
+
+from crossply.packages.archive_writing import write_archive, write_tagged
+from crossply.packages.contents import stream_of
+from crossply.packages.pulling import Found, manifest, pull_package, tags
+from crossply.packages.references import parse
+from crossply.packages.registry import Registries
+from crossply.packages.stream import Package, read
+
+real = pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed")
+pytestmark = pytest.mark.xdist_group("registry")
+
+
+def fetched(name: str, directory: Path) -> tuple[Found, Package]:
+    async def main() -> tuple[Found, Package]:
+        async with Registries() as registries:
+            found = await manifest(registries, parse(name))
+            pulled = await pull_package(registries, parse(name), str(directory))
+            return found, read(stream_of(pulled.image))
+
+    return asyncio.run(main())
+
+
+@real
+def test_what_the_configuration_depends_on_is_what_was_pushed(
+    project: Run, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with docker_registry(tmp_path_factory.mktemp("registry")) as address:
+        asyncio.run(push_bases(address))
+        write_project(tmp_path, address, {**FILES, **TEMPLATES})
+        assert project("build")[0] == 0
+        name = f"{address}/acme/platform"
+        assert project("push", "-t", "v1.2.3")[:2] == (0, f'Pushed project "platform" to {name}:v1.2.3\n')
+        _, configuration = fetched(f"{name}:v1.2.3", tmp_path)
+        wanted = configuration.meta["spec"]["dependsOn"][-1]
+        assert wanted["package"] == f"{name}_draw"
+        index, function = fetched(f"{wanted['package']}@{wanted['version']}", tmp_path)
+        assert function.name == "platform-draw"
+        assert sorted(each["platform"]["architecture"] for each in index.content["manifests"]) == [
+            *ARCHITECTURES
+        ]
+        assert fetched(f"{name}_draw:v1.2.3", tmp_path)[0].digest == wanted["version"]
+
+
+@real
+def test_one_architecture_is_an_index_too_and_the_tag_tells_the_time(
+    project: Run, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    listed = "  functions: [{source: Tarball, tarball: {name: fast, pathPrefix: fast}}]\n"
+    with docker_registry(tmp_path_factory.mktemp("registry")) as address:
+        write_project(tmp_path / "deep", address, FILES, f"{listed}  architectures: [amd64]\n")
+        write_archive(runtime("amd64"), str(tmp_path / "deep/fast-amd64.tar"))
+        file = ("-f", "deep/crossplane-project.yaml")
+        assert project("build", *file)[0] == 0
+        code, out, err = project("push", *file)
+        assert code == 0, err
+        found = re.search(r":(v0\.0\.0-\d{10})\n$", out)
+        assert found
+        tag = found.group(1)
+
+        async def listed_tags() -> list[str]:
+            async with Registries() as registries:
+                return await tags(registries, parse(f"{address}/acme/platform_fast:x"))
+
+        assert asyncio.run(listed_tags()) == [tag]
+        wanted = fetched(f"{address}/acme/platform:{tag}", tmp_path)[1].meta["spec"]["dependsOn"][-1]
+        assert fetched(f"{wanted['package']}:{tag}", tmp_path)[0].digest == wanted["version"]
+
+
+@pytest.mark.parametrize(
+    ("functions", "sentence"),
+    [
+        ("", "failed to push configuration package: "),
+        (
+            "  functions: [{source: Tarball, tarball: {name: fast, pathPrefix: fast}}]\n",
+            'failed to push function "127.0.0.1:1/acme/platform_fast": ',
+        ),
+    ],
+)
+def test_a_registry_that_is_not_there_is_told_for_the_package_that_was_to_be_pushed(
+    project: Run, tmp_path: Path, functions: str, sentence: str
+) -> None:
+    write_project(tmp_path, "127.0.0.1:1", FILES, f"{functions}  architectures: [amd64]\n")
+    write_archive(runtime("amd64"), str(tmp_path / "fast-amd64.tar"))
+    assert project("build")[0] == 0
+    code, out, err = project("push")
+    assert (code, out) == (1, "")
+    assert last(err).startswith(sentence)
+    assert ("Pushing configuration" in err) == (not functions), "it would depend on what is not there"
+
+
+def test_packages_are_not_pushed_to_a_registry_that_nobody_named(project: Run, tmp_path: Path) -> None:
+    write_project(tmp_path, "unnamed", FILES)
+    assert project("build")[0] == 0
+    code, _, err = project("push")
+    assert code == 1
+    assert last(err).startswith("failed to construct image tag: strict validation requires the registry")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], "failed to read package file manifest: open "),
+        (
+            ["--package-file", "none.xpkg"],
+            "failed to read package file manifest: open none.xpkg: no such file",
+        ),
+        (["--package-file", "text.xpkg"], "failed to read package file manifest: unexpected EOF"),
+        (["--package-file", "one.xpkg"], "failed to find configuration image"),
+        (["--package-file", "odd.xpkg"], 'failed to parse image tag "a b:c": repository can only'),
+        (["--tag", "a b"], "failed to construct image tag: tag can only contain"),
+        (["--repository", "Big"], "failed to parse repository: repository can only contain"),
+    ],
+)
+def test_what_cannot_be_pushed_is_told(project: Run, tmp_path: Path, words: list[str], sentence: str) -> None:
+    write_project(tmp_path, "registry.test", FILES)
+    (tmp_path / "text.xpkg").write_text("text")
+    write_tagged({"other.test/acme/platform:configuration": package()}, str(tmp_path / "one.xpkg"))
+    write_tagged({"a b:c": package()}, str(tmp_path / "odd.xpkg"))
+    code, out, err = project("push", *words)
+    assert (code, out) == (1, "")
+    assert last(err).startswith(sentence)
