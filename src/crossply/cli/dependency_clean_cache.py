@@ -8,6 +8,7 @@ from crossply.cli.dependency_entries import CACHE_DIR_FLAG, ProjectDependencyErr
 from crossply.cli.dependency_schemas import remove_schemas
 from crossply.cli.project_folder import PROJECT_FILE_FLAG, ProjectFolder, open_project
 from crossply.cli.spec import Command, Flag, Invocation
+from crossply.cli.whole_folder import remove_folder
 
 
 def run(invocation: Invocation) -> int:
@@ -18,7 +19,7 @@ def run(invocation: Invocation) -> int:
         _check(cache, folder)
     remove_schemas(folder)
     if not invocation["keep-packages"]:
-        _remove(cache)
+        remove_folder(cache, "cannot remove xpkg cache")
     invocation.stdout.write("Schema cache cleaned\n")
     return 0
 
@@ -31,17 +32,6 @@ def _check(cache: str, folder: ProjectFolder) -> None:
                 f"will not remove {cache}: {kept} is in it",
                 hint="--cache-dir is a directory of packages only",
             )
-
-
-def _remove(cache: str) -> None:
-    import shutil
-
-    try:
-        if os.path.lexists(cache):
-            shutil.rmtree(cache)
-    except OSError as problem:
-        reason = (problem.strerror or str(problem)).lower()
-        raise ProjectDependencyError(f"cannot remove xpkg cache at {cache}: {reason}") from None
 
 
 COMMAND = Command(

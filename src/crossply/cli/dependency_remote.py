@@ -60,7 +60,7 @@ def from_git(source: Object, login: GitLogin, environ: Mapping[str, str]) -> lis
                 f"cannot read cloned path {source['path']}: it does not exist",
                 hint="check --git-path and --git-ref",
             )
-        return _some(_in_files(below), source["repository"])
+        return _some(definitions_in(below), source["repository"])
 
 
 def _check_out(folder: str, source: Object, environ: dict[str, str]) -> None:
@@ -109,7 +109,7 @@ def _environment(login: GitLogin, environ: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def _in_files(path: str) -> list[Manifest]:
+def definitions_in(path: str) -> list[Manifest]:
     """The definitions in all YAML files of a directory. There are others, too, such as templates."""
     files = [path] if os.path.isfile(path) else files_below(path)
     found: list[Manifest] = []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from crossply.cli.conversion_files import ConvertError, in_go_words, make_directory, write_file
 from crossply.cli.dependency_entries import ProjectDependencyError
 from crossply.cli.project_folder import ProjectFolder
+from crossply.cli.whole_folder import remove_folder, replace_folder
 from crossply.kinds.project import Project
 from crossply.values import Object
 
@@ -36,7 +36,7 @@ def write_schemas(folder: ProjectFolder, crds: list[Object]) -> list[str]:
     written = []
     for language in LANGUAGES:
         path = os.path.join(schemas_path(folder), language)
-        _replace(path, made.get(language) or {})
+        replace_folder(path, made.get(language) or {}, "cannot write models")
         if made.get(language):
             written.append(os.path.relpath(path, folder.root))
     return written
@@ -44,32 +44,7 @@ def write_schemas(folder: ProjectFolder, crds: list[Object]) -> list[str]:
 
 def remove_schemas(folder: ProjectFolder) -> None:
     """Remove all models of a project."""
-    _remove(schemas_path(folder))
-
-
-def _replace(path: str, files: dict[str, str]) -> None:
-    """Put files into a folder that holds nothing else then; they are written before the old ones go."""
-    part = f"{path}.part"
-    _remove(part)
-    for name, text in files.items():
-        file = os.path.join(part, name)
-        make_directory(os.path.dirname(file), "cannot write models")
-        write_file(file, text, "cannot write models")
-    _remove(path)
-    if files:
-        os.rename(part, path)
-
-
-def _remove(path: str) -> None:
-    import shutil
-
-    try:
-        if os.path.islink(path):
-            os.unlink(path)
-        elif os.path.lexists(path):
-            shutil.rmtree(path)
-    except OSError as problem:
-        raise ConvertError(f"cannot remove models: {in_go_words('unlink', path, problem)}") from None
+    remove_folder(schemas_path(folder), "cannot remove models")
 
 
 def _python(crds: list[Object]) -> dict[str, str]:

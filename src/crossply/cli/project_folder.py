@@ -62,6 +62,10 @@ class ProjectFolder(NamedTuple):
         """Change the project file itself."""
         _write(os.path.join(self.root, self.file), text)
 
+    def rewrite_file(self, name: str, text: str) -> None:
+        """Change a file of the project, by its path within it."""
+        _write(os.path.normpath(os.path.join(self.root, name)), text)
+
 
 def open_project(path: str) -> ProjectFolder:
     """The project that a file describes."""

@@ -64,6 +64,7 @@ COMMANDS = (
         "Remove the models of a project's dependencies, and cached packages.",
         "beta",
     ),
+    Entry("function generate", "function_generate", "Generate a function in a project.", "beta"),
     Entry("function runner", "function_runner", "Run the images of container functions for others.", "beta"),
     Entry("function build", "xpkg_build", "Build a package from a directory of files."),
     Entry(
