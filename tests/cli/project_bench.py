@@ -64,6 +64,13 @@ PYTHON = {
     "functions/greet/function/__init__.py": "",
     "functions/greet/function/main.py": "def cli():\n    return 7\n",
 }
+SCRIPT = {
+    "functions/hello/main.py": "from crossply.sdk import function\nfrom words import WORDS\n\n\n"
+    "@function\ndef compose(req, rsp):\n    rsp.normal(WORDS)\n",
+    "functions/hello/words.py": 'WORDS = "hello from a file"\n',
+    "functions/hello/requirements.txt": "# what it needs\nacme-words>=1.0  # for a start\n",
+    "functions/hello/.venv/x": "",
+}
 TEMPLATES = {
     "functions/draw/one.gotmpl": "kind: One\n",
     "functions/draw/more/two.tmpl": "kind: Two\n",

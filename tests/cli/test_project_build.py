@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import subprocess
+import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,13 +16,14 @@ from project_bench import (
     COMPOSITION,
     FILES,
     PYTHON,
+    SCRIPT,
     TEMPLATES,
     XRD,
     push_bases,
     runtime,
     write_project,
 )
-from tests.packages.peers import PROGRAM, docker_registry
+from tests.packages.peers import PROGRAM, docker_registry, free_port, wait_for
 from xpkg_bench import Run, last
 
 from crossply.packages.archive import read_tagged
@@ -25,8 +31,10 @@ from crossply.packages.archive_writing import write_archive
 from crossply.packages.contents import stream_of
 from crossply.packages.image import Image
 from crossply.packages.project_functions import index_digest
+from crossply.packages.python_project import ROOT
 from crossply.packages.stream import read
 from crossply.packages.unpacking import unpack
+from crossply.version import __version__
 
 real = pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed")
 pytestmark = pytest.mark.xdist_group("registry")
@@ -38,6 +46,30 @@ def mirror(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with docker_registry(tmp_path_factory.mktemp("mirror")) as address:
         asyncio.run(push_bases(address))
         yield address
+
+
+def empty_wheel(directory: Path, name: str, version: str) -> None:
+    """A wheel of nothing: what it stands for is installed where the tests run, or not needed."""
+    info = f"{name}-{version}.dist-info"
+    with zipfile.ZipFile(directory / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
+
+
+@contextlib.contextmanager
+def serving(words: list[str], site: str) -> Iterator[str]:
+    """A function that is served by what an image runs; its address."""
+    port = free_port()
+    address = f"127.0.0.1:{port}"
+    flags = ["--insecure", "--address", address]
+    process = subprocess.Popen([*words, *flags], env={**os.environ, "PYTHONPATH": site})
+    try:
+        wait_for(port, process)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(10)
 
 
 def in_order(images: dict[str, Image], repository: str) -> list[Image]:
@@ -147,6 +179,38 @@ def test_a_python_project_is_installed_and_the_same_files_give_the_same_packages
     assert (tmp_path / OUTPUT).read_bytes() == first
 
 
+@real
+def test_a_python_file_is_served_from_its_package(
+    project: Run, tmp_path: Path, mirror: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "wheels").mkdir()
+    empty_wheel(tmp_path / "wheels", "crossply", __version__)
+    empty_wheel(tmp_path / "wheels", "acme_words", "1.0")
+    for name, value in {"INDEX": "1", "BUILD_ISOLATION": "0"}.items():
+        monkeypatch.setenv(f"PIP_NO_{name}", value)
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
+    write_project(tmp_path, mirror, {**FILES, **SCRIPT}, "  architectures: [amd64]\n")
+    code, _, err = project("build")
+    assert code == 0, err
+    made = read_tagged(str(tmp_path / OUTPUT))[f"{mirror}/acme/platform_hello:amd64"]
+    (tmp_path / "root").mkdir()
+    unpack(made, str(tmp_path / "root"))
+    site = tmp_path / "root" / ROOT
+    assert {path.name for path in (site / "function_of_project/source").iterdir()} == {
+        "main.py",
+        "requirements.txt",
+        "words.py",
+    }
+    assert (site / "acme_words-1.0.dist-info").is_dir()
+    with serving([sys.executable, *made.inner["Entrypoint"][1:]], str(site)) as address:
+        (tmp_path / "request.json").write_text("{}")
+        words = ("call", "request.json", "--target", address)
+        done = subprocess.run(
+            [sys.executable, "-m", "crossply.cli", "function", *words], capture_output=True, text=True
+        )
+    assert "hello from a file" in done.stdout, done.stderr
+
+
 def test_a_function_that_others_built_comes_as_images_in_files(project: Run, tmp_path: Path) -> None:
     listed = "  functions: [{source: Tarball, tarball: {name: fast, pathPrefix: build/fast}}]\n"
     write_project(tmp_path, "registry.test", {**FILES, **TEMPLATES}, listed)
@@ -186,6 +250,14 @@ def test_a_function_that_others_built_comes_as_images_in_files(project: Run, tmp
             'failed to build function "My Function": failed to construct image tag: repository can only',
         ),
         (
+            {"functions/f/pyproject.toml": "[project]\nname = 'f'\n"},
+            'failed to build function "f": ',
+        ),
+        (
+            {"functions/f/main.py": "", "functions/f/requirements.txt": "-r more.txt\n"},
+            'failed to build function "f": requirements.txt has an option of pip: -r more.txt',
+        ),
+        (
             {"apis/broken.yaml": "a: [\n"},
             'failed to collect API resources: failed to parse file "',
         ),
@@ -220,6 +292,10 @@ def test_what_cannot_be_built_is_told_and_nothing_is_written(
         (
             "  functions: [{source: Directory, directory: {name: ../f}}]\n",
             "function 0: its name must not have a slash",
+        ),
+        (
+            "  functions:\n" + "  - {source: Directory, directory: {name: f}}\n" * 2,
+            'several functions are called "f"',
         ),
         ("  paths: {apis: nowhere}\n", "failed to collect API resources: open "),
         ("  paths: {apis: ../elsewhere}\n", "../elsewhere is outside of the project"),

@@ -53,20 +53,21 @@ def docker_registry(directory: Path, http: str = "", rest: str = "") -> Iterator
             [PROGRAM, "serve", str(config)], stdout=log, stderr=log, env={**os.environ}
         )
     try:
-        _wait(port, process)
+        wait_for(port, process)
         yield f"127.0.0.1:{port}"
     finally:
         process.terminate()
         process.wait(10)
 
 
-def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
+def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+    """Wait until a process listens."""
     for _ in range(300):
-        assert process.poll() is None, "the registry did not start"
+        assert process.poll() is None, "it did not start"
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
         time.sleep(0.05)
-    raise AssertionError("the registry does not listen")
+    raise AssertionError("it does not listen")
 
 
 def guarded(directory: Path, certificate_of: Path, login: str) -> tuple[str, str]:

@@ -171,9 +171,9 @@ COMMAND = Command(
     ),
     description=(
         "Makes a Configuration of the definitions, Compositions and operations of a project, and a Function\n"
-        "of each directory in functions/: a Python project (pyproject.toml), or Go templates (*.gotmpl,\n"
-        "*.tmpl). The Configuration depends on its Functions by their digests. No container engine is\n"
-        "needed; the images below the functions are fetched from their registries.\n\n"
+        "of each directory in functions/: a Python project (pyproject.toml), a Python file (main.py), or Go\n"
+        "templates (*.gotmpl, *.tmpl). The Configuration depends on its Functions by their digests. No\n"
+        "container engine is needed; the images below the functions are fetched from their registries.\n\n"
         "The same files always give the same packages."
     ),
     examples=(

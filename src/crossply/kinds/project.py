@@ -143,7 +143,14 @@ def _problems(project: Object) -> list[str]:
         problem = _wrong_in_function(function)
         if problem:
             found.append(f"function {index}: {problem}")
-    return found
+    return found + _twice(spec.get("functions") or [])
+
+
+def _twice(functions: list[Object]) -> list[str]:
+    """What is wrong with names that several functions have."""
+    names = [(each.get("directory") or each.get("tarball") or {}).get("name") for each in functions]
+    several = sorted({name for name in names if name and names.count(name) > 1})
+    return [f'several functions are called "{name}"' for name in several]
 
 
 def _wrong_in_function(function: Object) -> str:

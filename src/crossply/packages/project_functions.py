@@ -1,12 +1,14 @@
 """The functions of a project: each becomes a package for every architecture, without a compiler.
 
-What a function is made of is told by its files: a Python project, or Go templates. Either is put on a
+What a function is made of is told by its files: a Python project or file, or Go templates. Either is put on a
 published image. A function that others built comes as images in files.
 """
 
 from __future__ import annotations
 
 import os
+import stat
+import tempfile
 from typing import NamedTuple
 
 from crossply.kinds.project import EmbeddedFunction, Project
@@ -19,7 +21,8 @@ from crossply.packages.failures import BuildFailed
 from crossply.packages.image import Image, Layer, append, encode, encode_index
 from crossply.packages.layer_writing import Entry, write_layer
 from crossply.packages.project_configuration import place_in
-from crossply.packages.python_project import with_project
+from crossply.packages.python_project import read_project, with_project
+from crossply.packages.python_source import FILE, project_around, requirements
 from crossply.packages.run_to_completion import plain_tarball
 from crossply.values.goquote import quote
 from crossply.values.yaml import dump
@@ -79,17 +82,28 @@ def _base_for(directory: str) -> str:
     if "kcl.mod" in present:
         raise NoBuilder("functions in KCL are not built here")
     if "pyproject.toml" in present:
+        read_project(directory)  # what is wrong with it is told before anything is fetched
         return PYTHON_IMAGE
     for name, language in _COMPILED.items():
         if name in present:
             raise NoBuilder(f"functions in {language} are not built here")
-    files = _files_below(directory)
-    if files and all(path.endswith(_TEMPLATE_ENDINGS) for path in files):
+    if FILE in present:
+        requirements(directory)
+        return PYTHON_IMAGE
+    if _are_templates(directory):
         return TEMPLATES_IMAGE
     raise NoBuilder(
         "failed to find a builder: no suitable builder found",
-        hint="a function is a Python project with a pyproject.toml (see: crossply new function), or a "
-        "directory of Go templates and nothing else (*.gotmpl, *.tmpl)",
+        hint="a function is a Python project with a pyproject.toml (see: crossply new function), a main.py, "
+        "or a directory of Go templates and nothing else (*.gotmpl, *.tmpl)",
+    )
+
+
+def _are_templates(directory: str) -> bool:
+    files = _files_below(directory)
+    return bool(files) and all(
+        path.endswith(_TEMPLATE_ENDINGS) and stat.S_ISREG(os.lstat(os.path.join(directory, path)).st_mode)
+        for path in files
     )
 
 
@@ -161,10 +175,17 @@ def build_function(project: Project, source: Source, bases: list[Image]) -> list
 
 def _with_code(base: Image, source: Source) -> Image:
     if source.base == PYTHON_IMAGE:
-        return with_project(base, source.path, _ITS_PYTHON)
+        return _with_python(base, source.path)
     if source.base == TEMPLATES_IMAGE:
         return _with_templates(base, source.path)
     return base
+
+
+def _with_python(base: Image, directory: str) -> Image:
+    if os.path.exists(os.path.join(directory, "pyproject.toml")):
+        return with_project(base, directory, _ITS_PYTHON)
+    with tempfile.TemporaryDirectory(prefix="crossply-") as scratch:
+        return with_project(base, project_around(directory, scratch), _ITS_PYTHON)
 
 
 def _with_templates(base: Image, directory: str) -> Image:
