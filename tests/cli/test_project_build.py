@@ -26,7 +26,7 @@ from project_bench import (
 from tests.packages.peers import PROGRAM, docker_registry, free_port, wait_for
 from xpkg_bench import Run, last
 
-from crossply.packages.archive import read_tagged
+from crossply.packages.archive import read_archive, read_tagged
 from crossply.packages.archive_writing import write_archive
 from crossply.packages.contents import stream_of
 from crossply.packages.image import Image
@@ -122,6 +122,18 @@ def test_repository_and_output_can_be_chosen(project: Run, tmp_path: Path) -> No
     assert list(read_tagged(str(tmp_path / "build/platform.xpkg"))) == [
         "index.docker.io/acme/other:configuration"
     ]
+
+
+def test_a_new_project_is_the_same_package_by_both_ways_to_build_it(crossply: Run, tmp_path: Path) -> None:
+    assert crossply("new", "project", "demo")[0] == 0
+    project_file = ("-f", "demo/crossplane-project.yaml")
+    assert crossply("project", "build", *project_file)[0] == 0
+    [made] = read_tagged(str(tmp_path / "_output/demo.xpkg")).values()
+    words = ("-f", "demo/apis", "-e", "demo/examples", "-o", "other.xpkg")
+    assert crossply("xpkg", "build", *words)[0] == 0
+    one, other = read(stream_of(made)), read(stream_of(read_archive(str(tmp_path / "other.xpkg"))))
+    assert one.objects == other.objects
+    assert one.meta["spec"]["dependsOn"] == other.meta["spec"]["dependsOn"]
 
 
 @real

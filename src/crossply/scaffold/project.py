@@ -48,6 +48,19 @@ metadata:
   name: {name}
 spec:
   repository: registry.example.org/{name}
+  dependencies:
+  - type: xpkg
+    xpkg:
+      apiVersion: pkg.crossplane.io/v1
+      kind: Function
+      package: xpkg.crossplane.io/crossplane-contrib/function-patch-and-transform
+      version: ">=v0.9.0"
+  - type: xpkg
+    xpkg:
+      apiVersion: pkg.crossplane.io/v1
+      kind: Function
+      package: xpkg.crossplane.io/crossplane-contrib/function-auto-ready
+      version: ">=v0.5.0"
 """
 
 _PACKAGE = """\
