@@ -195,6 +195,17 @@ def test_languages_can_be_chosen_and_what_cannot_be_done_is_told(dependency: Run
     assert [path.name for path in Path("schemas").iterdir()] == ["python"]
 
 
+def test_a_project_may_say_where_packages_are_mirrored(dependency: Run, packages: str) -> None:
+    file = Path("crossplane-project.yaml")
+    file.write_text(
+        f"{PROJECT}  imageConfigs:\n  - spec:\n      matchImages: [{{type: Prefix, prefix: registry.test}}]\n"
+        f"      rewriteImage: {{prefix: '{packages}'}}\n"
+    )
+    assert dependency("add", "registry.test/acme/home", "--cache-dir=c")[0] == 0
+    assert load(file.read_text())["spec"]["dependencies"][1]["xpkg"]["package"] == "registry.test/acme/home"
+    assert Path("c/registry.test/acme/home@v3.0.0/package.yaml").exists()
+
+
 def test_another_dependency_that_cannot_be_had_does_not_stop_a_new_one(
     dependency: Run, packages: str
 ) -> None:

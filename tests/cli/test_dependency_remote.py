@@ -33,6 +33,7 @@ spec:
   versions:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
 """
+CRD_HEAD = "kind: CustomResourceDefinition, apiVersion: apiextensions.k8s.io/v1"
 
 
 class Site:
@@ -128,6 +129,41 @@ def test_a_url_without_crds_is_no_dependency(
     assert code == 1
     assert told in said
     assert entries() == []
+
+
+@pytest.mark.parametrize("languages", ["[json]", "[python]"])
+@pytest.mark.parametrize(
+    ("definition", "told"),
+    [
+        ("{kind: CustomResourceDefinition}", "no CompositeResourceDefinition or CustomResource"),
+        (f"{{{CRD_HEAD}}}", 'the definition "" does not define a kind: it lacks spec.group, spec.versions'),
+        (f"{{{CRD_HEAD}, spec: {{group: a, names: {{kind: B}}}}}}", "it lacks spec.versions"),
+        (f"{{{CRD_HEAD}, spec: {{group: a, versions: [{{name: v1}}]}}}}", "it lacks spec.names.kind"),
+        (f"{{{CRD_HEAD}, spec: {{group: a, names: {{kind: B}}, versions: [{{}}]}}}}", "spec.versions.name"),
+        (f"{{{CRD_HEAD}, spec: 5}}", "cannot unmarshal"),
+        ("{kind: CompositeResourceDefinition, apiVersion: apiextensions.crossplane.io/v2}", "lacks spec"),
+    ],
+)
+def test_what_defines_no_kind_is_no_dependency(
+    dependency: Run, site: Site, languages: str, definition: str, told: str
+) -> None:
+    text = f"{PROJECT}  schemas: {{languages: {languages}}}\n"
+    Path("crossplane-project.yaml").write_text(text)
+    site.pages["/x"] = definition
+    code, _, said = dependency("add", f"{site.address}/x")
+    assert code == 1
+    assert told in said
+    assert Path("crossplane-project.yaml").read_text() == text
+
+
+def test_files_of_this_machine_are_no_urls(dependency: Run, tmp_path: Path) -> None:
+    (tmp_path / "crd.yaml").write_text(CRD)
+    Path("crossplane-project.yaml").write_text(
+        f"{PROJECT}  dependencies:\n  - {{type: crd, http: {{url: 'file://{tmp_path}/crd.yaml'}}}}\n"
+    )
+    code, _, said = dependency("update-cache")
+    assert code == 1
+    assert "unsupported URL scheme: file" in said
 
 
 @pytest.mark.parametrize("ref", ["main", "v1", "COMMIT"])

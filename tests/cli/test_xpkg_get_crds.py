@@ -49,6 +49,14 @@ def test_files_are_organized_by_group_and_version_or_flat(capsys: pytest.Capture
     assert schema["x-kubernetes-group-version-kind"][0]["kind"] == "Lamp"
 
 
+@pytest.mark.parametrize("flags", [[], ["--json-schema"]])
+def test_what_defines_no_kind_is_told(capsys: pytest.CaptureFixture[str], flags: list[str]) -> None:
+    Path("crd.yaml").write_text(CRD.partition("spec:")[0])
+    assert main(["xpkg", "get-crds", "crd.yaml", "-o", "out", *flags]) == 1
+    assert 'the definition "lamps.acme.test" does not define a kind' in capsys.readouterr().err
+    assert not Path("out").exists()
+
+
 def test_a_name_cannot_lead_out_of_the_directory(tmp_path: Path) -> None:
     Path("crd.yaml").write_text(CRD.replace("lamps.acme.test", "../../../escaped"))
     assert main(["xpkg", "get-crds", "crd.yaml", "-o", "a/b/out", "--flat"]) == 0

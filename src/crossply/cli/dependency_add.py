@@ -10,11 +10,12 @@ from crossply.cli.dependency_entries import (
     text_with,
     with_dependency,
 )
-from crossply.cli.dependency_fetching import Fetching, fetch_others
-from crossply.cli.dependency_schemas import write_schemas
+from crossply.cli.dependency_fetching import Fetching
+from crossply.cli.dependency_schemas import schema_files, write_schemas
 from crossply.cli.project_folder import PROJECT_FILE_FLAG, ProjectFolder, open_project
 from crossply.cli.spec import Argument, Command, Flag, Invocation
 from crossply.cli.steps import told
+from crossply.errors import CrossplyError
 from crossply.values import Object
 
 
@@ -28,9 +29,10 @@ def run(invocation: Invocation) -> int:
         invocation["git-path"] or "",
     )
     entry = entry_of(named)
-    fetching = Fetching(invocation, anew=False)
+    fetching = Fetching(invocation, folder.project, anew=False)
     with told(f"Adding {described(entry)}", invocation.stderr.write):
         entry = fetching.add(entry)
+        schema_files(folder.project, fetching.crds)  # What there can be no models of is not noted.
         folder.rewrite(text_with(folder, entry))
     _generate(invocation, folder, fetching, entry)
     return 0
@@ -39,14 +41,18 @@ def run(invocation: Invocation) -> int:
 def _generate(invocation: Invocation, folder: ProjectFolder, fetching: Fetching, entry: Object) -> None:
     """Models of all that the project depends on. What else cannot be had does not harm the new one."""
     entries, _ = with_dependency(list(folder.project.dependencies), entry)
-    problem = fetch_others(fetching, [each for each in entries if each is not entry])
-    if problem is not None:
+    try:
+        for each in entries:
+            if each is not entry:
+                fetching.add(each)
+        files = schema_files(folder.project, fetching.crds)
+    except CrossplyError as problem:
         invocation.stderr.write(
             f"models were not generated: {problem}\n"
             "run `crossply dependency update-cache` when it can be had\n"
         )
         return
-    write_schemas(folder, fetching.crds)
+    write_schemas(folder, files)
 
 
 COMMAND = Command(

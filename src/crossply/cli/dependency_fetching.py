@@ -12,9 +12,9 @@ from crossply.cli.dependency_remote import NOBODY, GitLogin, from_git, from_url
 from crossply.cli.spec import Invocation
 from crossply.cli.validate_cache import Cache
 from crossply.cli.validate_extensions import Extensions
+from crossply.cli.xpkg_get_crds import complete
 from crossply.cli.xpkg_images import story
-from crossply.errors import CrossplyError
-from crossply.kinds.project import XPKG
+from crossply.kinds.project import XPKG, Project
 from crossply.values import Object
 
 if TYPE_CHECKING:
@@ -26,11 +26,12 @@ _META_GROUP = "meta.pkg.crossplane.io"
 class Fetching:
     """Fetches for one command. What it has met already it does not look at again."""
 
-    def __init__(self, invocation: Invocation, *, anew: bool, login: GitLogin = NOBODY) -> None:
-        from crossply.cli.xpkg_images import package_stream
-
+    def __init__(
+        self, invocation: Invocation, project: Project, *, anew: bool, login: GitLogin = NOBODY
+    ) -> None:
         self._invocation = invocation
-        self._cache = Cache(cache_directory(invocation), lambda image: package_stream(invocation, image))
+        self._image_configs = project.spec.get("imageConfigs") or ()
+        self._cache = Cache(cache_directory(invocation), self._download)
         self._anew = anew
         self._login = login
         self._metas: dict[str, Object] = {}
@@ -41,8 +42,8 @@ class Fetching:
         """The CRDs of all that was added, each kind once."""
         found: dict[tuple[str, str], Object] = {}
         for crd in self._extensions.crds:
-            spec = crd["spec"]
-            found.setdefault((str(spec.get("group")), str((spec.get("names") or {}).get("kind"))), crd)
+            spec = complete(crd)["spec"]
+            found.setdefault((spec["group"], spec["names"]["kind"]), crd)
         return list(found.values())
 
     def add(self, entry: Object) -> Object:
@@ -54,6 +55,17 @@ class Fetching:
         elif entry.get("http"):
             self._extensions.add(from_url(entry["http"]["url"]))
         return entry
+
+    def _download(self, image: str) -> bytes:
+        from crossply.cli.xpkg_images import package_stream
+
+        return package_stream(self._invocation, self._rewritten(image))
+
+    def _rewritten(self, image: str) -> str:
+        """Where an image is fetched from: the project may say that it is mirrored."""
+        from crossply.packages.image_configs import rewritten
+
+        return rewritten(self._image_configs, image)[0]
 
     def _add_package(self, package: Object) -> Object:
         from crossply.packages.dependencies import Dependency, dependencies_of
@@ -73,7 +85,7 @@ class Fetching:
 
     def _fetch(self, wanted: Dependency) -> Object:
         """The object that describes a package; what the package defines is taken."""
-        image = _image(self._invocation, wanted)
+        image = self._image(wanted)
         if image in self._metas:
             return self._metas[image]
         if self._anew:
@@ -89,18 +101,17 @@ class Fetching:
         self._metas[image] = found[0]
         return found[0]
 
+    def _image(self, wanted: Dependency) -> str:
+        """The image that a version stands for: a digest, a tag, or the best that a constraint allows."""
+        from crossply.cli.xpkg_images import best_tag
 
-def _image(invocation: Invocation, wanted: Dependency) -> str:
-    """The image that a version stands for: a digest, a tag, or the best that a constraint allows."""
-    from crossply.cli.xpkg_images import best_tag
-
-    if wanted.digest:
-        return f"{wanted.source}@{wanted.digest}"
-    tag = wanted.constraint
-    if _is_constraint(tag):
-        with story(f"cannot resolve {wanted.source}:{tag}"):
-            tag = best_tag(invocation, wanted.source, tag)
-    return f"{wanted.source}:{tag}" if tag else wanted.source
+        if wanted.digest:
+            return f"{wanted.source}@{wanted.digest}"
+        tag = wanted.constraint
+        if _is_constraint(tag):
+            with story(f"cannot resolve {wanted.source}:{tag}"):
+                tag = best_tag(self._invocation, self._rewritten(wanted.source), tag)
+        return f"{wanted.source}:{tag}" if tag else wanted.source
 
 
 def _is_constraint(text: str) -> bool:
@@ -117,14 +128,3 @@ def _is_constraint(text: str) -> bool:
         return bool(text)
     except InvalidConstraint:
         return False
-
-
-def fetch_others(fetching: Fetching, entries: list[Object]) -> CrossplyError | None:
-    """Fetch what a project depends on besides; what cannot be had does not stop the rest."""
-    problem = None
-    for entry in entries:
-        try:
-            fetching.add(entry)
-        except CrossplyError as found:
-            problem = problem or found
-    return problem

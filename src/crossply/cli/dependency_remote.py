@@ -15,7 +15,10 @@ from crossply.values.yaml.limits import MAX_BYTES
 _SECONDS = 60
 _GIT_SECONDS = 600
 _PROTOCOLS = "https:http:ssh:git:file"
-_DEFINING = ("CompositeResourceDefinition", "CustomResourceDefinition")
+_DEFINING = (
+    ("apiextensions.crossplane.io", "CompositeResourceDefinition"),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"),
+)
 
 
 class GitLogin(NamedTuple):
@@ -33,6 +36,10 @@ def from_url(url: str) -> list[Manifest]:
     from http.client import HTTPException
     from urllib.request import urlopen
 
+    if not url.startswith(("http://", "https://")):
+        raise ProjectDependencyError(
+            f"unsupported URL scheme: {url.partition(':')[0]}", hint="use http or https"
+        )
     try:
         with urlopen(url, timeout=_SECONDS) as response:
             data = response.read(MAX_BYTES + 1)
@@ -129,12 +136,13 @@ def _defining(data: bytes, source: str) -> list[Manifest]:
         for document in read_stream(data, source)
         if isinstance(document.value, dict)
     ]
-    return [each for each in found if each.kind in _DEFINING]
+    return [each for each in found if each.group_kind in _DEFINING]
 
 
 def _some(found: list[Manifest], source: str) -> list[Manifest]:
     if found:
         return found
     raise ProjectDependencyError(
-        f"no {' or '.join(_DEFINING)} in {source}", hint="name what defines kinds, in YAML"
+        f"no {' or '.join(kind for _, kind in _DEFINING)} in {source}",
+        hint="name what defines kinds, in YAML",
     )

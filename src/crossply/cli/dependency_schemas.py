@@ -29,10 +29,14 @@ def left_out(project: Project) -> list[str]:
     return [each for each in project.languages if each not in LANGUAGES]
 
 
-def write_schemas(folder: ProjectFolder, crds: list[Object]) -> list[str]:
-    """Write the models of all kinds in place of those that were there; the folders they are in."""
-    wanted = [each for each in LANGUAGES if each in (folder.project.languages or LANGUAGES)]
-    made = {language: _FILES[language](crds) for language in wanted}
+def schema_files(project: Project, crds: list[Object]) -> dict[str, dict[str, str]]:
+    """The models of some kinds: for each language that the project wants, files by their names."""
+    wanted = [each for each in LANGUAGES if each in (project.languages or LANGUAGES)]
+    return {language: _FILES[language](crds) for language in wanted}
+
+
+def write_schemas(folder: ProjectFolder, made: dict[str, dict[str, str]]) -> list[str]:
+    """Write models in place of those that were there; the folders they are in."""
     written = []
     for language in LANGUAGES:
         path = os.path.join(schemas_path(folder), language)

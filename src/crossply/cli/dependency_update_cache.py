@@ -5,7 +5,7 @@ from __future__ import annotations
 from crossply.cli.dependency_entries import CACHE_DIR_FLAG, described
 from crossply.cli.dependency_fetching import Fetching
 from crossply.cli.dependency_remote import GitLogin
-from crossply.cli.dependency_schemas import left_out, write_schemas
+from crossply.cli.dependency_schemas import left_out, schema_files, write_schemas
 from crossply.cli.project_folder import PROJECT_FILE_FLAG, open_project
 from crossply.cli.spec import Command, Flag, Invocation
 from crossply.cli.steps import told
@@ -16,14 +16,14 @@ def run(invocation: Invocation) -> int:
     folder = open_project(invocation["project-file"])
     say = invocation.stderr.write
     login = GitLogin(invocation["git-username"], invocation["git-token"] or "")
-    fetching = Fetching(invocation, anew=True, login=login)
+    fetching = Fetching(invocation, folder.project, anew=True, login=login)
     for entry in folder.project.dependencies:
         with told(f"Updating dependency {described(entry)}", say):
             fetching.add(entry)
         if entry.get("k8s"):
             say("no models are generated of the kinds of Kubernetes itself\n")
     with told("Generating models", say):
-        written = write_schemas(folder, fetching.crds)
+        written = write_schemas(folder, schema_files(folder.project, fetching.crds))
     for language in left_out(folder.project):
         say(f"no models are generated for {language}\n")
     for path in written:

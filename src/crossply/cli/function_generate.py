@@ -139,11 +139,12 @@ def _apis(folder: ProjectFolder) -> list[Object]:
     """The CRDs of the kinds that a project defines."""
     from crossply.cli.dependency_remote import definitions_in
     from crossply.cli.validate_extensions import Extensions
+    from crossply.cli.xpkg_get_crds import complete
 
     path = os.path.join(folder.root, folder.project.apis)
     found = Extensions()
     found.add(definitions_in(path))
-    return found.crds
+    return [complete(crd) for crd in found.crds]
 
 
 def _composed(found: list[tuple[Object, list[KindModel]]], step: _Step | None) -> Composed | None:

@@ -64,7 +64,21 @@ def _crds(invocation: Invocation) -> list[Object]:
             found.add_packages(cache)
         except CrossplyError as problem:
             raise problem.within("cannot download and load schemas") from None
-    return found.crds
+    return [complete(crd) for crd in found.crds]
+
+
+def complete(crd: Object) -> Object:
+    """A CRD, if it says which kind it defines, and in which versions."""
+    spec = crd.get("spec") or {}
+    names, versions = spec.get("names") or {}, spec.get("versions") or ()
+    lacking = [name for name in ("group", "versions") if not spec.get(name)]
+    lacking += [] if names.get("kind") else ["names.kind"]
+    lacking += [] if all(each.get("name") for each in versions) else ["versions.name"]
+    if lacking:
+        name = (crd.get("metadata") or {}).get("name", "")
+        fields = ", ".join(f"spec.{field}" for field in lacking)
+        raise GetCrdsError(f'the definition "{name}" does not define a kind: it lacks {fields}')
+    return crd
 
 
 def _crd_files(crds: list[Object]) -> list[_File]:
