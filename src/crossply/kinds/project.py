@@ -32,7 +32,7 @@ class ProjectError(KindError):
     """A project file cannot be read, or does not say what it must."""
 
     code = "CP-419"
-    hint = "compare it with a project that `crossplane project init` makes"
+    hint = "compare it with a project that `crossply project init` makes"
 
 
 class EmbeddedFunction(NamedTuple):

@@ -1,0 +1,59 @@
+"""What `crossply project` builds and pushes can be installed: the Configuration brings its own functions."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.packages.archive_writing import write_archive
+from crossply.values import yaml
+from tests.e2e.packaging import CONFIGURATION, FUNCTION, HEALTHY, Shelf, crossply, definition
+from tests.e2e.scenario import DEFINITION, Scenario
+from tests.packages.making import package
+from tests.packages.peers import PROGRAM
+
+pytestmark = [
+    pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed"),
+    pytest.mark.xdist_group("packages"),
+]
+
+
+def test_a_project_that_was_pushed_is_installed_with_its_functions(play, registry, tmp_path):
+    """The function of a project is a dependency by its digest, and gets the name that Compositions call."""
+
+    async def scenario(s: Scenario) -> None:
+        shelf = Shelf(s, registry)
+        listed = {"source": "Tarball", "tarball": {"name": "fast", "pathPrefix": "fast"}}
+        project = {
+            "apiVersion": "dev.crossplane.io/v1alpha1",
+            "kind": "Project",
+            "metadata": {"name": "platform"},
+            "spec": {
+                "repository": shelf.source("platform"),
+                "functions": [listed],
+                "architectures": ["amd64"],
+            },
+        }
+        file = tmp_path / "crossplane-project.yaml"
+        file.write_text(yaml.dump(project))
+        (tmp_path / "apis").mkdir()
+        api = definition(s)
+        (tmp_path / "apis" / "definition.yaml").write_text(yaml.dump(api))
+        write_archive(package(), str(tmp_path / "fast-amd64.tar"))
+        words = ("-f", str(file), "-o", str(tmp_path / "_output"))
+        await crossply(s, "project", "build", *words, directory=tmp_path)
+        told = await crossply(s, "project", "push", *words, "-t", "v1.0.0", directory=tmp_path)
+        assert told == f'Pushed project "platform" to {shelf.source("platform")}:v1.0.0\n'
+
+        name = await shelf.install(CONFIGURATION, "platform:v1.0.0")
+        await s.until(CONFIGURATION, name, HEALTHY)
+        assert await s.client.get(DEFINITION, api["metadata"]["name"]) is not None
+        function = await s.client.get(FUNCTION, shelf.installed_as("platformfast"))
+        assert function is not None
+        source, _, digest = function["spec"]["package"].partition("@")
+        assert source == shelf.source("platform_fast")
+        assert (await shelf.locked())["platform_fast"]["version"] == digest
+
+        await shelf.remove(CONFIGURATION, name)
+        await shelf.remove(FUNCTION, shelf.installed_as("platformfast"))
+
+    play(scenario)
