@@ -119,6 +119,12 @@ def test_the_step_comes_first_and_nothing_else_in_the_file_changes(generate: Run
     assert Path(FILE).read_text() == COMPOSITION.replace("  pipeline:\n", f"  pipeline:\n{STEP}")
 
 
+def test_a_composition_without_a_mode_is_a_pipeline(generate: Run) -> None:
+    Path(FILE).write_text(COMPOSITION.replace("  mode: Pipeline\n", ""))
+    assert generate("compose-lamp", FILE)[0] == 0
+    assert load(Path(FILE).read_text())["spec"]["pipeline"][0]["step"] == "compose-lamp"
+
+
 def test_a_step_that_is_there_already_is_left_alone(generate: Run) -> None:
     text = COMPOSITION.replace("  pipeline:\n", f"  pipeline:\n{STEP}")
     Path(FILE).write_text(text)

@@ -41,7 +41,8 @@ def _composition(data: bytes, source: str) -> Object:
             f"{source} is not a Composition", hint="name a file that holds one Composition and nothing else"
         )
     spec = value.get("spec")
-    if not isinstance(spec, dict) or spec.get("mode") != "Pipeline":
+    # Without a mode it is a pipeline, unless it is of an older form.
+    if not isinstance(spec, dict) or (spec.get("mode") or ("pipeline" in spec and "Pipeline")) != "Pipeline":
         raise ConvertError(
             f"the Composition of {source} has no pipeline",
             hint="crossply convert makes Compositions of older forms pipelines; set mode: Pipeline",
