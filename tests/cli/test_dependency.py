@@ -244,6 +244,15 @@ def test_what_cannot_be_had_is_told_and_nothing_changes(
     assert not Path("schemas").exists()
 
 
+def test_a_file_with_more_than_a_project_is_left_alone(dependency: Run) -> None:
+    several = f"{PROJECT}---\nkind: Other\n"
+    Path("crossplane-project.yaml").write_text(several)
+    code, _, said = dependency("add", "k8s:v1.33.0")
+    assert code == 1
+    assert "the project file holds more than a project" in said
+    assert Path("crossplane-project.yaml").read_text() == several
+
+
 def test_without_a_project_nothing_can_be_added(crossply: Run) -> None:
     for words in (["add", "k8s:v1.33.0"], ["update-cache"], ["clean-cache"]):
         code, _, said = crossply("dependency", *words)
