@@ -108,13 +108,14 @@ class Fetching:
         if wanted.digest:
             return f"{wanted.source}@{wanted.digest}"
         tag = wanted.constraint
-        if _is_constraint(tag):
+        if is_constraint(tag):
             with story(f"cannot resolve {wanted.source}:{tag}"):
                 tag = best_tag(self._invocation, self._rewritten(wanted.source), tag)
         return f"{wanted.source}:{tag}" if tag else wanted.source
 
 
-def _is_constraint(text: str) -> bool:
+def is_constraint(text: str) -> bool:
+    """Whether a version stands for several, of which the best is taken."""
     from crossply.values.semver import InvalidVersion, parse
     from crossply.values.semver_constraints import InvalidConstraint, check
 

@@ -151,6 +151,7 @@ COMMAND = Command(
         flags.RUNTIME,
         flags.OUTPUT,
         flags.TIMEOUT,
+        flags.PROJECT,
         *flags.ACCEPTED,
     ),
 )

@@ -180,6 +180,7 @@ COMMAND = Command(
             kind="existing-file",
             placeholder="PATH",
         ),
+        flags.PROJECT,
         *flags.ACCEPTED,
     ),
 )

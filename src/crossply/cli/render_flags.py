@@ -74,10 +74,16 @@ TIMEOUT = Flag(
     default="1m",
     placeholder="1m",
 )
+PROJECT = Flag(
+    "project-file",
+    "Path to the project file. Without functions, those of the project are used.",
+    short="f",
+    kind="path",
+    placeholder='"crossplane-project.yaml"',
+)
 
 # What follows is accepted because existing command lines use it. Crossply is its own engine.
 ACCEPTED = (
-    Flag("project-file", "Accepted, not used.", short="f", kind="path", hidden=True),
     Flag("cache-dir", "Accepted, not used.", kind="path", env="CROSSPLANE_XPKG_CACHE", hidden=True),
     Flag("max-concurrency", "Accepted, not used.", kind="int", default="8", hidden=True),
     Flag("crossplane-version", "Accepted: Crossply is the engine.", kind="string", hidden=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from time import monotonic
@@ -32,12 +33,25 @@ def functions_for(invocation: Invocation, file: inputs.CompositionFile) -> list[
 def named_functions(invocation: Invocation, example: str) -> list[Object]:
     """The functions that the command line names, with the annotations that it gives them."""
     path = invocation["functions"]
-    if path:
-        return _annotated(inputs.load_functions(path), invocation["function-annotations"] or ())
-    raise inputs.RenderRefused(
-        "functions argument is required when not in a project",
-        hint=f"name a file of Function packages, for example: {example}",
-    )
+    found = inputs.load_functions(path) if path else _in_project(invocation)
+    if found is None:
+        raise inputs.RenderRefused(
+            "functions argument is required when not in a project",
+            hint=f"name a file of Function packages, for example: {example}",
+        )
+    return _annotated(found, invocation["function-annotations"] or ())
+
+
+def _in_project(invocation: Invocation) -> list[Object] | None:
+    """The functions of the project that the command is run in, if it is."""
+    from crossply.cli.project_folder import PROJECT_FILE, open_project
+
+    file = invocation["project-file"] or PROJECT_FILE
+    if not os.path.exists(file):
+        return None
+    from crossply.cli.project_functions import project_functions
+
+    return project_functions(invocation, open_project(file))
 
 
 def _annotated(functions: list[Object], overrides: Iterable[str]) -> list[Object]:

@@ -196,6 +196,22 @@ class Request:
         request._first = self._first or self
         return request
 
+    def with_input(self, given: Object) -> Request:
+        """The same request with an input, as functions see it; the tag stays."""
+        request = Request(
+            self.observed,
+            self.desired,
+            input=given,
+            context=self.context,
+            extra_resources=self.extra_resources,
+            credentials=self.credentials,
+            required_resources=self.required_resources,
+            required_schemas=self.required_schemas,
+            capabilities=self.capabilities,
+        )
+        request._first = self._first or self
+        return request
+
 
 class Response(NamedTuple):
     """A function's answer. `tag` is a string, or the request whose tag is to be copied when it is needed."""

@@ -1,10 +1,11 @@
 """Which runner serves a Function: the decision, and the opening of the runner.
 
-In this order: our annotation `crossply.dev/runtime`; our `crossply.dev/file`, a Python file; Crossplane's
-`render.crossplane.io/runtime` where it says Development or InProcess; the command's `--function-runtime`;
-Crossplane's annotation where it says Docker; and without any of them a built-in function that has the name of
-the package, else a container: one that is started here where crun or runc is installed, and one of Docker's
-where not. Where Crossplane's annotation says Docker and none answers, it is one of ours too.
+In this order: our annotation `crossply.dev/runtime`; our `crossply.dev/file`, a Python file, and
+`crossply.dev/templates`, a directory of Go templates; Crossplane's `render.crossplane.io/runtime` where it
+says Development or InProcess; the command's `--function-runtime`; Crossplane's annotation where it says
+Docker; and without any of them a built-in function that has the name of the package, else a container: one
+that is started here where crun or runc is installed, and one of Docker's where not. Where Crossplane's
+annotation says Docker and none answers, it is one of ours too.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from crossply.values import Object
 RUNTIME = "crossply.dev/runtime"
 COMMAND = "crossply.dev/command"
 PYTHON_FILE = "crossply.dev/file"
+TEMPLATES_DIRECTORY = "crossply.dev/templates"
 TLS_CERTS_DIR = "crossply.dev/tls-certs-dir"
 CROSSPLANE_RUNTIME = "render.crossplane.io/runtime"
 DEVELOPMENT_TARGET = "render.crossplane.io/runtime-development-target"
@@ -26,8 +28,8 @@ DEFAULT_TARGET = "localhost:9443"
 
 BUILTIN, PROCESS, REMOTE, DOCKER = "builtin", "process", "remote", "docker"
 CONTAINER, TO_COMPLETION = "container", "run-to-completion"
-FILE = "file"
-ON_THIS_MACHINE = (PROCESS, FILE)
+FILE, TEMPLATES = "file", "templates"
+ON_THIS_MACHINE = (PROCESS, FILE, TEMPLATES)
 """Those that run what somebody says on this machine, with all the rights of whoever runs us."""
 FROM_IMAGES = (DOCKER, CONTAINER, TO_COMPLETION)
 """Those that run the image of a function, which has to be there first."""
@@ -40,10 +42,7 @@ _CROSSPLANE_RUNTIMES = {"Docker": DOCKER, "Development": REMOTE, "InProcess": BU
 
 
 def choose_runtime(function: Object, preferred: str | None = None) -> str:
-    """How a Function is run: builtin, file, process, remote, container, run-to-completion or docker.
-
-    `preferred` is the command's choice.
-    """
+    """How a Function is run: by one of the openers below. `preferred` is the command's choice."""
     annotations = _annotations(function)
     ours = _known(annotations, RUNTIME, _OPENERS)
     theirs = _known(annotations, CROSSPLANE_RUNTIME, _CROSSPLANE_RUNTIMES)
@@ -51,6 +50,8 @@ def choose_runtime(function: Object, preferred: str | None = None) -> str:
         return ours
     if annotations.get(PYTHON_FILE):
         return FILE
+    if annotations.get(TEMPLATES_DIRECTORY):
+        return TEMPLATES
     if theirs in ("Development", "InProcess"):
         return _CROSSPLANE_RUNTIMES[theirs]
     if preferred:
@@ -143,6 +144,18 @@ def _file(function: Object) -> Runner:
     return PythonFile(_name(function), file)
 
 
+def _templates(function: Object) -> Runner:
+    from crossply.functions.templates_directory import TemplatesDirectory
+
+    directory = _annotations(function).get(TEMPLATES_DIRECTORY)
+    if not directory:
+        raise RuntimeAnnotationError(
+            f'cannot run Function "{_name(function)}": annotation "{TEMPLATES_DIRECTORY}" is required',
+            hint=f"set it to the directory of the templates: {TEMPLATES_DIRECTORY}: functions/compose",
+        )
+    return TemplatesDirectory(directory)
+
+
 def sources_of(function: Object) -> list[str]:
     """The words of the command that runs a function from files of this machine; none for other functions."""
     import shlex
@@ -153,6 +166,8 @@ def sources_of(function: Object) -> list[str]:
             return shlex.split(annotations[COMMAND])
         except ValueError:
             return []  # told when it is run
+    if runtime == TEMPLATES:
+        return ["templates", annotations.get(TEMPLATES_DIRECTORY, "")]
     if runtime in ON_THIS_MACHINE and annotations.get(PYTHON_FILE):
         from crossply.sdk.loading import split_place
 
@@ -207,6 +222,7 @@ def _in_container(function: Object, to_completion: bool) -> Runner:
 _OPENERS = {
     BUILTIN: _builtin,
     FILE: _file,
+    TEMPLATES: _templates,
     PROCESS: _process,
     REMOTE: _remote,
     DOCKER: _docker,

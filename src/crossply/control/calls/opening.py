@@ -17,6 +17,7 @@ from crossply.functions.binding import (
     FILE,
     ON_THIS_MACHINE,
     PROCESS,
+    TEMPLATES,
     bind,
     bind_builtin,
     choose_runtime,
@@ -28,7 +29,7 @@ from crossply.functions.remote import MAX_REPLY, Remote
 from crossply.functions.runner import Runner
 from crossply.kinds.composition import NATIVE_FUNCTION
 
-_KIND = {PROCESS: "command", FILE: "file"}
+_KIND = {PROCESS: "command", FILE: "file", TEMPLATES: "directory"}
 
 Opener = Callable[[Way], Runner]
 

@@ -66,8 +66,13 @@ def _file_system(source: Object, environ: Mapping[str, str]) -> str:
     directory = source.get("dirPath")
     if not directory:
         raise SourceError("fileSystem.dirPath should be provided")
+    return read_templates(directory, _allowed(environ))
+
+
+def read_templates(directory: str, allowed: list[str]) -> str:
+    """The templates of a directory, which is to be below one that is allowed."""
     try:
-        return _read_all(directory, _allowed(environ))
+        return _read_all(directory, allowed)
     except OSError as error:
         problem = f"open {error.filename or directory}: {(error.strerror or '').lower()}"
         raise SourceError(f"cannot read tmpl from the folder {{{directory}}}: {problem}") from None

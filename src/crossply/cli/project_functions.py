@@ -1,0 +1,79 @@
+"""The functions of a project, for commands that render in it: those it depends on, and its own.
+
+Nothing is built for it: its own functions run from their files, as `crossply.dev/file` and
+`crossply.dev/templates` have them run.
+"""
+
+from __future__ import annotations
+
+import os
+
+from crossply.cli.project_folder import ProjectFolder
+from crossply.cli.spec import Invocation
+from crossply.functions.binding import PYTHON_FILE, TEMPLATES_DIRECTORY
+from crossply.kinds.project import XPKG
+from crossply.packages.failures import BuildFailed
+from crossply.packages.naming import to_dns_label
+from crossply.packages.project_functions import PYTHON_IMAGE, Source, find_source, functions_of
+from crossply.packages.python_project import read_project
+from crossply.packages.python_source import FILE
+from crossply.packages.references import parse
+from crossply.values import Object
+
+
+def project_functions(invocation: Invocation, folder: ProjectFolder) -> list[Object]:
+    """All of them as Functions, named as they are once the project is installed."""
+    packages = [entry[XPKG] for entry in folder.project.dependencies if entry.get(XPKG)]
+    found = [_depended_on(invocation, each) for each in packages if each.get("kind") == "Function"]
+    for function in functions_of(folder.project, folder.root):
+        source = find_source(folder.project, folder.root, function)
+        found.append(_own(folder.project.function_repository(function.name), source))
+    return found
+
+
+def _depended_on(invocation: Invocation, package: Object) -> Object:
+    from crossply.cli.dependency_fetching import is_constraint
+    from crossply.cli.xpkg_images import best_tag
+    from crossply.functions import builtin
+
+    source, version = package["package"], package["version"]
+    if builtin.for_package(source) or not is_constraint(version):
+        separator = "@" if version.startswith("sha256:") else ":"
+        # What is built in is there in one version.
+        return _function(source, source if is_constraint(version) else f"{source}{separator}{version}")
+    return _function(source, f"{source}:{best_tag(invocation, source, version)}")
+
+
+def _own(repository: str, source: Source) -> Object:
+    if not source.base:
+        raise BuildFailed(
+            f"the function {source.name} is an image in a file, which render does not run",
+            hint="name the functions to render with in a file, or push the project and name its packages",
+        )
+    if source.base == PYTHON_IMAGE:
+        return _function(repository, repository, **{PYTHON_FILE: _python_file(source.path)})
+    return _function(repository, repository, **{TEMPLATES_DIRECTORY: source.path})
+
+
+def _python_file(directory: str) -> str:
+    """The file with a function: what the script of a project is in, or main.py."""
+    if not os.path.exists(os.path.join(directory, "pyproject.toml")):
+        return os.path.join(directory, FILE)
+    project = read_project(directory)
+    path = os.path.join(*project.module.split("."))
+    for root in (directory, os.path.join(directory, "src")):
+        for file in (f"{path}.py", os.path.join(path, "__init__.py")):
+            if os.path.exists(os.path.join(root, file)):
+                return os.path.join(root, file)
+    raise BuildFailed(
+        f"there is no module {project.module} in {directory}", hint="it is what [project.scripts] names"
+    )
+
+
+def _function(repository: str, package: str, **annotations: str) -> Object:
+    return {
+        "apiVersion": "pkg.crossplane.io/v1",
+        "kind": "Function",
+        "metadata": {"name": to_dns_label(parse(repository).repository), "annotations": annotations},
+        "spec": {"package": package},
+    }

@@ -1,0 +1,118 @@
+"""`render` and `operation render` in a project: its functions run from their files, and nothing is built."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+import yaml
+from render_workbench import Bench, composition, step
+
+PROJECT = {
+    "apiVersion": "dev.crossplane.io/v1alpha1",
+    "kind": "Project",
+    "metadata": {"name": "shop"},
+    "spec": {
+        "repository": "registry.example.org/team/shop",
+        "dependencies": [
+            {
+                "type": "xpkg",
+                "xpkg": {
+                    "apiVersion": "pkg.crossplane.io/v1",
+                    "kind": "Function",
+                    "package": "xpkg.crossplane.io/crossplane-contrib/function-auto-ready",
+                    "version": ">=v0.5.0",
+                },
+            }
+        ],
+    },
+}
+MAIN = """
+from crossply.sdk import function
+
+@function
+def compose(req, rsp):
+    rsp.desired["{name}"] = {{"apiVersion": "v1", "kind": "ConfigMap", "data": {{"by": "{name}"}}}}
+"""
+PYPROJECT = '[project]\nname = "f"\n[project.scripts]\nfunction = "function.main:compose"\n'
+TEMPLATE = """
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  annotations:
+    gotemplating.fn.crossplane.io/composition-resource-name: templates
+data:
+  by: templates of {{ .observed.composite.resource.metadata.name }}
+"""
+
+
+@pytest.fixture
+def bench(tmp_path):
+    bench = Bench(tmp_path)
+    bench.write("crossplane-project.yaml", PROJECT)
+    bench.write("functions/file/main.py", MAIN.format(name="file"))
+    bench.write("functions/packed/pyproject.toml", PYPROJECT)
+    bench.write("functions/packed/function/__init__.py", "\n")
+    bench.write("functions/packed/function/main.py", MAIN.format(name="packed"))
+    bench.write("functions/templates/compose.yaml.gotmpl", TEMPLATE)
+    steps = [step(name, f"team-shop{name}") for name in ("file", "packed", "templates")]
+    ready = step("ready", "crossplane-contrib-function-auto-ready")
+    bench.write("composition.yaml", composition(*steps, ready))
+    return bench
+
+
+def made(done):
+    assert done.returncode == 0, done.stderr.decode()
+    objects = yaml.safe_load_all(done.stdout.decode())
+    return {each["data"]["by"] for each in objects if each["kind"] == "ConfigMap"}
+
+
+def test_the_functions_of_a_project_are_found_and_run(bench):
+    assert made(bench.run("xr.yaml", "composition.yaml")) == {"file", "packed", "templates of app"}
+    bench.write("functions/templates/compose.yaml.gotmpl", TEMPLATE.replace("templates of", "edited for"))
+    assert "edited for app" in made(bench.run("xr.yaml", "composition.yaml"))
+
+
+def test_the_project_may_be_elsewhere_and_a_file_of_functions_counts_more(bench):
+    bench.write("elsewhere/note", "\n")
+    words = ["../xr.yaml", "../composition.yaml", "--project-file", "../crossplane-project.yaml"]
+    elsewhere = Bench(bench.folder / "elsewhere")
+    assert made(elsewhere.run(*words)) == {"file", "packed", "templates of app"}
+    done = bench.run("xr.yaml", "composition.yaml", "functions.yaml")
+    assert done.returncode == 1
+    assert b"team-shopfile" in done.stderr
+
+
+def test_an_operation_is_rendered_with_the_functions_of_its_project(bench):
+    steps = [step("file", "team-shopfile")]
+    named = MAIN.format(name="file").replace('"data"', '"metadata": {"name": "x", "namespace": "y"}, "data"')
+    bench.write("functions/file/main.py", named)
+    operation = {"apiVersion": "ops.crossplane.io/v1alpha1", "kind": "Operation", "metadata": {"name": "o"}}
+    bench.write("operation.yaml", {**operation, "spec": {"mode": "Pipeline", "pipeline": steps}})
+    assert made(bench.run("operation.yaml", command=("operation", "render"))) == {"file"}
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "told"),
+    [
+        ("functions/go/go.mod", "module x\n", "functions in Go are not built here"),
+        (
+            "functions/packed/pyproject.toml",
+            PYPROJECT.replace("main", "other"),
+            "there is no module function.other",
+        ),
+        ("crossplane-project.yaml", "kind: Other\n", "unsupported project apiVersion"),
+    ],
+)
+def test_what_cannot_be_run_is_told(bench, file, text, told):
+    bench.write(file, text)
+    done = bench.run("xr.yaml", "composition.yaml")
+    assert done.returncode == 1
+    assert told in done.stderr.decode()
+
+
+def test_a_step_whose_function_the_project_does_not_have_is_told(bench):
+    shutil.rmtree(bench.folder / "functions")
+    done = bench.run("xr.yaml", "composition.yaml")
+    assert done.returncode == 1
+    assert b"team-shopfile" in done.stderr
