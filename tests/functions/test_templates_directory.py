@@ -1,0 +1,87 @@
+"""A directory of Go templates as a function."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, State
+from crossply.control.calls.opening import Opening
+from crossply.control.calls.ways import Way
+from crossply.functions.binding import TEMPLATES_DIRECTORY, bind, choose_runtime, sources_of
+from crossply.functions.failures import FunctionNotBound, RuntimeAnnotationError
+
+TEMPLATE = """
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  annotations:
+    gotemplating.fn.crossplane.io/composition-resource-name: {name}
+data:
+  said: {{{{ .observed.composite.resource.spec.word }}}}
+"""
+INPUT = {"apiVersion": "gotemplating.fn.crossplane.io/v1beta1", "kind": "GoTemplate", "source": "Inline"}
+
+
+def function(**annotations):
+    named = {f"crossply.dev/{key}": value for key, value in annotations.items()}
+    return {"metadata": {"name": "f", "annotations": named}, "spec": {"package": "r.example.org/f:v1"}}
+
+
+def asked(**more):
+    return Request(State(Resource({"metadata": {"name": "x"}, "spec": {"word": "hello"}})), **more)
+
+
+@pytest.fixture
+def directory(tmp_path):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "one.tmpl").write_text(TEMPLATE.format(name="one"))
+    (tmp_path / "deep" / "two.tmpl").write_text(TEMPLATE.format(name="two"))
+    return tmp_path
+
+
+def test_a_step_without_an_input_renders_what_is_in_the_directory_now(directory):
+    made = function(templates=str(directory))
+    assert choose_runtime(made) == "templates"
+    assert sources_of(made)[-1] == str(directory)
+    runner = bind(made)
+    request = asked()
+    answer = runner(request, 10)
+    assert {name: each.object["data"] for name, each in answer.desired.resources.items()} == {
+        "one": {"said": "hello"},
+        "two": {"said": "hello"},
+    }
+    assert answer.tag.tag == request.tag
+    (directory / "one.tmpl").unlink()
+    assert set(runner(asked(), 10).desired.resources) == {"two"}
+    runner.close()
+
+
+def test_a_step_with_an_input_says_itself_what_to_render(directory):
+    given = {**INPUT, "inline": {"template": TEMPLATE.format(name="mine").replace("{{{{", "{{")}}
+    answer = bind(function(templates=str(directory)))(asked(input=given), 10)
+    assert set(answer.desired.resources) == {"mine"}
+
+
+def test_links_that_lead_out_are_not_followed(directory, tmp_path_factory):
+    outside = tmp_path_factory.mktemp("outside") / "secret.tmpl"
+    outside.write_text("secret")
+    (directory / "link.tmpl").symlink_to(outside)
+    answer = bind(function(templates=str(directory)))(asked(), 10)
+    assert answer.results[0].severity == SEVERITY_FATAL
+    assert "permission denied" in answer.results[0].message
+
+
+def test_what_is_missing_is_told(tmp_path):
+    answer = bind(function(templates=str(tmp_path / "nothing")))(asked(), 10)
+    assert "no such file or directory" in answer.results[0].message
+    with pytest.raises(RuntimeAnnotationError, match="is required"):
+        bind(function(runtime="templates"))
+
+
+def test_a_control_plane_reads_directories_only_where_that_is_wanted(directory):
+    way = Way("f", "r.example.org/f:v1", annotations=((TEMPLATES_DIRECTORY, str(directory)),))
+    opening = Opening()
+    with pytest.raises(FunctionNotBound, match="it is a directory, and this control plane runs none"):
+        opening.open(way)
+    opening.commands = True
+    assert opening.open(way).key == repr(way)
