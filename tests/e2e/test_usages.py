@@ -165,6 +165,7 @@ def test_a_settled_usage_makes_no_request(play):
             await s.client.create(bucket, {**body, "metadata": {"name": name, "namespace": s.id}})
         await use(s, "u", named(bucket, "used"), by=named(bucket, "using"))
         await s.until(USAGE, "u", READY)
+        await asyncio.sleep(1)  # in which it settles
         settled = await s.writes()
         # The used resource is what a Usage watches: a change of it is not the Usage's business.
         await s.client.patch_merge(bucket, "used", {"spec": {"size": 1}}, s.id)
