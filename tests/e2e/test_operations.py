@@ -16,7 +16,7 @@ from crossply.compose.messages import (
 from crossply.control.kinds import CRON_OPERATION, OPERATION, WATCH_OPERATION
 from crossply.kube.client import Client
 from tests.e2e.pipelines import calling, served
-from tests.e2e.scenario import CONFIG_MAP, Scenario, condition
+from tests.e2e.scenario import CONFIG_MAP, FUNCTION, Scenario, condition
 from tests.e2e.things import message_of, until_told
 
 pytestmark = pytest.mark.xdist_group("e2e")
@@ -50,6 +50,13 @@ def made(s, kind, *steps, name="it", **spec):
     }
 
 
+async def called(s: Scenario, address: str, **fields):
+    """A step that calls a function, once that can be called: what fails before counts as a failure."""
+    step = await calling(s, address, **fields)
+    await s.until(FUNCTION, step["functionRef"]["name"], condition("Healthy", "True"))
+    return step
+
+
 async def children(s: Scenario, label: str, name: str = "it"):
     import orjson
 
@@ -74,7 +81,7 @@ def test_an_operation_applies_what_its_pipeline_wants_and_never_runs_again(play)
         await s.client.create(CONFIG_MAP, config_map(s, "settings", mine="stays"))
         required = {"requirementName": "settings", "apiVersion": "v1", "kind": "ConfigMap"}
         required |= {"name": "settings", "namespace": s.id}
-        step = await calling(s, address, requirements={"requiredResources": [required]})
+        step = await called(s, address, requirements={"requiredResources": [required]})
         await s.client.create(OPERATION, made(s, OPERATION, step))
         operation = await s.until(OPERATION, f"{s.id}-it", SUCCEEDED)
         applied = await s.client.get(CONFIG_MAP, "settings", s.id)
@@ -117,12 +124,12 @@ def test_an_operation_that_fails_is_tried_again_until_it_may_not(play):
 
     async def scenario(s, address):
         given = {"apiVersion": "example.org/v1", "kind": "Mode"}
-        step = await calling(s, address, input={**given, "mode": "once"})
+        step = await called(s, address, input={**given, "mode": "once"})
         await s.client.create(OPERATION, made(s, OPERATION, step))
         operation = await s.until(OPERATION, f"{s.id}-it", SUCCEEDED)
         assert operation["status"]["failures"] == 1
         assert operation["status"]["pipeline"][0]["output"] == {"tries": 2}
-        step = await calling(s, address, input={**given, "mode": "always"})
+        step = await called(s, address, input={**given, "mode": "always"})
         await s.client.create(OPERATION, made(s, OPERATION, step, name="never", retryLimit=2))
         operation = await s.until(
             OPERATION, f"{s.id}-never", condition("Succeeded", "False", "PipelineError")
@@ -142,7 +149,7 @@ def test_what_cannot_be_applied_is_told(play):
         return wanting({"apiVersion": "no.such.group/v1", "kind": "Nothing", "metadata": {"name": "x"}})
 
     async def scenario(s, address):
-        step = await calling(s, address)
+        step = await called(s, address)
         await s.client.create(OPERATION, made(s, OPERATION, step, retryLimit=1))
         operation = await s.until(OPERATION, f"{s.id}-it", condition("Succeeded", "False"))
 
@@ -158,7 +165,7 @@ def test_what_cannot_be_applied_is_told(play):
 
 def test_a_cron_operation_makes_operations_on_its_schedule_and_keeps_some(play):
     async def scenario(s, address):
-        step = await calling(s, address)
+        step = await called(s, address)
         cron = made(s, CRON_OPERATION, step, schedule="@every 1s", successfulHistoryLimit=1)
         await s.client.create(CRON_OPERATION, cron)
         first = await s.eventually(lambda: children(s, "cronoperation"))
@@ -193,7 +200,7 @@ def test_a_watch_operation_makes_an_operation_for_every_change_of_what_it_watche
 
     async def scenario(s, address):
         await s.client.create(CONFIG_MAP, config_map(s, "other", n="0"))
-        step = await calling(s, address)
+        step = await called(s, address)
         labels = {"watched": s.id}
         watch = {"apiVersion": "v1", "kind": "ConfigMap", "matchLabels": labels, "namespace": s.id}
         await s.client.create(WATCH_OPERATION, made(s, WATCH_OPERATION, step, watch=watch))
