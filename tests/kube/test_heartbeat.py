@@ -168,16 +168,17 @@ def test_a_replica_with_a_longer_lease_is_not_given_up_by_one_with_a_shorter(con
 
 def test_the_first_replica_decides_how_many_shards_there_are(connect, ns) -> None:
     async def case(client: Client) -> None:
-        first = Shards(client, namespace=ns, count=5, replica="first", timing=QUICK)
+        # So many that each is sure to get some.
+        first = Shards(client, namespace=ns, count=24, replica="first", timing=QUICK)
         second = Shards(client, namespace=ns, count=7, replica="second", timing=QUICK)
         beings = [asyncio.create_task(first.run())]
         async with asyncio.timeout(20):
-            while len(first.owned) < 5:
+            while len(first.owned) < 24:
                 await asyncio.sleep(0.02)
             beings.append(asyncio.create_task(second.run()))
             while not second.owned:
                 await asyncio.sleep(0.02)
-        assert {second.shard_of(f"key-{i}") for i in range(100)} == set(range(5))
+        assert {second.shard_of(f"key-{i}") for i in range(2000)} == set(range(24))
         for being in beings:
             being.cancel()
         await asyncio.gather(*beings, return_exceptions=True)
