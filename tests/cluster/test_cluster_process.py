@@ -18,7 +18,8 @@ LEAVES_ORPHANS = """
 import subprocess
 from cluster_process import adopt_orphans, end_children
 adopt_orphans()
-subprocess.run(["sh", "-c", "setsid sh -c 'sleep 60; true' >/dev/null & sleep 61 >/dev/null &"])
+# Half a second, in which they become what they are: before that they have no command line.
+subprocess.run(["sh", "-c", "setsid sh -c 'sleep 60; true' >/dev/null & sleep 61 >/dev/null & sleep 0.5"])
 kept = subprocess.Popen(["sleep", "62"])
 ended = end_children(but=[kept.pid])
 print(len(ended) >= 2, kept.poll(), end_children(but=[kept.pid]))
