@@ -182,35 +182,35 @@ class Request:
         required_schemas: Mapping[str, Object | None],
     ) -> Request:
         """The request of the next iteration: what was asked for is there; the tag stays that of the first."""
-        request = Request(
-            self.observed,
-            self.desired,
-            input=self.input,
+        return self._changed(
             context=context,
-            extra_resources=extra_resources,
-            credentials=self.credentials,
             required_resources=required_resources,
+            extra_resources=extra_resources,
             required_schemas=required_schemas,
-            capabilities=self.capabilities,
         )
-        request._first = self._first or self
-        return request
 
     def with_input(self, given: Object) -> Request:
         """The same request with an input, as functions see it; the tag stays."""
-        request = Request(
-            self.observed,
-            self.desired,
-            input=given,
-            context=self.context,
-            extra_resources=self.extra_resources,
-            credentials=self.credentials,
-            required_resources=self.required_resources,
-            required_schemas=self.required_schemas,
-            capabilities=self.capabilities,
-        )
+        return self._changed(input=given)
+
+    def _changed(self, **changes: Any) -> Request:
+        """The same request but for some fields, with the tag of the first of them."""
+        request = Request(**{**{name: getattr(self, name) for name in _FIELDS}, **changes})
         request._first = self._first or self
         return request
+
+
+_FIELDS = (
+    "observed",
+    "desired",
+    "input",
+    "context",
+    "extra_resources",
+    "credentials",
+    "required_resources",
+    "required_schemas",
+    "capabilities",
+)
 
 
 class Response(NamedTuple):
