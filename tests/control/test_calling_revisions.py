@@ -21,6 +21,7 @@ from crossply.control.runtimes.authority import (
 )
 from crossply.control.runtimes.private_files import PrivateFiles
 from crossply.functions.failures import FunctionCrashed, FunctionError, FunctionNotBound
+from crossply.functions.host_access import HostAccess, HostAccessRefused
 from crossply.functions.server import FunctionServer, ServerSettings
 from crossply.kinds.composition import Step, parse_composition
 from tests.control.test_choosing_revisions import revision
@@ -140,10 +141,10 @@ def test_a_function_that_is_a_command_is_only_run_where_that_is_wanted(functions
     command = revision(1, endpoint="process:///f-1")
     command["metadata"]["annotations"] = annotations
     functions.put_revision(command)
-    with pytest.raises(FunctionNotBound, match="it is a command, and this control plane runs none"):
+    with pytest.raises(HostAccessRefused, match=r'annotation "crossply\.dev/command" names a command'):
         called(functions)
     assert not told.exists()
-    functions.opening.commands = True
+    functions.opening.check_host_access = HostAccess(commands=True).check
     with pytest.raises(FunctionCrashed):
         called(functions)
     assert told.exists()

@@ -15,6 +15,7 @@ from crossply.control.calls.opening import Opening
 from crossply.control.calls.ways import Way
 from crossply.functions.binding import bind, choose_runtime
 from crossply.functions.failures import FunctionNotBound, FunctionTimedOut, RuntimeAnnotationError
+from crossply.functions.host_access import HostAccess, HostAccessRefused
 from crossply.functions.process import LocalProcess
 from crossply.functions.python_file import PythonFile
 
@@ -85,9 +86,9 @@ def test_a_control_plane_runs_files_only_where_that_is_wanted(file):
     annotations = {"crossply.dev/file": str(file)}
     way = Way("f", "r.example.org/function-f:v1", annotations=tuple(annotations.items()))
     opening = Opening()
-    with pytest.raises(FunctionNotBound, match="it is a file, and this control plane runs none"):
+    with pytest.raises(HostAccessRefused, match=r'annotation "crossply\.dev/file" names a Python file'):
         opening.open(way)
-    opening.commands = True
+    opening.check_host_access = HostAccess((str(file.parent),)).check
     assert opening.open(way).key == repr(way)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TextIO
 
+from crossply.cli.host_access_flags import HOST_ACCESS_FLAGS, host_access
 from crossply.cli.spec import Command, Flag, Invocation
 
 if TYPE_CHECKING:
@@ -29,7 +30,13 @@ def run(invocation: Invocation) -> int:
     config = load_config(invocation["kubeconfig"], invocation["context"] or "", invocation.environ)
     objects = read_objects(invocation["filename"], invocation.stdin)
     namespace = invocation["namespace"] or config.namespace
-    wish = Wish(tuple(objects), invocation["delete"], invocation["field-manager"] or "", namespace)
+    wish = Wish(
+        tuple(objects),
+        invocation["delete"],
+        invocation["field-manager"] or "",
+        namespace,
+        host_access(invocation),
+    )
     try:
         told = asyncio.run(make_plan(config, wish, _progress(invocation)))
     finally:
@@ -81,7 +88,8 @@ COMMAND = Command(
         "cluster's state, and every write is tried as a dry run.\n\n"
         "For a Composition these are all XRs that use it, for a definition (XRD) all XRs of its kind. XRs "
         "that compose other XRs are followed. Functions are called, as the control plane would call them; "
-        "those that are not built in must be reachable from here.\n\n"
+        "those that are not built in must be reachable from here. Functions that are files or commands of "
+        "this machine run only where the planned files name them, or where a flag allows it.\n\n"
         "Exit codes: 0 nothing would change, 3 something would, 1 something would fail."
     ),
     examples=(
@@ -119,5 +127,6 @@ COMMAND = Command(
             "Plan a server-side apply by this field manager, instead of kubectl apply.",
             kind="string",
         ),
+        *HOST_ACCESS_FLAGS,
     ),
 )

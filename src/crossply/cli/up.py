@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
+from crossply.cli.host_access_flags import HOST_ACCESS_FLAGS, host_access
 from crossply.cli.observing import (
     HERE_ONLY,
     LOG_FORMAT,
@@ -135,6 +136,7 @@ async def _serve(invocation: Invocation) -> None:
                 packages=local_package_settings(invocation, os.path.join(data, "packages")),
                 images=os.path.join(data, "images"),
                 runtimes=RuntimeSettings(ON_ONE_MACHINE),
+                host_access=host_access(invocation),
             )
             await run_plane(ControlPlane(client, options=options), stopped, tell, server.wait())
             if not stopped.is_set():
@@ -207,6 +209,7 @@ COMMAND = Command(
         FUNCTION_TIMEOUT,
         CONTROLLED_ROLLOUT,
         OPERATIONS,
+        *HOST_ACCESS_FLAGS,
         *TRUST_FLAGS,
         metrics_port(0, HERE_ONLY),
         LOG_FORMAT,

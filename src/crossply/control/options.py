@@ -9,6 +9,7 @@ from crossply.control.calls.settings import CallSettings
 from crossply.control.composites.circuit import Limits
 from crossply.control.packages.settings import PackageSettings
 from crossply.control.runtimes.runtimes import RuntimeSettings
+from crossply.functions.host_access import HostAccess
 
 
 class Options(NamedTuple):
@@ -35,3 +36,5 @@ class Options(NamedTuple):
     """The directory for images of functions that run in containers here; empty for where the user's are."""
     runtimes: RuntimeSettings = RuntimeSettings()
     """Where packages run."""
+    host_access: HostAccess = HostAccess()
+    """What Functions may use of the machine that the control plane runs on."""

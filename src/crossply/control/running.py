@@ -38,7 +38,6 @@ from crossply.control.packages.installing_work import follow_revisions
 from crossply.control.packages.package_identity import Identities
 from crossply.control.packages.package_work import follow_packages
 from crossply.control.plane import plane_for
-from crossply.control.runtimes.choice import CONTAINER
 from crossply.control.runtimes.container_start import ImagePlace
 from crossply.control.runtimes.runtimes import Runtimes
 from crossply.control.trying import tried
@@ -77,7 +76,7 @@ class ControlPlane:
         self._plane.circuit, self._plane.concurrency = options.circuit, options.concurrency
         self._plane.shortest_poll = options.shortest_poll
         self._plane.functions = PipelineFunctions(options.function_seconds, options.rollout)
-        self._plane.functions.opening.commands = options.runtimes.packages.function == CONTAINER
+        self._plane.functions.opening.check_host_access = options.host_access.check
         self._plane.keeper = client.acting_as(options.keeper) if options.keeper else None
         self._shares = self._plane.shares = shares or Alone()
         self._sharing: asyncio.Task[None] | None = None
@@ -127,7 +126,7 @@ class ControlPlane:
             kept = KeptAnswers(settings.kept, lambda: read_certificate(certificates, "tls.key"))
             self._plane.functions.answers.kept = kept
             self._tasks.append(asyncio.create_task(kept.tend()))
-        if opening.commands:
+        if not self._options.host_access.is_nothing:
             self._tasks.append(asyncio.create_task(self._plane.functions.sources.run()))
 
     @property

@@ -10,7 +10,8 @@ annotation says Docker and none answers, it is one of ours too.
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from typing import Any, NamedTuple
 
 from crossply.functions import builtin
 from crossply.functions.failures import FunctionNotBound, RuntimeAnnotationError
@@ -36,6 +37,8 @@ FROM_IMAGES = (DOCKER, CONTAINER, TO_COMPLETION)
 CHOICES = (DOCKER, CONTAINER, BUILTIN)
 """What `--function-runtime` may say."""
 
+_LOCAL_SCHEMES = ("unix", "unix-abstract", "vsock")
+"""gRPC's schemes for addresses that are not on a network."""
 _DOCKERS = ("name", "network", "target", "publish-address")
 """Annotations that speak of what only Docker has."""
 _CROSSPLANE_RUNTIMES = {"Docker": DOCKER, "Development": REMOTE, "InProcess": BUILTIN}
@@ -127,9 +130,11 @@ def _command_of_file(function: Object) -> str:
     import sys
 
     file = _annotations(function).get(PYTHON_FILE)
-    words = [sys.executable, "-m", "crossply.cli", "function", "run", "--reload", "--insecure"]
+    # -P: modules of the working directory do not stand in for those of Crossply and its libraries.
+    words = [sys.executable, "-P", "-m", "crossply.cli", "function", "run", "--reload", "--insecure"]
     place = "--network unix --address {socket}"
-    return f"{shlex.join(words)} {place} {shlex.quote(file)}" if file else ""
+    # After "--" nothing is a flag, whatever the file is called.
+    return f"{shlex.join(words)} {place} -- {shlex.quote(file)}" if file else ""
 
 
 def _file(function: Object) -> Runner:
@@ -154,6 +159,48 @@ def _templates(function: Object) -> Runner:
             hint=f"set it to the directory of the templates: {TEMPLATES_DIRECTORY}: functions/compose",
         )
     return TemplatesDirectory(directory)
+
+
+class HostUse(NamedTuple):
+    """Something of the machine that we run on, which a Function's annotation names."""
+
+    annotation: str
+    what: str
+    path: str | None
+    """Where it is; None for what is not confined to one place."""
+
+
+def host_uses(function: Object) -> list[HostUse]:
+    """What a Function would run or read of the machine that we run on."""
+    runtime, annotations = choose_runtime(function), _annotations(function)
+    if runtime == REMOTE:
+        return _remote_host_uses(annotations)
+    if runtime == PROCESS and annotations.get(COMMAND):
+        return [HostUse(COMMAND, "a command", None)]
+    if runtime == TEMPLATES:
+        directory = annotations.get(TEMPLATES_DIRECTORY, "")
+        return [HostUse(TEMPLATES_DIRECTORY, "a directory of templates", os.path.abspath(directory))]
+    if runtime in ON_THIS_MACHINE:
+        from crossply.sdk.loading import split_place
+
+        file = split_place(annotations.get(PYTHON_FILE, ""))[0]
+        return [HostUse(PYTHON_FILE, "a Python file", file)]
+    return []
+
+
+def _remote_host_uses(annotations: dict[str, str]) -> list[HostUse]:
+    from urllib.parse import unquote
+
+    uses = []
+    certificates = annotations.get(TLS_CERTS_DIR)
+    if certificates:
+        uses.append(HostUse(TLS_CERTS_DIR, "a directory of certificates", os.path.abspath(certificates)))
+    scheme, _, path = annotations.get(DEVELOPMENT_TARGET, "").strip().partition(":")
+    if scheme.lower() in _LOCAL_SCHEMES:
+        # gRPC reads a target as a URI, so that %2F is a slash.
+        place = os.path.abspath(unquote(path)) if scheme.lower() == "unix" else None
+        uses.append(HostUse(DEVELOPMENT_TARGET, "a socket", place))
+    return uses
 
 
 def sources_of(function: Object) -> list[str]:
@@ -186,8 +233,6 @@ def _docker(function: Object) -> Runner:
 
 
 def _container(function: Object) -> Runner:
-    import os
-
     from crossply.containers.engine import engine_installed
 
     return _in_container(function, to_completion=False) if engine_installed(os.environ) else _docker(function)
@@ -195,8 +240,6 @@ def _container(function: Object) -> Runner:
 
 def _docker_or_ours(function: Object) -> Runner:
     """Crossplane's Docker where there is one; what it is there for works without."""
-    import os
-
     from crossply.functions.docker_engine import find_engine
     from crossply.functions.failures import ContainerEngineUnavailable
 

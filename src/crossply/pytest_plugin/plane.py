@@ -27,6 +27,7 @@ from crossply.control.running import ControlPlane
 from crossply.control.runtimes.choice import ON_ONE_MACHINE
 from crossply.control.runtimes.runtimes import RuntimeSettings
 from crossply.functions.binding import DEVELOPMENT_TARGET, REMOTE, RUNTIME
+from crossply.functions.host_access import EVERYTHING
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.kube.discovery import Discovery, UnknownKind
@@ -107,7 +108,7 @@ class Plane:
             self._ready.set_exception(problem)
 
     def _options(self) -> Options:
-        """Those of `crossply up`."""
+        """Those of `crossply up`, for the author of the functions."""
         return Options(
             packages=PackageSettings(
                 os.path.join(self.directory, "packages"),
@@ -116,6 +117,8 @@ class Plane:
             ),
             images=os.path.join(self.directory, "images"),
             runtimes=RuntimeSettings(ON_ONE_MACHINE),
+            # Only the test that made the control plane reaches it, and that is code on this machine anyway.
+            host_access=EVERYTHING,
         )
 
     def _wait(self, work: Coroutine[Any, Any, Answer]) -> Answer:

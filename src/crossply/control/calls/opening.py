@@ -14,22 +14,17 @@ from crossply.control.calls.ways import Way
 from crossply.functions import builtin
 from crossply.functions.binding import (
     BUILTIN,
-    FILE,
-    ON_THIS_MACHINE,
-    PROCESS,
-    TEMPLATES,
     bind,
     bind_builtin,
     choose_runtime,
 )
 from crossply.functions.breaker import Breaker
 from crossply.functions.failures import FunctionNotBound
+from crossply.functions.host_access import Check, HostAccess
 from crossply.functions.lines import Address
 from crossply.functions.remote import MAX_REPLY, Remote
 from crossply.functions.runner import Runner
 from crossply.kinds.composition import NATIVE_FUNCTION
-
-_KIND = {PROCESS: "command", FILE: "file", TEMPLATES: "directory"}
 
 Opener = Callable[[Way], Runner]
 
@@ -46,8 +41,8 @@ class Opening:
         """The directory of the certificates that we show to functions; empty where we have none."""
         self.where: Callable[[str], Callable[[], Address] | None] | None = None
         """Who says where an endpoint is at the moment; None where gRPC finds that out itself."""
-        self.commands = False
-        """Whether Functions may be commands of this machine: whoever writes one runs what they like here."""
+        self.check_host_access: Check = HostAccess().check
+        """Refuses Functions that use what they may not of this machine."""
         self.max_reply = MAX_REPLY
         """The largest answer in bytes."""
         self.at_once = AT_ONCE
@@ -66,12 +61,7 @@ class Opening:
             return Bound(repr(way), runner, meter, False, False, way.revision, self.at_once)
         function = way.as_function()
         runtime = choose_runtime(function)
-        if runtime in ON_THIS_MACHINE and not self.commands:
-            raise FunctionNotBound(
-                f'cannot run Function "{way.function}": it is a {_KIND[runtime]}, '
-                "and this control plane runs none",
-                hint="serve it and give its address, install it as a package, or use crossply up",
-            )
+        self.check_host_access(function)
         pure = runtime == BUILTIN
         quick = pure and builtin.is_quick(way.image)
         bound = bind(function)

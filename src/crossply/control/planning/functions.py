@@ -6,8 +6,8 @@ images are run here instead, as `crossply render` runs them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
-from urllib.parse import urlsplit
 
 import orjson
 
@@ -22,17 +22,32 @@ from crossply.control.packages.package_kinds import FUNCTIONS
 from crossply.control.packages.revisions import Identity, revision_for, revision_name
 from crossply.control.packages.revisions_local import local_identity, needs_package
 from crossply.errors import CrossplyError
-from crossply.functions.binding import bind
+from crossply.functions.binding import bind, host_uses
+from crossply.functions.host_access import Check, HostAccess
 from crossply.kube.client import Client
 from crossply.values import Object
 
-_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
+
+def host_access_check(files: Iterable[Object], access: HostAccess) -> Check:
+    """Let Functions use of this machine what the planned files themselves name, and what is allowed.
+
+    What the control plane has was written by anybody with rights in it. Its address says nothing about whose
+    machine that was: port forwarding makes every cluster one at localhost.
+    """
+    written = {name_of(obj): annotations_of(obj) for obj in files if obj.get("kind") == FUNCTION.kind}
+
+    def check(function: Object) -> None:
+        own = written.get(name_of(function), {}).items()
+        live = annotations_of(function)
+        used = {(use.annotation, live.get(use.annotation)) for use in host_uses(function)}
+        if not used <= own:
+            access.check(function)
+
+    return check
 
 
 async def know_functions(client: Client, functions: PipelineFunctions) -> None:
     """Know all Functions and their revisions, as they would be."""
-    # The words of another machine are not run on this one.
-    functions.opening.commands = urlsplit(client.config.server).hostname in _THIS_MACHINE
     functions.opening.instead = lambda way: bind(way.as_function())
     functions.containers.run = lambda step, request, seconds: _steps()(step, request, seconds)
     listed = await client.list(FUNCTION_REVISION)

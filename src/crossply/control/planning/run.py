@@ -8,9 +8,11 @@ from typing import NamedTuple
 from crossply.control.kinds import DEFINITION
 from crossply.control.plane import plane_for
 from crossply.control.planning.fields import Unknown
+from crossply.control.planning.functions import host_access_check
 from crossply.control.planning.plan import Plan, Planner, PlanRefused
 from crossply.control.planning.rounds import Progress
 from crossply.control.planning.what_if import ImaginingClient
+from crossply.functions.host_access import HostAccess
 from crossply.kube.config import ClusterConfig
 from crossply.kube.failures import NotServed
 from crossply.values import Object
@@ -24,6 +26,8 @@ class Wish(NamedTuple):
     manager: str = ""
     """The field manager that applies; kubectl's where it is empty."""
     namespace: str = "default"
+    host_access: HostAccess = HostAccess()
+    """What the Functions that the control plane has may use of this machine."""
 
 
 class Told(NamedTuple):
@@ -37,6 +41,7 @@ async def make_plan(config: ClusterConfig, wish: Wish, progress: Progress) -> To
     """What would change in a cluster."""
     async with ImaginingClient(config) as client:
         plane = plane_for(client)
+        plane.functions.opening.check_host_access = host_access_check(wish.objects, wish.host_access)
         try:
             await _check_control_plane(client)
             planner = Planner(client, plane, wish.manager, wish.namespace, progress)

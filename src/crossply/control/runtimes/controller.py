@@ -46,7 +46,7 @@ class RuntimeController:
         self._plane = plane
         self._revisions = revisions
         self._runtime = runtime
-        self._local = LocalRuntime()
+        self._local = LocalRuntime(plane.functions.opening.check_host_access)
 
     async def reconcile(self, name: str) -> float | None:
         """Bring one revision in line; returns after how many seconds to look again, None for never."""

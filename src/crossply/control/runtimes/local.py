@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from crossply.compose.metadata import name_of
 from crossply.control.packages.revisions_local import as_function
-from crossply.control.runtimes.runtime import Prepared
+from crossply.control.runtimes.runtime import NotRunning, Prepared
 from crossply.functions import builtin
 from crossply.functions.binding import BUILTIN, ON_THIS_MACHINE, choose_runtime, remote_target
+from crossply.functions.host_access import Check, HostAccessRefused
 from crossply.values import Object
 
 
 class LocalRuntime:
     """Built-in functions, local processes, and functions at an address that somebody gave."""
 
+    def __init__(self, check_host_access: Check) -> None:
+        self._check_host_access = check_host_access
+
     async def prepare(self, revision: Object) -> Prepared:
-        """Say where it is called."""
+        """Say where it is called; raises where it uses what it may not of this machine."""
+        try:
+            self._check_host_access(as_function(revision))
+        except HostAccessRefused as refusal:
+            raise NotRunning(str(refusal), hint=refusal.hint) from None
         return Prepared({"endpoint": local_endpoint(revision)})
 
     async def run(self, revision: Object, prepared: Prepared) -> None:

@@ -1,0 +1,39 @@
+"""What Functions may use of the machine that a control plane or a plan runs on, as flags."""
+
+from __future__ import annotations
+
+import os
+
+from crossply.cli.spec import Flag, Invocation, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from crossply.functions.host_access import HostAccess
+
+_DIRECTORY, _COMMANDS = "allow-local-functions", "allow-local-commands"
+HOST_ACCESS_FLAGS = (
+    Flag(
+        _DIRECTORY,
+        "Run Functions from files below this directory, as crossply.dev/file and crossply.dev/templates name "
+        "them. Whoever may create Functions can then run every Python file in it as you. Repeatable; by "
+        "default no file is run.",
+        kind="paths",
+        placeholder="DIR",
+    ),
+    Flag(
+        _COMMANDS,
+        "Run Functions by the command that crossply.dev/command names. Whoever may create Functions can then "
+        "run every command as you. By default no command is run.",
+    ),
+)
+
+
+def host_access(invocation: Invocation) -> HostAccess:
+    """What the flags allow."""
+    from crossply.functions.host_access import HostAccess
+
+    directories = tuple(invocation[_DIRECTORY] or ())
+    for directory in directories:
+        if not os.path.isdir(directory):
+            raise UsageError(f"--{_DIRECTORY}: {directory} is not a directory")
+    return HostAccess(directories, bool(invocation[_COMMANDS]))

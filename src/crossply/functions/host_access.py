@@ -1,0 +1,79 @@
+"""What Functions may use of the control plane's machine: nothing unless its operator allows it.
+
+Annotations of a Function can name a command, a Python file, templates, certificates or a socket of that
+machine. Whoever may create Functions would thereby run code and read files with the rights of the control
+plane. `render` and `test` do not ask here: they run on files that their user names.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import NamedTuple
+
+from crossply.functions.binding import HostUse, host_uses
+from crossply.functions.failures import FunctionNotBound
+from crossply.values import Object
+
+_ELSEWHERE = "install the function as a package, or serve it and name its address"
+
+
+class HostAccessRefused(FunctionNotBound):
+    """A Function uses something of the control plane's machine that the operator does not allow."""
+
+    code = "CP-329"
+    hint = (
+        "install the function as a package, or serve it and name its address; crossply up and crossply plan "
+        "have --allow-local-functions=DIR and --allow-local-commands"
+    )
+
+
+Check = Callable[[Object], None]
+"""Raises HostAccessRefused for a Function that may not be run."""
+
+
+class HostAccess(NamedTuple):
+    """What an operator allows."""
+
+    directories: tuple[str, ...] = ()
+    """Functions may use files and directories below these."""
+    commands: bool = False
+    """Whether Functions may be commands: that allows everything that the control plane itself may do."""
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether no Function may use anything."""
+        return not (self.directories or self.commands)
+
+    def check(self, function: Object) -> None:
+        """Raise HostAccessRefused where a Function uses what is not allowed."""
+        for use in host_uses(function):
+            if not self._allows(use):
+                raise HostAccessRefused(_refusal(function, use))
+
+    def _allows(self, use: HostUse) -> bool:
+        if use.path is None:
+            return self.commands
+        return any(_is_below(use.path, directory) for directory in self.directories)
+
+
+EVERYTHING = HostAccess((os.sep,), commands=True)
+"""For control planes whose only user is the author of the Functions."""
+
+
+def _is_below(path: str, directory: str) -> bool:
+    """Whether a path is in a directory after all symbolic links are resolved."""
+    root = os.path.realpath(directory)
+    try:
+        return os.path.commonpath((os.path.realpath(path), root)) == root
+    except ValueError:  # no path at all: it has a NUL
+        return False
+
+
+def _refusal(function: Object, use: HostUse) -> str:
+    flag = "--allow-local-commands" if use.path is None else "--allow-local-functions=DIR"
+    return (
+        f'cannot run Function "{function["metadata"]["name"]}": annotation "{use.annotation}" names '
+        f"{use.what} on the control plane's machine, which its operator does not allow: {_ELSEWHERE}; "
+        f"crossply up and crossply plan allow it with {flag}"
+    )
