@@ -56,6 +56,7 @@ def compile_sources(site: str, root: str) -> None:
     sources give the same bytes. Sources that are not for this Python are left as they are.
     """
     words = [
+        "-P",
         "-m",
         "compileall",
         "-q",
@@ -73,7 +74,8 @@ def compile_sources(site: str, root: str) -> None:
 
 
 def _pip(words: list[str]) -> None:
-    command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *words]
+    # -P: modules of the working directory do not stand in for those of pip.
+    command = [sys.executable, "-P", "-m", "pip", "--quiet", "--disable-pip-version-check", *words]
     environ = {**os.environ, "SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "1580601600")}
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     if done.returncode:
