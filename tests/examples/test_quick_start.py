@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from crossply.cli.up_lock import is_locked
+
 ROOT = Path(__file__).parents[2]
 CROSSPLY = str(Path(sys.executable).parent / "crossply")
 
@@ -27,4 +29,4 @@ def test_the_quick_start_becomes_ready_and_can_be_stopped(tmp_path: Path) -> Non
     finally:
         stopped = subprocess.run([CROSSPLY, "down", "--data", str(tmp_path)], timeout=60, check=False)
     assert stopped.returncode == 0
-    assert not (tmp_path / "up.pid").exists()
+    assert not is_locked(str(tmp_path))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from crossply.cli.data_directory import data_flag, open_data_directory
 from crossply.cli.spec import Command, Flag, Invocation, UsageError
 
 if TYPE_CHECKING:
+    from asyncio import Event
+
     from crossply.apiserver.assembly import Settings
 
 DEFAULT_LISTEN = "127.0.0.1:6443"
-DEFAULT_DATA = os.path.join(".", ".crossply")
 _LEVELS = {"metadata": "METADATA", "request": "REQUEST", "request-response": "REQUEST_RESPONSE"}
 
 
@@ -28,6 +30,8 @@ def run(invocation: Invocation) -> int:
         invocation.stderr.write(
             f"crossply: warning: listening on {host}: whoever reaches this machine reaches the API\n"
         )
+    if not invocation.given("data"):
+        open_data_directory(invocation)
     settings = Settings(
         directory=invocation["data"],
         host=host,
@@ -58,6 +62,8 @@ async def _serve(invocation: Invocation, settings: Settings) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
+    if invocation["stop-with-parent"]:
+        _stop_with_parent(stopped)
     server = RunningServer(settings)
     try:
         await server.start()
@@ -70,6 +76,21 @@ async def _serve(invocation: Invocation, settings: Settings) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
         await server.stop()
+
+
+def _stop_with_parent(stopped: Event) -> None:
+    """Stop when standard input ends: only the process that started us has its other end."""
+    import asyncio
+    import sys
+
+    loop, parent = asyncio.get_running_loop(), sys.stdin.fileno()
+
+    def look() -> None:
+        if not os.read(parent, 4096):
+            loop.remove_reader(parent)
+            stopped.set()
+
+    loop.add_reader(parent, look)
 
 
 def _listen(text: str) -> tuple[str, int]:
@@ -101,13 +122,7 @@ COMMAND = Command(
     ),
     run=run,
     flags=(
-        Flag(
-            "data",
-            "The directory for everything that is kept.",
-            kind="path",
-            default=DEFAULT_DATA,
-            placeholder="DIR",
-        ),
+        data_flag("The directory for everything that is kept."),
         Flag(
             "listen",
             "The address to listen on; port 0 takes a free one.",
@@ -116,6 +131,7 @@ COMMAND = Command(
             placeholder=DEFAULT_LISTEN,
         ),
         Flag("in-memory", "Keep objects in memory only; they are gone when the server stops."),
+        Flag("stop-with-parent", "Stop when standard input ends.", hidden=True),
         Flag(
             "no-garbage-collection",
             "Keep objects whose owners are gone, as an API server without kube-controller-manager does.",

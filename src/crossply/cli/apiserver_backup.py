@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from crossply.cli.apiserver import DEFAULT_DATA
+from crossply.cli.data_directory import DEFAULT_DATA
 from crossply.cli.spec import Argument, Command, Flag, Invocation
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 
-from crossply.cli.apiserver import DEFAULT_DATA
-from crossply.cli.spec import Argument, Command, Flag, Invocation
+from crossply.cli.data_directory import data_flag, open_data_directory
+from crossply.cli.spec import Argument, Command, Invocation
 
 
 def run(invocation: Invocation) -> int:
     """Make the data anew; nothing that is there is overwritten."""
     from crossply.apiserver.storage import restore
 
+    if not invocation.given("data"):
+        open_data_directory(invocation)
     directory = os.path.join(invocation["data"], "data")
     revision = restore(os.path.abspath(invocation["file"]), directory)
     invocation.stdout.write(f"restored into {directory}; it goes on from revision {revision}\n")
@@ -29,7 +31,5 @@ COMMAND = Command(
     examples=("crossply apiserver restore --data ./state monday.db",),
     run=run,
     arguments=(Argument("file", "The backup to read.", kind="existing-file"),),
-    flags=(
-        Flag("data", "The server's data directory.", kind="path", default=DEFAULT_DATA, placeholder="DIR"),
-    ),
+    flags=(data_flag("The server's data directory."),),
 )

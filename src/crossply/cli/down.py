@@ -3,49 +3,62 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 
-from crossply.cli.spec import Command, Flag, Invocation
-from crossply.cli.up import DEFAULT_DATA, PID_FILE, StartFailed
+from crossply.cli.data_directory import check_owner, data_flag
+from crossply.cli.spec import Command, Invocation
 
-_STOP_SECONDS = 40.0
+_STOP_SECONDS = 60.0
+_PAUSE = 0.05
 
 
 def run(invocation: Invocation) -> int:
-    """Ask it to end, and wait until it has."""
-    pid_file = os.path.join(invocation["data"], PID_FILE)
-    try:
-        with open(pid_file) as file:
-            pid = int(file.read())
-        os.kill(pid, signal.SIGTERM)
-    except (OSError, ValueError):
+    """Ask it to end, and wait until it and its API server have."""
+    from crossply.cli.up_lock import is_locked
+
+    data = invocation["data"]
+    if not os.path.isdir(data):
         invocation.stdout.write("not running\n")
         return 0
+    check_owner(data)
+    if not is_locked(data):
+        invocation.stdout.write("not running\n")
+        return 0
+    _stop(data)
+    invocation.stdout.write("stopped\n")
+    return 0
+
+
+def _stop(data: str) -> None:
+    from crossply.cli.plane_failures import StopFailed
+    from crossply.cli.process_identity import Process
+    from crossply.cli.up_lock import LOCK_FILE, is_locked, running
+
     end = time.monotonic() + _STOP_SECONDS
-    while time.monotonic() < end:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            invocation.stdout.write("stopped\n")
-            return 0
-        time.sleep(0.05)
-    raise StartFailed(f"process {pid} does not end", hint=f"end it with: kill -9 {pid}")
+    asked: Process | None = None
+    # One that was killed leaves an API server behind, which ends by itself; one that starts is known soon.
+    while is_locked(data) or (asked is not None and asked.is_alive()):
+        process = running(data)
+        if process is not None and process != asked:
+            asked = process if process.terminate() else None
+        if time.monotonic() > end:
+            who = f"process {asked.pid}" if asked is not None else "what runs"
+            lock = os.path.join(data, LOCK_FILE)
+            raise StopFailed(
+                f"{who} on {data} does not end",
+                hint=f"see which processes hold its lock: fuser -v {lock}",
+            )
+        time.sleep(_PAUSE)
 
 
 COMMAND = Command(
     name="down",
     summary="Stop the control plane on this machine.",
-    description="Stops what `crossply up` started on the same data directory; nothing that is kept is lost.",
+    description=(
+        "Stops what `crossply up` started on the same data directory, and waits until it and its API server "
+        "have ended; nothing that is kept is lost."
+    ),
     examples=("crossply down", "crossply down --data ./state"),
     run=run,
-    flags=(
-        Flag(
-            "data",
-            "The data directory of the control plane.",
-            kind="path",
-            default=DEFAULT_DATA,
-            placeholder="DIR",
-        ),
-    ),
+    flags=(data_flag("The data directory of the control plane."),),
 )

@@ -66,6 +66,7 @@ def _run(words: list[str]) -> int:
             environ=os.environ,
             config=settings,
             config_path=config_path,
+            words=words,
         )
         return parsed.command.run(invocation)
     except UsageError as error:

@@ -38,12 +38,6 @@ def metrics_port(default: int, where: str) -> Flag:
     )
 
 
-def words_of(invocation: Invocation) -> list[str]:
-    """The same flags as words of a command line."""
-    words = [f"--metrics-port={invocation['metrics-port']}", f"--log-format={invocation['log-format']}"]
-    return [*words, "--debug"] if invocation["debug"] else words
-
-
 def reachable_host() -> str | None:
     """Where others are to reach us: at every address (None) of a pod, elsewhere only from this machine."""
     return None if os.environ.get("KUBERNETES_SERVICE_HOST") else LOOPBACK

@@ -57,13 +57,6 @@ class NoBundle(CrossplyError):
     hint = "check the path after --ca-bundle-path"
 
 
-def words_of_trust(invocation: Invocation) -> list[str]:
-    """The flags again, for another process."""
-    words = [f"--plain-http-registry={each}" for each in invocation["plain-http-registry"] or ()]
-    bundle = invocation["ca-bundle-path"]
-    return [*words, f"--ca-bundle-path={bundle}"] if bundle else words
-
-
 def package_settings(invocation: Invocation) -> PackageSettings:
     """What the flags of `crossply controller` say."""
     settings = _settings(invocation, invocation["xpkg-cache-dir"])

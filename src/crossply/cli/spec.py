@@ -7,7 +7,7 @@ and the generated reference read the same specification.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TextIO
 
 from crossply.errors import CrossplyError
@@ -144,9 +144,21 @@ class Invocation:
 
     `invocation["include-context"]` is a value by the name of its flag or argument, with the default where
     nothing was given; `invocation.given("timeout")` tells whether the user (or the environment) gave it.
+    `words` is the whole command line as it was typed.
     """
 
-    __slots__ = ("_given", "config", "config_path", "environ", "path", "stderr", "stdin", "stdout", "values")
+    __slots__ = (
+        "_given",
+        "config",
+        "config_path",
+        "environ",
+        "path",
+        "stderr",
+        "stdin",
+        "stdout",
+        "values",
+        "words",
+    )
 
     def __init__(
         self,
@@ -160,6 +172,7 @@ class Invocation:
         environ: Mapping[str, str],
         config: Mapping[str, Any],
         config_path: str = "",
+        words: Sequence[str] = (),
     ) -> None:
         self.path = path
         self.values = values
@@ -169,6 +182,7 @@ class Invocation:
         self.environ = environ
         self.config = config
         self.config_path = config_path
+        self.words = words
         self._given = given
 
     def __getitem__(self, name: str) -> Any:

@@ -1,0 +1,32 @@
+"""What keeps a control plane on this machine from starting or stopping."""
+
+from __future__ import annotations
+
+from crossply.errors import CrossplyError
+
+
+class StartFailed(CrossplyError):
+    """The control plane did not come up."""
+
+    code = "CP-570"
+    hint = "look at the end of the log, and at whether another one runs on the same data or port"
+
+
+class UntrustedData(CrossplyError):
+    """A data directory may have been written by somebody else."""
+
+    code = "CP-574"
+
+
+class AlreadyRunning(CrossplyError):
+    """Another control plane runs on the same data directory."""
+
+    code = "CP-575"
+    hint = "stop it with crossply down, or give this one a data directory of its own with --data"
+
+
+class StopFailed(CrossplyError):
+    """The control plane does not end."""
+
+    code = "CP-576"
+    hint = "see which processes use its lock: fuser -v FILE"

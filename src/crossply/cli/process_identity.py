@@ -1,0 +1,64 @@
+"""Processes by their number and the time that they started: numbers alone are given to others again."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import NamedTuple
+
+
+class Process(NamedTuple):
+    """A process, which may have ended."""
+
+    pid: int
+    started: str
+    """As `start_time` says it."""
+
+    def is_alive(self) -> bool:
+        """Whether the process with this number is still the one that was meant."""
+        return start_time(self.pid) == self.started
+
+    def terminate(self) -> bool:
+        """Ask the process to end; False where it has ended already."""
+        try:
+            return self._terminate_open() if hasattr(os, "pidfd_open") else self._terminate()
+        except ProcessLookupError:
+            return False
+
+    def _terminate_open(self) -> bool:
+        # Opened before it is looked at: from then on the number cannot be given to another one unnoticed.
+        descriptor = os.pidfd_open(self.pid)
+        try:
+            if not self.is_alive():
+                return False
+            signal.pidfd_send_signal(descriptor, signal.SIGTERM)
+        finally:
+            os.close(descriptor)
+        return True
+
+    def _terminate(self) -> bool:
+        if not self.is_alive():
+            return False
+        os.kill(self.pid, signal.SIGTERM)
+        return True
+
+
+def start_time(pid: int) -> str:
+    """When a process started, in whatever way this system says it; empty where there is no such process."""
+    if os.path.isdir("/proc/self"):
+        return _from_proc(pid)
+    import subprocess
+
+    words = ["ps", "-o", "lstart=", "-p", str(pid)]
+    return subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def _from_proc(pid: int) -> str:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            # The name of the program is in brackets and may have any character; the rest is numbers.
+            fields = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return ""
+    is_zombie = fields[0] in (b"Z", b"X")
+    return "" if is_zombie else fields[19].decode()

@@ -1,0 +1,90 @@
+"""Which process runs on a data directory: none but the one that holds the lock is ever signalled."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import subprocess
+import sys
+
+import pytest
+from up_planes import crossply
+
+from crossply.cli import up_lock
+from crossply.cli.plane_failures import AlreadyRunning
+from crossply.cli.process_identity import Process, start_time
+
+
+@pytest.fixture
+def stranger():
+    """A process that has nothing to do with it."""
+    with subprocess.Popen(["sleep", "1000"]) as process:
+        yield process
+        process.kill()
+
+
+@contextlib.contextmanager
+def held(directory):
+    """A lock that somebody else holds."""
+    with open(directory / up_lock.LOCK_FILE, "a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield file
+
+
+def records(pid: int, started: str) -> list[str]:
+    right = f"{pid} {started}"
+    return [right, str(pid), f"-{pid} {started}", f"0 {started}", f"-1 {started}", f"1 {started}", "x", ""]
+
+
+def test_a_record_without_a_lock_names_nobody(tmp_path, stranger):
+    """The one that wrote it has ended, and the number may be another's by now."""
+    for record in records(stranger.pid, start_time(stranger.pid)):
+        (tmp_path / up_lock.LOCK_FILE).write_text(record)
+        done = crossply("down", "--data", str(tmp_path))
+        assert (done.returncode, done.stdout) == (0, "not running\n"), record
+    assert stranger.poll() is None
+
+
+def test_a_lock_with_a_record_that_is_wrong_names_nobody(tmp_path, stranger):
+    path, directory = tmp_path / up_lock.LOCK_FILE, str(tmp_path)
+    with held(tmp_path):
+        for record in records(stranger.pid, f"{start_time(stranger.pid)}0"):
+            path.write_text(record)
+            assert up_lock.is_locked(directory)
+            assert up_lock.running(directory) is None, record
+        path.write_text(f"{os.getpid()} {start_time(os.getpid())}\n")
+        assert up_lock.running(directory) == Process(os.getpid(), start_time(os.getpid()))
+
+
+def test_a_number_that_was_given_to_another_process_is_not_signalled(stranger):
+    assert not Process(stranger.pid, "1").terminate()
+    assert stranger.poll() is None
+    assert Process(stranger.pid, start_time(stranger.pid)).terminate()
+    assert stranger.wait(60) == -15
+    assert not Process(stranger.pid, "1").terminate(), "it is gone"
+
+
+def test_a_lock_is_held_until_all_who_inherited_it_have_ended(tmp_path):
+    directory = str(tmp_path)
+    lock = up_lock.acquire(directory)
+    command = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=(lock.descriptor,)) as child:
+        with pytest.raises(AlreadyRunning, match=f"process {os.getpid()}"):
+            up_lock.acquire(directory)
+        lock.release()
+        assert up_lock.is_locked(directory)
+        assert up_lock.running(directory) is None
+        child.kill()
+        child.wait()
+        assert not up_lock.is_locked(directory)
+    second = up_lock.acquire(directory)
+    second.release()
+
+
+def test_a_link_in_place_of_the_lock_is_not_followed(tmp_path):
+    (tmp_path / "precious").write_text("kept")
+    (tmp_path / up_lock.LOCK_FILE).symlink_to(tmp_path / "precious")
+    with pytest.raises(OSError, match="symbolic link"):
+        up_lock.acquire(str(tmp_path))
+    assert (tmp_path / "precious").read_text() == "kept"
