@@ -206,6 +206,7 @@ class RunningServer:
             Reviews(authenticator, authorizer, world.clock),
             TokenRequests(store, accounts, world.clock),
         )
+        world.authorize = authorizer.require
         world.guards.append(lambda call, obj, old: check_write(authorizer, call.user, call.info, obj, old))
         admission = Admission(world, authorizer.authorize)
         world.admission = admission

@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 
 from crossply.apiserver.builtin import blank
 from crossply.apiserver.calls import Call
@@ -33,15 +34,16 @@ from crossply.apiserver.status import (
 )
 from crossply.apiserver.storage import Changed, Entry, Exists
 from crossply.apiserver.strategy import CustomStrategy, Strategy
-from crossply.apiserver.world import World
+from crossply.apiserver.world import Authorize, World
 from crossply.apply import Scope, with_old_times
 from crossply.apply import update as record_update
 from crossply.schema.field_errors import INVALID, FieldError
 from crossply.values import Object
+from crossply.values.gojson import dumps
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _NAME_TRIES = 8
-_WRITE_TRIES = 5
+_VERSION_DIGITS = 20
 _FIXED = (
     "uid",
     "creationTimestamp",
@@ -51,6 +53,7 @@ _FIXED = (
     "resourceVersion",
     "selfLink",
 )
+_IMMUTABLE = ("uid", "deletionTimestamp", "deletionGracePeriodSeconds")
 _SERVER_ONLY = ("uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion")
 
 Change = Callable[[Object], Object]
@@ -69,27 +72,59 @@ async def create(world: World, call: Call, obj: Object, *, recorded: bool = Fals
     """
     if obj["metadata"].get("resourceVersion"):
         raise StatusError(500, "", "resourceVersion should not be set on objects to be created")
+    try:
+        return await _create(world, call, obj, recorded)
+    except Exists as problem:
+        raise already_exists(
+            call.resource.names.plural, call.resource.group, problem.current.key[2]
+        ) from None
+
+
+async def create_or_update(
+    world: World, call: Call, make: Callable[[], Object], change: Change, *, recorded: bool = False
+) -> tuple[Object, bool]:
+    """Change an object, or create it where it does not exist; returns it, and whether it was created.
+
+    Of two writers that create the same object one loses, perhaps long after it began because admission took a
+    while. It updates what the other created, as an update is made again on top of what others wrote. Creating
+    needs the right to create, besides the one for the verb of the request.
+    """
+    while True:
+        try:
+            if world.store.latest(storage_key(call, call.name)) is None:
+                obj = make()
+                _expected_version(obj)
+                return await _create(world, call, obj, recorded, authorize=world.authorize), True
+            return await _update(world, call, call.name, change, recorded), False
+        except (Exists, Changed):
+            continue
+
+
+async def _create(
+    world: World, call: Call, obj: Object, recorded: bool, authorize: Authorize | None = None
+) -> Object:
+    """Store a new object; raises Exists when there is one of that name."""
     given = _addressed(call, obj)
     if not recorded:
         scope = scope_of(world, call)
         given = record_update(_nothing(call), given, scope, call.field_manager, world.timestamp())
     prepared = _prepare_new(world, call, await world.admission.mutate(call, "CREATE", given, None))
     strategy = world.strategy(call.resource, call.version)
-    for attempt in range(_NAME_TRIES):
+    generated = prepared["metadata"].get("generateName") and not prepared["metadata"].get("name")
+    for attempts_left in reversed(range(_NAME_TRIES if generated else 1)):
         candidate = _named(prepared)
         _check_new(call, strategy, candidate)
         _warn(call, candidate["metadata"], {})
         for guard in world.guards:
             guard(call, candidate, None)
+        if authorize is not None:
+            authorize(call.user, replace(call.info, verb="create"))
         await world.admission.validate(call, "CREATE", candidate, None)
         try:
             return await _settled(world, call, await _store_new(world, call, candidate))
         except Exists:
-            generated = prepared["metadata"].get("generateName") and not prepared["metadata"].get("name")
-            if not generated or attempt == _NAME_TRIES - 1:
-                raise already_exists(
-                    call.resource.names.plural, call.resource.group, candidate["metadata"]["name"]
-                ) from None
+            if not attempts_left:
+                raise
     raise AssertionError("unreachable")
 
 
@@ -212,30 +247,43 @@ async def load(world: World, call: Call, name: str) -> tuple[Entry, Object]:
 async def update(world: World, call: Call, name: str, change: Change, *, recorded: bool = False) -> Object:
     """Change an object. `recorded` says that the change has kept managedFields itself, as apply does.
 
-    A change that names a resource version fails when the object has moved on; one that does not is made again
-    on top of what others wrote in between.
+    The change is made again on top of what others wrote in between, until the request times out. A change
+    that names a resource version then fails, because the object has moved on.
     """
-    for attempt in range(_WRITE_TRIES):
-        entry, old = await load(world, call, name)
-        new = change(old)
-        _check_uid(call, old, new)
-        given = new["metadata"].get("resourceVersion")
-        if given and given != old["metadata"]["resourceVersion"]:
-            raise conflict(call.resource.names.plural, call.resource.group, name, MODIFIED)
+    while True:
         try:
-            return await _store_change(world, call, entry, old, new, recorded)
+            return await _update(world, call, name, change, recorded)
         except Changed:
-            moved_on = given or attempt == _WRITE_TRIES - 1
-            if moved_on:
-                raise conflict(call.resource.names.plural, call.resource.group, name, MODIFIED) from None
-    raise AssertionError("unreachable")
+            continue
 
 
-def _check_uid(call: Call, old: Object, new: Object) -> None:
-    given = new["metadata"].get("uid")
-    if given and given != old["metadata"].get("uid"):
-        cause = Cause(INVALID, f'Invalid value: "{given}": field is immutable', "metadata.uid")
-        raise invalid(call.resource.names.kind, call.resource.group, call.name, [cause])
+async def _update(world: World, call: Call, name: str, change: Change, recorded: bool) -> Object:
+    """Change the latest state of an object; raises Changed when another writer was faster."""
+    entry, old = await load(world, call, name)
+    new = change(old)
+    expected = _expected_version(new)
+    if not expected:
+        _require_unconditional(world, call)
+    elif expected != old["metadata"]["resourceVersion"]:
+        raise conflict(call.resource.names.plural, call.resource.group, name, MODIFIED)
+    return await _store_change(world, call, entry, old, new, recorded)
+
+
+def _expected_version(obj: Object) -> str:
+    """The version of the stored object that a write builds on, or nothing."""
+    text: str = obj["metadata"].get("resourceVersion") or "0"
+    if not (text.isascii() and text.isdigit() and len(text) <= _VERSION_DIGITS):
+        raise bad_request(f"metadata.resourceVersion: Invalid value: {dumps(text[:64])}: must be a number")
+    return "" if text == "0" else text
+
+
+def _require_unconditional(world: World, call: Call) -> None:
+    """Refuse an update that names no version to build on, where the kind asks for one."""
+    if world.strategy(call.resource, call.version).updates_blindly:
+        return
+    message = "Invalid value: 0: must be specified for an update"
+    causes = [Cause(INVALID, message, "metadata.resourceVersion")]
+    raise invalid(call.resource.names.plural, call.resource.group, call.name, causes)
 
 
 async def _store_change(
@@ -264,10 +312,13 @@ async def _store_change(
 
 
 def _with_identity(old: Object, new: Object) -> Object:
-    """The changed object with what nobody may change about it."""
-    before = old["metadata"]
-    metadata = {key: value for key, value in new["metadata"].items() if key not in _FIXED}
+    """The changed object with what only the server may say of it; the rules refuse what else is changed."""
+    before, given = old["metadata"], new["metadata"]
+    metadata = {key: value for key, value in given.items() if key not in _FIXED}
     metadata.update({key: before[key] for key in _FIXED if key in before})
+    for key in _IMMUTABLE:
+        if given.get(key) and (key == "uid" or key not in before):
+            metadata[key] = given[key]
     return {**new, "metadata": metadata}
 
 
@@ -285,8 +336,11 @@ def _prepare_changed(call: Call, strategy: Strategy, old: Object, new: Object) -
 
 
 def _check_changed(call: Call, strategy: Strategy, old: Object, new: Object) -> None:
-    errors = check_metadata_update(new["metadata"], old["metadata"])
-    errors += _metadata_errors(call, strategy, new["metadata"])
+    metadata = new["metadata"]
+    changes = check_metadata_update(metadata, old["metadata"])
+    # Kubernetes checks the metadata of every kind, and once more by the rules of the kind.
+    errors = _metadata_errors(call, strategy, metadata) + changes
+    errors += changes if call.resource.custom else changes + _metadata_errors(call, strategy, metadata)
     found = strategy.validate_update(new, old)
     if call.info.subresource == "status" and call.resource.custom:
         found = [_within_status(error) for error in found]
@@ -311,15 +365,6 @@ async def _remove(world: World, call: Call, entry: Entry, last: Object) -> Objec
     stored = await to_storage(world, call.resource, last)
     gone = await world.store.delete(entry.key, entry.revision, encoder(stored))
     return with_revision(last, gone.revision)
-
-
-def must_name_version(call: Call, strategy: Strategy, obj: Object) -> None:
-    """Refuse an update that does not say which version it builds on, where that is asked for."""
-    if strategy.updates_blindly or obj["metadata"].get("resourceVersion"):
-        return
-    message = "Invalid value: 0: must be specified for an update"
-    causes = [Cause(INVALID, message, "metadata.resourceVersion")]
-    raise invalid(call.resource.names.plural, call.resource.group, call.name, causes)
 
 
 def gone_status(call: Call, obj: Object) -> Object:

@@ -19,6 +19,14 @@ NameProblems = Callable[[str], tuple[str, ...]]
 
 MAX_ANNOTATIONS = 256 * 1024
 _IMMUTABLE = "field is immutable"
+_FIXED = (
+    "name",
+    "namespace",
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+)
 _STANDARD_FINALIZERS = ("orphan", "foregroundDeletion")
 _BANNED_OWNERS = {("v1", "Event")}
 
@@ -149,23 +157,28 @@ def finalizer_warnings(metadata: Object, old: Object) -> list[str]:
 
 
 def check_metadata_update(new: Object, old: Object) -> list[FieldError]:
-    """What must not change: the identity of an object, and its deletion once it has begun."""
-    fixed = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp")
-    errors = [
+    """What is wrong with the metadata of a changed object, compared with the object before."""
+    errors = _check_new_finalizers(new, old) if old.get("deletionTimestamp") else []
+    errors += [
         _invalid(f"metadata.{key}", new.get(key, ""), _IMMUTABLE)
-        for key in fixed
+        for key in _FIXED
         if new.get(key) != old.get(key)
     ]
-    if old.get("deletionTimestamp"):
-        added = set(new.get("finalizers") or ()) - set(old.get("finalizers") or ())
-        if added:
-            listed = ", ".join(f'"{name}"' for name in sorted(added))
-            detail = (
-                "no new finalizers can be added if the object is being deleted, found new finalizers "
-                f"[]string{{{listed}}}"
-            )
-            errors.append(FieldError(FORBIDDEN, "metadata.finalizers", "", detail))
-    return errors
+    errors += check_labels(new.get("labels"), "metadata.labels")
+    errors += _check_annotations(new.get("annotations"))
+    return errors + _check_owners(new.get("ownerReferences"))
+
+
+def _check_new_finalizers(new: Object, old: Object) -> list[FieldError]:
+    added = set(new.get("finalizers") or ()) - set(old.get("finalizers") or ())
+    if not added:
+        return []
+    listed = ", ".join(f'"{name}"' for name in sorted(added))
+    detail = (
+        "no new finalizers can be added if the object is being deleted, found new finalizers "
+        f"[]string{{{listed}}}"
+    )
+    return [FieldError(FORBIDDEN, "metadata.finalizers", "", detail)]
 
 
 def _invalid(path: str, value: Any, detail: str) -> FieldError:

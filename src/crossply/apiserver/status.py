@@ -121,10 +121,16 @@ MODIFIED = "the object has been modified; please apply your changes to the lates
 
 def invalid(kind: str, group: str, name: str, causes: Sequence[Cause]) -> StatusError:
     """The object breaks rules of its kind; `causes` are the broken rules."""
-    told = [f"{cause.field}: {cause.message}" if cause.field else cause.message for cause in causes]
-    listed = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
-    message = f'{qualified(kind, group)} "{name}" is invalid: {listed}'
+    message = f'{qualified(kind, group)} "{name}" is invalid: {_listed(causes)}'
     return StatusError(422, "Invalid", message, kind=kind, group=group, name=name, causes=causes)
+
+
+def _listed(causes: Sequence[Cause]) -> str:
+    """The causes as a message lists them: each once, though several rules may have found it."""
+    texts = dict.fromkeys(
+        f"{cause.field}: {cause.message}" if cause.field else cause.message for cause in causes
+    )
+    return f"[{', '.join(texts)}]" if len(texts) > 1 else "".join(texts)
 
 
 def bad_request(message: str) -> StatusError:
@@ -219,18 +225,14 @@ def future_version(revision: int, current: int) -> StatusError:
     )
 
 
+def bad_options(kind: str, causes: Sequence[Cause]) -> StatusError:
+    """The options of a request are wrong; `kind` is the one of the options, such as PatchOptions."""
+    return invalid(kind, "meta.k8s.io", "", causes)
+
+
 def bad_list_options(*causes: Cause) -> StatusError:
     """The options of a list or a watch contradict each other."""
-    told = [f"{cause.field}: {cause.message}" for cause in causes]
-    listed = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
-    return StatusError(
-        422,
-        "Invalid",
-        f'ListOptions.meta.k8s.io "" is invalid: {listed}',
-        group="meta.k8s.io",
-        kind="ListOptions",
-        causes=causes,
-    )
+    return bad_options("ListOptions", causes)
 
 
 def expired(message: str) -> StatusError:

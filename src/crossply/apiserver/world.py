@@ -12,7 +12,7 @@ from crossply.apiserver.calls import Call
 from crossply.apiserver.definition_strategy import DEFINITIONS, DefinitionStrategy
 from crossply.apiserver.owners import Scopes
 from crossply.apiserver.replies import Reply
-from crossply.apiserver.requests import RequestInfo
+from crossply.apiserver.requests import RequestInfo, User
 from crossply.apiserver.resources import Registry, Resource, Version
 from crossply.apiserver.storage import Store
 from crossply.apiserver.strategy import CustomStrategy, Strategy
@@ -46,6 +46,8 @@ Handler = Callable[["World", Call], Awaitable[Reply]]
 Page = Callable[["World", RequestInfo, Mapping[str, str]], Awaitable[Reply]]
 Deleter = Callable[["World", Call, str, Any], Awaitable[tuple[Object, bool]]]
 Guard = Callable[[Call, Object, Object | None], None]
+Authorize = Callable[[User, RequestInfo], None]
+"""Raises the Forbidden error unless the user may make the request."""
 Settle = Callable[[str], Awaitable[None]]
 Convert = Callable[[Resource, list[Object], str], Awaitable[list[Object]]]
 
@@ -76,6 +78,8 @@ class World:
     """Kinds whose deletion is special, by resource key."""
     guards: list[Guard] = field(default_factory=list)
     """Further checks of every write; each raises a StatusError to refuse it."""
+    authorize: Authorize | None = None
+    """Decides about requests within a request; None allows everything."""
     after_write: dict[str, Settle] = field(default_factory=dict)
     """What to wait for after an object of a resource was written, by resource key."""
     pages: dict[str, Page] = field(default_factory=dict)

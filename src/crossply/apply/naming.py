@@ -8,10 +8,10 @@ from crossply.values import Object
 
 
 def kind_text(object_: Object) -> str:
-    """Return `group/version, Kind=Kind`; the core group is empty, and so is a version that is none."""
+    """Return `group/version, Kind=Kind`; the core group is empty, and all is if the version is bad."""
     api_version, kind = _text(object_.get("apiVersion")), _text(object_.get("kind"))
     if api_version.count("/") > 1:
-        return f"/, Kind={kind}"
+        return "/, Kind="
     group, _, version = api_version.rpartition("/")
     return f"{group}/{version}, Kind={kind}"
 

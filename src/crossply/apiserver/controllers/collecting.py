@@ -136,8 +136,7 @@ class Collector:
             metadata = old["metadata"]
             if uid is not None and metadata.get("uid") != uid:
                 raise not_found(call.resource.names.plural, call.resource.group, key[2])
-            new = {name: value for name, value in metadata.items() if name != "resourceVersion"}
-            return {**old, "metadata": change(new)}
+            return {**old, "metadata": change(metadata)}
 
         await _unless_gone(update(self._world, call, key[2], changed))
 

@@ -9,7 +9,7 @@ import orjson
 
 from crossply.apiserver.builtin import decode_problem
 from crossply.apiserver.calls import Call
-from crossply.apiserver.lifecycle import Change, create, scope_of
+from crossply.apiserver.lifecycle import Change, create_or_update, scope_of
 from crossply.apiserver.lifecycle import update as update_object
 from crossply.apiserver.negotiation import negotiate_for
 from crossply.apiserver.objects import check_depth, field_validation, media_type
@@ -23,6 +23,7 @@ from crossply.apiserver.status import (
     Cause,
     StatusError,
     bad_request,
+    conflict,
     invalid,
     no_such_kind,
     unsupported_media_type,
@@ -203,16 +204,17 @@ async def _apply(world: World, call: Call) -> tuple[int, Object]:
         raise _forbidden_option("fieldManager", "is required for apply patch", "Required value")
     wanted = _applied_configuration(call)
     force = call.flag("force")
-    key = (call.resource.key, call.namespace, call.name)
-    if world.store.latest(key) is None and not call.info.subresource:
-        made = _applied(world, call, None, wanted, force)
-        made["metadata"].pop("resourceVersion", None)  # of what does not exist there is no version to miss
-        return 201, await create(world, call, made, recorded=True)
+
+    def make() -> Object:
+        return _applied(world, call, None, wanted, force)
 
     def change(old: Object) -> Object:
         return _applied(world, call, old, wanted, force)
 
-    return 200, await update_object(world, call, call.name, change, recorded=True)
+    if call.info.subresource:
+        return 200, await update_object(world, call, call.name, change, recorded=True)
+    written, created = await create_or_update(world, call, make, change, recorded=True)
+    return 201 if created else 200, written
 
 
 def _applied_configuration(call: Call) -> Object:
@@ -220,18 +222,11 @@ def _applied_configuration(call: Call) -> Object:
     if wanted is None:
         raise bad_request("invalid object type: /, Kind=")
     if not isinstance(wanted, dict):
-        raise bad_request("error decoding YAML: the applied configuration must be an object")
+        raise bad_request(
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "
+            f"{json_type(wanted)} into Go value of type map[string]interface {{}}"
+        )
     check_depth(wanted)
-    metadata, unknown = read_metadata(wanted.get("metadata"), call)
-    given = wanted.get("metadata") or {}
-    # What metadata does not have stays, so that apply refuses it.
-    kept = {path.partition(".")[2] for path in unknown} | {"managedFields"}
-    metadata.update({key: value for key, value in given.items() if key in kept})
-    wanted = {**wanted, "metadata": metadata}
-    try:
-        at_address(wanted, call.name, call.namespace)
-    except ApplyError as problem:
-        raise as_status(problem, call.resource, call.name) from None
     return wanted
 
 
@@ -246,17 +241,31 @@ def _from_yaml(body: bytes) -> Any:
     try:
         return load(body)
     except YamlError as problem:
-        raise bad_request(f"error decoding YAML: {problem}") from None
+        raise bad_request(f"error decoding YAML: error converting YAML to JSON: {problem}") from None
 
 
 def _applied(world: World, call: Call, live: Object | None, wanted: Object, force: bool) -> Object:
+    """The merged object, checked after the merge: a configuration may leave out what the live object says."""
+    scope, now = scope_of(world, call), world.timestamp()
     try:
-        made = apply(live, wanted, scope_of(world, call), call.field_manager, world.timestamp(), force)
+        merged = apply(live, wanted, scope, call.field_manager, now, force).object
+        _check_readable(call, merged)
+        _tell_repeated(call, wanted)
+        merged = {**merged, "metadata": read_metadata(merged.get("metadata"), call)[0]}
+        if live is None:
+            _refuse_uid(call, merged)
+        merged = at_address(merged, call.name, call.namespace)
     except ApplyError as problem:
         raise as_status(problem, call.resource, call.name) from None
-    _check_readable(call, made.object)
-    _tell_repeated(call, wanted)
-    return with_defaults(call.resource, call.version, made.object, keep_nulls=True)
+    return with_defaults(call.resource, call.version, merged, keep_nulls=True)
+
+
+def _refuse_uid(call: Call, new: Object) -> None:
+    """A configuration with a UID is about an object that exists."""
+    uid = new["metadata"].get("uid")
+    if uid:
+        why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+        raise conflict(call.resource.names.plural, call.resource.group, call.name, why)
 
 
 def _check_readable(call: Call, made: Object) -> None:

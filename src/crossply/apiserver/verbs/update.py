@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from crossply.apiserver.calls import Call
-from crossply.apiserver.lifecycle import create, must_name_version, storage_key
+from crossply.apiserver.lifecycle import create_or_update
 from crossply.apiserver.lifecycle import update as update_object
 from crossply.apiserver.negotiation import negotiate_for
 from crossply.apiserver.objects import read_body
 from crossply.apiserver.replies import Reply, reply_object
 from crossply.apiserver.shape import shape
-from crossply.apiserver.status import bad_request, conflict, not_found
+from crossply.apiserver.status import bad_request, conflict
 from crossply.apiserver.world import World
 from crossply.values import Object
 
@@ -20,23 +20,24 @@ async def update(world: World, call: Call) -> Reply:
     obj = shape(call, read_body(call))
     _check_address(call, obj)
     strategy = world.strategy(call.resource, call.version)
-    if world.store.latest(storage_key(call, call.name)) is None:
-        if not strategy.creates_on_update or call.info.subresource:
-            raise not_found(call.resource.names.plural, call.resource.group, call.name)
-        return reply_object(call, 201, await create(world, call, obj), form)
-    must_name_version(call, strategy, obj)
+
+    def make() -> Object:
+        _check_uid(call, {"metadata": {}}, obj)
+        return obj
 
     def change(old: Object) -> Object:
         _check_uid(call, old, obj)
         return obj
 
-    written = await update_object(world, call, call.name, change)
-    return reply_object(call, 200, written, form)
+    if call.info.subresource or not strategy.creates_on_update:
+        return reply_object(call, 200, await update_object(world, call, call.name, change), form)
+    written, created = await create_or_update(world, call, make, change)
+    return reply_object(call, 201 if created else 200, written, form)
 
 
 def _check_uid(call: Call, old: Object, obj: Object) -> None:
     """The object in the body must be the one that is replaced, not an earlier one of the same name."""
-    given, present = obj["metadata"].get("uid"), old["metadata"].get("uid")
+    given, present = obj["metadata"].get("uid"), old["metadata"].get("uid", "")
     if given and given != present:
         group = f"{call.resource.group}/" if call.resource.custom else ""
         plural, namespace = call.resource.names.plural, f"{call.namespace}/" if call.namespace else ""
