@@ -32,6 +32,7 @@ def render(invocation: Invocation) -> int:
     xr = inputs.load_composite(invocation["composite-resource"])
     file = inputs.load_composition(invocation["composition"])
     inputs.check_fit(xr, file)
+    inputs.require_explicit_mode(file)
     functions = functions_for(invocation, file)
     definition = inputs.load_definition(invocation["xrd"]) if invocation["xrd"] else None
     if definition is not None:
