@@ -9,6 +9,7 @@ from crossply.cli.render_functions import caller, functions_for, running
 from crossply.cli.render_output import documents, write_json, write_yaml
 from crossply.cli.spec import Argument, Command, Flag, Invocation
 from crossply.compose.errors import ComposeError, RenderInputError, StepFailed
+from crossply.compose.events import OBSERVED_CHANGED
 from crossply.compose.recipe import prepare
 from crossply.compose.rendering import Rendered, Rendering
 from crossply.compose.world import World
@@ -46,6 +47,9 @@ def render(invocation: Invocation) -> int:
     )
     write = write_json if invocation["output"] == "json" else write_yaml
     write(shown, invocation.stdout)
+    for event in rendered.events:
+        if event.reason == OBSERVED_CHANGED:
+            invocation.stderr.write(f"crossply: warning: {event.message}\n")
     return 0
 
 
