@@ -60,7 +60,14 @@ STEP_FIELDS: dict[str, Any] = {
         "required": ["apiVersion", "kind", "name"],
         "properties": {"apiVersion": TEXT, "kind": TEXT, "name": TEXT, "namespace": TEXT},
     },
-    "maxIterations": {"type": "integer", "format": "int64", "minimum": 1},
+    "maxIterations": {
+        "type": "integer",
+        "format": "int64",
+        "minimum": -1,
+        "x-kubernetes-validations": [
+            {"rule": "self != 0", "message": "must be -1, for no limit, or at least 1"}
+        ],
+    },
 }
 """What a step of a pipeline may have beyond the release: fields of designs that we follow."""
 

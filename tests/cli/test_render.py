@@ -286,9 +286,10 @@ def test_credentials_are_found_by_name_and_namespace_and_may_leave_out_their_kin
     assert seen == [{"k": b"hi"}]
 
 
-def test_an_older_composition_needs_no_functions_file(bench) -> None:
+@pytest.mark.parametrize("mode", ["Resources", None])
+def test_an_older_composition_needs_no_functions_file(bench, mode) -> None:
     cm = template("cm", patch("spec.size", "spec.size"))
-    bench.write("composition.yaml", composition(mode="Resources", pipeline=None, resources=[cm]))
+    bench.write("composition.yaml", composition(mode=mode, pipeline=None, resources=[cm]))
     done = bench.run("xr.yaml", "composition.yaml")
     assert (done.returncode, done.stderr) == (0, b"")
     assert list(yaml.safe_load_all(done.stdout))[1]["spec"] == {"size": 3}

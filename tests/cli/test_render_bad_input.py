@@ -137,6 +137,11 @@ TYPED = (
         'pipelines: Composition "app" must use spec.mode: Pipeline',
     ),
     (
+        "a pipeline that does not state its mode: the API server takes it, Crossplane's render does not",
+        composition(mode=None),
+        'pipelines: Composition "app" must use spec.mode: Pipeline',
+    ),
+    (
         "an input that is an empty list",
         composition(step(input=[])),
         'cannot unmarshal input for Composition pipeline step "pt": proto: syntax error (line 1:1): '

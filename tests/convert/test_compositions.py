@@ -153,10 +153,27 @@ def test_a_pipeline_of_today_is_left_alone() -> None:
     assert current_composition(composition(mode="Pipeline", pipeline=[{"step": "s"}]), NAMES) is None
 
 
+def test_a_pipeline_without_a_mode_keeps_its_steps_and_gets_the_mode() -> None:
+    steps = [{"step": "s"}]
+    environment = {"environmentConfigs": [{"ref": {"name": "e"}}]}
+    assert spec_of(current_composition(composition(pipeline=steps), NAMES)) == {
+        **composition()["spec"],
+        "mode": "Pipeline",
+        "pipeline": steps,
+    }
+    found = spec_of(current_composition(composition(pipeline=steps, environment=environment), NAMES))
+    assert [step["step"] for step in found["pipeline"]] == ["environment-configs", "s"]
+
+
+def test_container_functions_alone_have_nothing_to_convert() -> None:
+    functions = [{"name": "f", "type": "Container", "container": {"image": "example.org/f:1"}}]
+    assert current_composition(composition(functions=functions), NAMES) is None
+
+
 @pytest.mark.parametrize("field", ["resources", "patchSets"])
 def test_a_field_that_is_no_list_of_objects_is_named(field: str) -> None:
     with pytest.raises(ConversionError, match=f"spec.{field} is not a list of objects"):
-        resources_to_pipeline(composition(**{field: "x"}), "")
+        resources_to_pipeline(composition(mode="Resources", **{field: "x"}), "")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tests.e2e.container_functions import InContainers, telling
 from tests.e2e.packaging import FUNCTION
 from tests.e2e.pipelines import entry, patch, resources
 from tests.e2e.scenario import COMPOSITION, condition
-from tests.e2e.things import READY, SYNCED, Things, failing, message_of
+from tests.e2e.things import READY, SYNCED, Things, failing, message_of, until_told
 from tests.functions.small_images import needs_containers, script_image
 from tests.packages import peers
 
@@ -132,7 +132,7 @@ def test_two_active_revisions_are_called_in_containers_of_their_own(play, regist
 def test_container_functions_of_a_composition_run_after_its_resources(play, registry):
     async def scenario(s):
         things = await Things.defined(s)
-        painter = script_image("exec busybox sed 's/by: nobody/by: painter/'")
+        painter = script_image("exec busybox sed 's/by: nobody/by: painter/; s/mode: seen/mode: lied/'")
         peers_reference = f"{registry}/{s.id}/painter:v1"
         await InContainers(s, registry, "painter").push_image(painter, "v1")
         body = {
@@ -141,7 +141,6 @@ def test_container_functions_of_a_composition_run_after_its_resources(play, regi
             "metadata": {"name": s.id},
             "spec": {
                 "compositeTypeRef": {"apiVersion": things.kind.api_version, "kind": things.kind.kind},
-                "mode": "Resources",
                 "resources": [{"name": "made", "base": BY, "readinessChecks": [{"type": "None"}]}],
                 "functions": [
                     {"name": "painter", "type": "Container", "container": {"image": peers_reference}}
@@ -149,7 +148,12 @@ def test_container_functions_of_a_composition_run_after_its_resources(play, regi
             },
         }
         await s.client.apply(COMPOSITION, body, "test")
-        await things.apply()
+        xr = await things.apply("mine", {"mode": "seen"})
         await until_made_by(things, "painter")
+        told = (
+            'Pipeline step "painter": function "painter" changed the observed state, which is ignored: '
+            "composite.resource.spec.mode"
+        )
+        await until_told(s, xr, "Warning", "ObservedStateChanged", told)
 
     play(scenario)

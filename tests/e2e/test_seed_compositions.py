@@ -18,6 +18,7 @@ from tests.e2e.first_design import (
     text,
     whole,
 )
+from tests.e2e.pipelines import SIZE, entry, resources
 from tests.e2e.scenario import COMPOSITION as MODERN_COMPOSITION
 from tests.e2e.scenario import CONFIG_MAP, SECRET, Scenario
 
@@ -150,7 +151,8 @@ def test_infrastructure_is_composed_of_other_infrastructure_and_passes_on_its_de
     play(scenario)
 
 
-def test_templates_are_composed_in_either_version_of_a_composition(play):
+@pytest.mark.parametrize("mode", [{"mode": "Resources"}, {}], ids=["explicit", "absent"])
+def test_templates_are_composed_in_either_version_of_a_composition(play, mode):
     async def scenario(s):
         await s.offer()
         template = {
@@ -161,8 +163,8 @@ def test_templates_are_composed_in_either_version_of_a_composition(play):
         }
         spec = {
             "compositeTypeRef": {"apiVersion": s.api_version, "kind": s.xrs.kind},
-            "mode": "Resources",
             "resources": [template],
+            **mode,
         }
         await FirstDesign(s).apply(MODERN_COMPOSITION, s.id, spec)
         await s.claim("mine", {"size": "3"})
@@ -175,12 +177,31 @@ def test_templates_are_composed_in_either_version_of_a_composition(play):
     play(scenario)
 
 
+def test_a_pipeline_without_a_mode_is_a_pipeline(play):
+    async def scenario(s):
+        await s.offer()
+        type_ = {"apiVersion": s.api_version, "kind": s.xrs.kind}
+        base = {"metadata": {"namespace": s.id}, "apiVersion": "v1", "kind": "ConfigMap"}
+        step = resources(entry("settings", SIZE, base=base))
+        await FirstDesign(s).apply(MODERN_COMPOSITION, s.id, {"compositeTypeRef": type_, "pipeline": [step]})
+        await s.claim("mine", {"size": "3"})
+        claim = await s.claim_that_is("mine", READY)
+        assert len((await s.composite_of(claim))["spec"]["resourceRefs"]) == 1
+
+    play(scenario)
+
+
 @pytest.mark.parametrize(
     ("kind", "spec", "told"),
     [
         (COMPOSITION, {"to": []}, "spec.compositeTypeRef: Required value"),
         (COMPOSITION, {"from": TYPE}, "an array of resources is required in Resources mode"),
         (MODERN_COMPOSITION, {"compositeTypeRef": TYPE}, "an array of pipeline steps is required"),
+        (
+            MODERN_COMPOSITION,
+            {"compositeTypeRef": TYPE, "mode": "Pipeline", "resources": [{"base": {}}]},
+            "an array of pipeline steps is required in Pipeline mode",
+        ),
         (MODERN_COMPOSITION, {"from": TYPE, "mode": "Else"}, "spec.mode: Unsupported value"),
     ],
 )

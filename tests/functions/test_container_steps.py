@@ -86,6 +86,13 @@ def test_an_image_is_pulled_and_run_and_its_answer_counts(registry, steps):
     assert thing.ready == READY_TRUE
 
 
+def test_an_image_that_changes_what_was_observed_is_warned_about(registry, steps):
+    [result] = steps(step(f"{registry}/paint:v1"), REQUEST, 30.0).results
+    assert result.message == (
+        'function "painter" changed the observed state, which is ignored: resources.thing.resource.spec.color'
+    )
+
+
 @pytest.mark.parametrize(
     ("image", "settings", "said"),
     [

@@ -43,7 +43,7 @@ def request(**changes):
 
 
 def answer(written, asked=None, carried=NOTHING):
-    return read(dump({**HEAD, **written}).encode(), asked or request(), carried)
+    return read(dump({**HEAD, **written}).encode(), asked or request(), carried, "paint")
 
 
 def test_a_request_is_written_with_every_field():
@@ -88,10 +88,59 @@ def test_what_is_not_there_is_not_written():
 
 def test_a_function_that_writes_back_what_it_read_changes_nothing():
     asked = request()
-    response = read(write(asked, {"kind": "Config"}, NOTHING), asked, NOTHING)
+    response = read(write(asked, {"kind": "Config"}, NOTHING), asked, NOTHING, "paint")
     assert response.desired.composite == asked.desired.composite
     assert response.desired.resources["bucket"].object == BUCKET
     assert response.results == ()
+
+
+def observed():
+    return as_function_io(request(), None, NOTHING)["observed"]
+
+
+@pytest.mark.parametrize(
+    ("change", "fields"),
+    [
+        (lambda o: o["composite"]["resource"]["spec"].update(size=21), "composite.resource.spec.size"),
+        (lambda o: o["composite"]["resource"].pop("spec"), "composite.resource.spec"),
+        (
+            lambda o: o["composite"]["connectionDetails"][0].update(value="eve"),
+            "composite.connectionDetails.uri.value",
+        ),
+        (lambda o: o["resources"].append({"name": "b", "resource": {}}), "resources.b"),
+        (lambda o: o["resources"].pop(), "resources.bucket"),
+        (lambda o: o["resources"][0]["resource"]["status"].update(conditions=[]), "status.conditions"),
+        (lambda o: o["resources"][0]["resource"].update({str(n): n for n in range(7)}), "and 2 more"),
+        (lambda o: o.update(resources="all"), "ignored: resources"),
+    ],
+)
+def test_a_function_that_changes_the_observed_state_is_named_in_a_warning(change, fields):
+    returned = observed()
+    change(returned)
+    response = answer({"observed": returned})
+    [result] = response.results
+    assert result.severity == SEVERITY_WARNING
+    assert result.reason == "ObservedStateChanged"
+    assert 'function "paint" changed the observed state, which is ignored: ' in result.message
+    assert fields in result.message
+    assert "eve" not in result.message, "values may be secret"
+    assert response.desired == answer({}).desired
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda o: o["resources"].reverse(),
+        lambda o: o["composite"].update(connectionDetails=list(o["composite"]["connectionDetails"])),
+        lambda o: o["composite"]["resource"].update(status=None, extra={}),
+        lambda o: o.clear(),
+    ],
+    ids=["order", "a copy", "empty fields", "left out"],
+)
+def test_observed_state_that_says_the_same_is_not_warned_about(change):
+    returned = observed()
+    change(returned)
+    assert answer({"observed": returned}).results == ()
 
 
 def test_what_a_function_leaves_out_stays_as_it_was():
@@ -172,7 +221,7 @@ def test_details_of_a_resource_that_is_no_longer_desired_go_with_it():
 
 def test_details_that_are_not_text_survive_being_shown():
     asked = request(desired=State(Resource({}, {"store": b"\xff\x00"}), {}))
-    response = read(write(asked, None, NOTHING), asked, NOTHING)
+    response = read(write(asked, None, NOTHING), asked, NOTHING, "paint")
     assert response.desired.composite.connection_details == {"store": b"\xff\x00"}
 
 
@@ -245,7 +294,7 @@ def test_the_rest_of_the_context_is_passed_on():
 )
 def test_what_is_no_function_io_is_refused_in_words(written, said):
     with pytest.raises(FunctionReplyDamaged) as refused:
-        read(written, request(), NOTHING)
+        read(written, request(), NOTHING, "paint")
     assert said in str(refused.value)
 
 
@@ -253,4 +302,4 @@ def test_what_is_no_function_io_is_refused_in_words(written, said):
 @settings(max_examples=200, deadline=None)
 def test_whatever_a_function_writes_is_a_response_or_an_error_of_ours(data):
     with contextlib.suppress(CrossplyError):
-        read(data, request(), NOTHING)
+        read(data, request(), NOTHING, "paint")

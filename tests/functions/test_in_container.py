@@ -150,15 +150,33 @@ spec:
 
 
 def test_rendering_runs_the_container_functions_of_a_composition(registry, tmp_path):
-    image = peers.pushed(registry, script_image("exec busybox sed 's/color: red/color: blue/'"), "painter:v1")
+    done = rendered(registry, tmp_path, "painter:v1", "s/color: red/color: blue/")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "color: blue" in done.stdout
+
+
+def test_rendering_warns_of_a_function_that_changes_what_was_observed(registry, tmp_path):
+    done = rendered(registry, tmp_path, "liar:v1", "s/name: x$/name: y/")
+    said = (
+        'Pipeline step "painter": function "painter" changed the observed state, which is ignored: '
+        "composite.resource.metadata.name"
+    )
+    assert (done.returncode, done.stderr) == (0, f"crossply: warning: {said}\n")
+    assert "name: y" not in done.stdout
+    [result] = [part for part in done.stdout.split("---\n") if "ObservedStateChanged" in part]
+    assert "kind: Result" in result
+    assert "severity: Warning" in result
+
+
+def rendered(registry, tmp_path, name, command):
+    """What `render` does with a container function that edits its FunctionIO by a command of sed."""
+    image = peers.pushed(registry, script_image(f"exec busybox sed '{command}'"), name)
     (tmp_path / "xr.yaml").write_text("apiVersion: example.org/v1\nkind: XThing\nmetadata: {name: x}\n")
     (tmp_path / "composition.yaml").write_text(COMPOSITION.format(image=image))
-    done = subprocess.run(
-        [CROSSPLY, "render", "xr.yaml", "composition.yaml"],
+    return subprocess.run(
+        [CROSSPLY, "render", "-r", "xr.yaml", "composition.yaml"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         timeout=120,
     )
-    assert done.returncode == 0, done.stderr
-    assert "color: blue" in done.stdout

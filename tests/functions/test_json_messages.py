@@ -8,7 +8,7 @@ import pytest
 
 from crossply.compose.messages import Request, Resource, State
 from crossply.functions.failures import FunctionReplyDamaged
-from crossply.functions.json_messages import read_response, write_request
+from crossply.functions.json_messages import read_answer, read_response, write_request
 
 REQUEST = Request(
     State(Resource({"apiVersion": "a/v1", "kind": "X", "spec": {"n": 3.0, "f": 1.5}}, {"key": b"\xff1"})),
@@ -37,6 +37,19 @@ def test_a_request_is_protobufs_own_json_with_whole_numbers():
 def test_a_request_written_back_is_an_answer_that_passes_everything_on():
     response = read_response(write_request(REQUEST))
     assert (response.desired, response.context, response.tag) == (REQUEST.desired, {"k": "v"}, REQUEST.tag)
+
+
+def test_a_request_written_back_with_other_observed_state_is_answered_with_a_warning():
+    sent = write_request(REQUEST)
+    assert read_answer(sent, sent, "f").results == ()
+    returned = json.loads(sent)
+    returned["observed"]["composite"]["resource"]["spec"]["n"] = 4
+    response = read_answer(json.dumps(returned).encode(), sent, "f")
+    [result] = response.results
+    assert result.message == (
+        'function "f" changed the observed state, which is ignored: composite.resource.spec.n'
+    )
+    assert response.desired == REQUEST.desired
 
 
 def test_every_field_of_an_answer_is_read():

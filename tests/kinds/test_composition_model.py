@@ -190,7 +190,7 @@ def test_container_functions_run_after_the_templates_with_their_defaults() -> No
         image="registry.test/cool:1",
         pull_policy="IfNotPresent",
         pull_secrets=(),
-        timeout=20_000_000_000,
+        timeout=10_000_000_000,
         network_policy="Isolated",
         cpu_limit="100m",
         memory_limit="128Mi",

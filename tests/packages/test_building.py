@@ -54,6 +54,31 @@ def made(root: Path, files: dict[str, str], **plan: object) -> Built:
     return build(Plan(str(root), str(root / "examples"), **plan))  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("old", "mode"),
+    [
+        ("", "Pipeline"),
+        ("  resources: [{name: bucket}]\n", "Resources"),
+        ('  mode: ""\n  resources: [{name: bucket}]\n', "Resources"),
+    ],
+)
+def test_a_composition_without_a_mode_is_packaged_with_the_mode_that_it_means(old: str, mode: str) -> None:
+    package = read(COMPOSITION.replace("  mode: Pipeline\n", old).encode())
+    assert package.objects[0]["spec"]["mode"] == mode
+
+
+def test_fields_of_steps_that_only_we_have_are_packaged() -> None:
+    fields = {
+        "inputRef": {"apiVersion": "v1", "kind": "ConfigMap", "name": "input"},
+        "maxIterations": -1,
+        "allowedExtraResources": [],
+    }
+    step = {"step": "one", "functionRef": {"name": "f"}, **fields}
+    package = read(COMPOSITION.replace("{step: one, functionRef: {name: f}}", json.dumps(step)).encode())
+    [packaged] = package.objects[0]["spec"]["pipeline"]
+    assert packaged == step
+
+
 def test_the_package_describes_itself_first_whatever_its_files_are_called(tmp_path: Path) -> None:
     built = made(tmp_path, {"a.yaml": COMPOSITION, "crossplane.yaml": CONFIGURATION})
     text = stream_of(built.image).decode()

@@ -31,6 +31,12 @@ def test_a_snapshot_is_written_on_demand_and_compared_after(folder: Folder) -> N
     assert "wrote" not in folder.run("--update").out, "nothing changed"
 
 
+def test_a_pipeline_that_does_not_state_its_mode_is_run(folder: Folder) -> None:
+    folder.write("composition.yaml", COMPOSITION.replace("  mode: Pipeline\n", ""))
+    folder.suite(CASE)
+    assert folder.run().code == 0
+
+
 def test_a_snapshot_that_differs_is_told_field_by_field(folder: Folder) -> None:
     folder.suite({"name": "all", "snapshot": True})
     folder.run("--update")

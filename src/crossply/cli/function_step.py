@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crossply.cli.conversion_files import ConvertError
+from crossply.kinds.composition_defaults import PIPELINE, composition_mode
 from crossply.values import Object
 from crossply.values.yaml import YamlError, read_stream
 from crossply.values.yaml.editing import item_inserted
@@ -41,8 +42,7 @@ def _composition(data: bytes, source: str) -> Object:
             f"{source} is not a Composition", hint="name a file that holds one Composition and nothing else"
         )
     spec = value.get("spec")
-    # Without a mode it is a pipeline, unless it is of an older form.
-    if not isinstance(spec, dict) or (spec.get("mode") or ("pipeline" in spec and "Pipeline")) != "Pipeline":
+    if not isinstance(spec, dict) or composition_mode(spec) != PIPELINE:
         raise ConvertError(
             f"the Composition of {source} has no pipeline",
             hint="crossply convert makes Compositions of older forms pipelines; set mode: Pipeline",

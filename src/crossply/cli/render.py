@@ -9,6 +9,7 @@ from crossply.cli.render_functions import caller, functions_for, running
 from crossply.cli.render_output import documents, write_json, write_yaml
 from crossply.cli.spec import Argument, Command, Flag, Invocation
 from crossply.compose.errors import ComposeError, RenderInputError, StepFailed
+from crossply.compose.events import OBSERVED_CHANGED
 from crossply.compose.recipe import prepare
 from crossply.compose.rendering import Rendered, Rendering
 from crossply.compose.world import World
@@ -32,6 +33,7 @@ def render(invocation: Invocation) -> int:
     xr = inputs.load_composite(invocation["composite-resource"])
     file = inputs.load_composition(invocation["composition"])
     inputs.check_fit(xr, file)
+    inputs.require_explicit_mode(file)
     functions = functions_for(invocation, file)
     definition = inputs.load_definition(invocation["xrd"]) if invocation["xrd"] else None
     if definition is not None:
@@ -45,6 +47,9 @@ def render(invocation: Invocation) -> int:
     )
     write = write_json if invocation["output"] == "json" else write_yaml
     write(shown, invocation.stdout)
+    for event in rendered.events:
+        if event.reason == OBSERVED_CHANGED:
+            invocation.stderr.write(f"crossply: warning: {event.message}\n")
     return 0
 
 

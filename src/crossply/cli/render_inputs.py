@@ -11,6 +11,7 @@ from crossply.compose.metadata import name_of, text_in
 from crossply.compose.selection import match_labels
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import NATIVE_FUNCTION, Composition, Step, parse_composition
+from crossply.kinds.composition_defaults import PIPELINE
 from crossply.kinds.fields import KindError
 from crossply.values import Object
 from crossply.values.yaml import Document
@@ -148,11 +149,17 @@ def check_fit(xr: Object, file: CompositionFile) -> None:
                 place=_line_of(file, "metadata", "labels", key),
                 hint=_SELECTOR_HINT,
             )
-    if composition.mode != "Pipeline" and not any(map(is_older_step, composition.steps)):
-        hint = "set spec.mode: Pipeline, or give spec.resources for mode: Resources"
-        raise _not_a_pipeline(composition.name, _line_of(file, "spec"), hint)
+    if composition.mode != PIPELINE and not any(map(is_older_step, composition.steps)):
+        raise _not_a_pipeline(composition.name, _line_of(file, "spec"), _MODE_HINT)
 
 
+def require_explicit_mode(file: CompositionFile) -> None:
+    """Refuse a pipeline that does not state its mode, as Crossplane's `render` does (and nothing else)."""
+    if file.composition.mode == PIPELINE and not file.document.value["spec"].get("mode"):
+        raise _not_a_pipeline(file.composition.name, _line_of(file, "spec"), _MODE_HINT)
+
+
+_MODE_HINT = "set spec.mode: Pipeline, or give spec.resources for mode: Resources"
 _SELECTOR_HINT = "the composite resource's spec.crossplane.compositionSelector.matchLabels asks for it"
 
 

@@ -19,6 +19,7 @@ NORMAL, WARNING = "Normal", "Warning"
 SELECT = "SelectComposition"
 COMPOSE = "ComposeResources"
 NAMESPACE_OVERRIDDEN = "NamespaceOverridden"
+OBSERVED_CHANGED = "ObservedStateChanged"
 PAUSED = "ReconciliationPaused"
 REQUEST_HANDLED = "ReconcileRequestHandled"
 

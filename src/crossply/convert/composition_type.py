@@ -6,7 +6,6 @@ from crossply.convert.moves import ConversionError
 from crossply.values import Object
 
 GROUP = "apiextensions.crossplane.io"
-PIPELINE = "Pipeline"
 
 
 def require_composition(obj: Object) -> Object:

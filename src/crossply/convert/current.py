@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from crossply.convert.composition_type import require_composition
 from crossply.convert.environment import FUNCTION as ENVIRONMENT_CONFIGS
 from crossply.convert.environment import environment_to_function
 from crossply.convert.first_design import from_to_resources
 from crossply.convert.moves import Converted
 from crossply.convert.pipeline import FUNCTION as PATCH_AND_TRANSFORM
 from crossply.convert.pipeline import resources_to_pipeline
+from crossply.kinds.composition_defaults import PIPELINE, composition_mode
 from crossply.values import Object
 
 
@@ -26,9 +28,24 @@ def current_composition(composition: Object, names: FunctionNames) -> Converted 
     for conversion in (
         from_to_resources,
         lambda value: resources_to_pipeline(value, names.patch_and_transform),
-        lambda value: environment_to_function(value, names.environment_configs),
+        _write_out_mode,
+        lambda value: _move_environment(value, names.environment_configs),
     ):
         converted = conversion(found.value)
         if converted is not None:
             found = found.then(converted)
     return found if found.rounds else None
+
+
+def _write_out_mode(composition: Object) -> Converted | None:
+    """The pipeline with its mode, without which Crossplane's tools do not take it for a pipeline."""
+    spec = require_composition(composition)
+    if spec.get("mode") or composition_mode(spec) != PIPELINE:
+        return None
+    return Converted({**composition, "spec": {**spec, "mode": PIPELINE}}, ((),))
+
+
+def _move_environment(composition: Object, function: str) -> Converted | None:
+    if composition_mode(require_composition(composition)) != PIPELINE:
+        return None
+    return environment_to_function(composition, function)

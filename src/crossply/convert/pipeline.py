@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.convert.composition_type import PIPELINE, require_composition
+from crossply.convert.composition_type import require_composition
 from crossply.convert.moves import ConversionError, Converted, Move, Path
 from crossply.convert.patches import explicit_patch, explicit_template
+from crossply.kinds.composition_defaults import PIPELINE, composition_mode
 from crossply.values import Object
 
 FUNCTION = "function-patch-and-transform"
@@ -24,9 +25,12 @@ _MOVES: tuple[Move, ...] = (
 
 
 def resources_to_pipeline(composition: Object, function: str) -> Converted | None:
-    """A Composition with one step that patches and transforms; None when it has a pipeline already."""
+    """A Composition with one step that patches and transforms; None when it has no templates to move.
+
+    Container functions have no counterpart in a pipeline, so they stay in `spec.functions`.
+    """
     spec = require_composition(composition)
-    if spec.get("mode") == PIPELINE:
+    if composition_mode(spec) == PIPELINE or not _has_templates(spec):
         return None
     step = {"step": STEP, "functionRef": {"name": function or FUNCTION}, "input": _input(spec)}
     moved = ("mode", "resources", "patchSets", "environment", "pipeline")
@@ -36,6 +40,10 @@ def resources_to_pipeline(composition: Object, function: str) -> Converted | Non
         kept["environment"] = environment
     value = {**composition, "spec": {**kept, "mode": PIPELINE, "pipeline": [step]}}
     return Converted(value, (_MOVES,))
+
+
+def _has_templates(spec: Object) -> bool:
+    return not spec.get("functions") or any(spec.get(field) for field in ("resources", "environment"))
 
 
 def _input(spec: Object) -> Object:

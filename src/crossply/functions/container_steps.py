@@ -38,7 +38,7 @@ class ContainerSteps:
         wanted = _wanted(container, keychain_of(request.credentials, self._logins))
         try:
             written = self._run(container, wanted, write(request, container.config, carried), timeout)
-            return read(written, request, carried)
+            return read(written, request, carried, step.name)
         except CrossplyError as problem:
             raise problem.within(f'cannot run function "{step.name}": image "{container.image}"') from None
 

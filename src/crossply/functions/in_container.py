@@ -17,7 +17,7 @@ from crossply.containers.store import StoredImage
 from crossply.errors import CrossplyError
 from crossply.functions.failures import FunctionUnavailable
 from crossply.functions.image_runs import completed
-from crossply.functions.json_messages import read_response, write_request
+from crossply.functions.json_messages import read_answer, write_request
 from crossply.functions.remote import Remote
 from crossply.functions.runner import Runner
 from crossply.packages.run_to_completion import LABEL, RUNS_TO_COMPLETION
@@ -78,7 +78,7 @@ class InContainer:
 
     def _opened(self, image: StoredImage) -> Runner:
         if self._to_completion or runs_to_completion(image):
-            return _Completed(image, self._settings)
+            return _Completed(self._name, image, self._settings)
         return _Served(self._name, image, _serving(self._settings), self._certificates)
 
 
@@ -99,15 +99,17 @@ def runs_to_completion(image: StoredImage) -> bool:
 class _Completed:
     """A function that ends with its answer."""
 
-    __slots__ = ("_image", "_settings")
+    __slots__ = ("_image", "_name", "_settings")
 
-    def __init__(self, image: StoredImage, settings: Settings) -> None:
+    def __init__(self, name: str, image: StoredImage, settings: Settings) -> None:
+        self._name = name
         self._image = image
         self._settings = settings
 
     def __call__(self, request: Request, timeout: float) -> Response:
         settings = self._settings._replace(timeout=timeout)
-        return read_response(completed(self._image, write_request(request), settings))
+        sent = write_request(request)
+        return read_answer(completed(self._image, sent, settings), sent, self._name)
 
     def close(self) -> None:
         """Nothing is left of a call."""

@@ -1,7 +1,7 @@
 """The messages of the function protocol as JSON, for functions that read stdin and write stdout.
 
 It is protobuf's own JSON: field names in camel case, bytes in base64. A function may write its request back
-with changes: what an answer has no field for is not looked at.
+with changes: what an answer has no field for is not looked at, but a changed `observed` is reported.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import orjson
 from crossply.compose.messages import Request, Response
 from crossply.compose.wire import decode_response, encode_request
 from crossply.functions.failures import FunctionReplyDamaged
+from crossply.functions.observed_changes import with_warning
 from crossply.values.structs import from_wire
 
 
@@ -23,6 +24,17 @@ def write_request(request: Request) -> bytes:
     message = RunFunctionRequest.FromString(encode_request(request))
     # Whole numbers are written as such: a shell script would take 3.0 for a text that is not 3.
     return orjson.dumps(from_wire(json_format.MessageToDict(message)))
+
+
+def read_answer(data: bytes, sent: bytes, function: str) -> Response:
+    """The response in what a function of this name wrote when it was sent a request in JSON."""
+    response = read_response(data)
+    if b'"observed"' not in data:
+        return response
+    import json
+
+    returned = json.loads(data).get("observed")  # as lenient as protobuf's own reader
+    return with_warning(response, function, orjson.loads(sent).get("observed") or {}, returned)
 
 
 def read_response(data: bytes) -> Response:

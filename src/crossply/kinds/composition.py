@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from crossply.kinds.composition_defaults import PIPELINE, RESOURCES, composition_mode
 from crossply.kinds.composition_native import NATIVE_FUNCTION, NATIVE_STEP, native_input
 from crossply.kinds.container_function import (
     ContainerFunction,
@@ -125,7 +126,7 @@ class Pipeline(NamedTuple):
 
     composite: TypeRef
     mode: str
-    """As it was written; empty when it was absent."""
+    """Pipeline or Resources; see `composition_mode` for Compositions that do not say."""
     steps: tuple[Step, ...]
     connection_secrets_namespace: str | None
     reclaim_policy: str | None = None
@@ -142,7 +143,6 @@ class Composition(NamedTuple):
     steps: tuple[Step, ...]
     connection_secrets_namespace: str | None
     mode: str
-    """As it was written; empty when it was absent."""
     api_version: str = ""
     uid: str = ""
     reclaim_policy: str | None = None
@@ -170,28 +170,29 @@ def parse_composition(obj: Object) -> Composition:
 def parse_spec(spec: Fields) -> Pipeline:
     """Read the spec of a Composition or of a CompositionRevision."""
     composite = spec.object("compositeTypeRef" if spec.has("compositeTypeRef") else "from")
+    mode = _mode(spec)
     return Pipeline(
         composite=TypeRef(composite.text("apiVersion"), composite.text("kind")),
-        mode=spec.text("mode"),
-        steps=(*_first_steps(spec), *_container_steps(spec)),
+        mode=mode,
+        steps=(*_first_steps(spec, mode), *_container_steps(spec, mode)),
         connection_secrets_namespace=spec.optional_text("writeConnectionSecretsToNamespace"),
         reclaim_policy=spec.optional_text("reclaimPolicy"),
     )
 
 
-def _first_steps(spec: Fields) -> tuple[Step, ...]:
-    """The pipeline, or the native step that stands for resource templates."""
-    mode = spec.text("mode")
-    if mode not in ("", "Pipeline", "Resources"):
+def _mode(spec: Fields) -> str:
+    mode = spec.text("mode") or composition_mode(spec.as_dict())
+    if mode not in (PIPELINE, RESOURCES):
         raise spec.wrong("must be Pipeline or Resources", "mode")
-    # Without a mode the templates decide: that was the default before pipelines existed.
-    if mode != "Pipeline":
-        found = native_input(spec)
-        if found is not None:
-            return (Step(NATIVE_STEP, NATIVE_FUNCTION, found),)
-    if mode == "Resources":
-        return ()
-    return parse_steps(spec)
+    return mode
+
+
+def _first_steps(spec: Fields, mode: str) -> tuple[Step, ...]:
+    """The pipeline, or the native step that stands for resource templates."""
+    if mode == PIPELINE:
+        return parse_steps(spec)
+    found = native_input(spec)
+    return () if found is None else (Step(NATIVE_STEP, NATIVE_FUNCTION, found),)
 
 
 def parse_steps(spec: Fields) -> tuple[Step, ...]:
@@ -199,8 +200,8 @@ def parse_steps(spec: Fields) -> tuple[Step, ...]:
     return tuple(_step(entry) for entry in spec.objects("pipeline"))
 
 
-def _container_steps(spec: Fields) -> list[Step]:
-    given = native_input(spec) if spec.has("functions") and spec.text("mode") != "Pipeline" else None
+def _container_steps(spec: Fields, mode: str) -> list[Step]:
+    given = native_input(spec) if spec.has("functions") and mode != PIPELINE else None
     templates = said_by_templates(given["resources"]) if given is not None else {}
     return [
         _container_step(entry.text("name"), parse_container_function(entry, templates))

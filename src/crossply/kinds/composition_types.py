@@ -6,6 +6,7 @@ The fields that only the designs have are optional, so a Composition without the
 from __future__ import annotations
 
 from crossply.kinds.composition import CompositionError
+from crossply.kinds.composition_defaults import spec_with_defaults
 from crossply.kinds.gostructs import (
     INT64,
     RAW,
@@ -32,14 +33,9 @@ def decode_spec(composition: Object) -> Object:
         found: Object = round_trip(composition, _COMPOSITION)["spec"]
     except DecodeError as problem:
         raise CompositionError(str(problem)) from None
-    if not found["mode"]:
-        found["mode"] = "Resources" if any(key in found for key in _TEMPLATES) else "Pipeline"
-    if "from" in found and not any(found["compositeTypeRef"].values()):
-        found["compositeTypeRef"] = found["from"]
-    return found
+    return spec_with_defaults(found, composition.get("spec") or {})
 
 
-_TEMPLATES = ("resources", "to", "functions")
 _NAME_REF = {"name": _REQUIRED_STRING}
 _TYPE_REF = struct("TypeReference", {"apiVersion": _REQUIRED_STRING, "kind": _REQUIRED_STRING})
 _SECRET_REF = struct("SecretReference", {"name": _REQUIRED_STRING, "namespace": _REQUIRED_STRING})

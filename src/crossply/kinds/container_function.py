@@ -15,7 +15,7 @@ from crossply.values.durations import parse_duration
 
 DEFAULT_ENDPOINT = "unix-abstract:crossplane/fn/default.sock"
 """Where a runner listens that is nobody's in particular."""
-DEFAULT_TIMEOUT = "20s"
+DEFAULT_TIMEOUT = "10s"
 DEFAULT_CPU = "100m"
 DEFAULT_MEMORY = "128Mi"
 

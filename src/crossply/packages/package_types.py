@@ -98,7 +98,7 @@ FunctionRequirements: requiredResources?[]RequiredResourceSelector requiredSchem
 FunctionRevisionReference: name:string
 PipelineStep: step:string functionRef:FunctionReference input*raw credentials?[]FunctionCredentials \
 requirements*FunctionRequirements functionRevisionRef*FunctionRevisionReference \
-functionRevisionSelector*LabelSelector
+functionRevisionSelector*LabelSelector inputRef*raw maxIterations*int64 allowedExtraResources*[]raw
 """
 
 _COMPOSITION = f"""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from crossply.kinds.composition_defaults import with_defaults
 from crossply.kinds.gostructs import DecodeError, GoType, json_kind, round_trip
 from crossply.packages.failures import BadStream, TooLarge
 from crossply.packages.media import MAX_OBJECT
@@ -78,7 +79,7 @@ def decode(part: bytes) -> tuple[bool, Object]:
     if go_type is None:
         shown = f'no kind "{kind}" is registered for version "{api_version}" in scheme "{_SCHEME}"'
         raise BadStream(shown, hint="a package holds only kinds that packages of its kind may hold")
-    return described is not None, _typed(value, go_type)
+    return described is not None, with_defaults(_typed(value, go_type), value)
 
 
 def _typed(value: Any, go_type: GoType) -> Object:

@@ -24,6 +24,7 @@ from crossply.control.kinds import (
     REVISION,
 )
 from crossply.control.runtimes.config_kind import container_config_crd
+from crossply.kinds.composition_defaults import PIPELINE, RESOURCES, TEMPLATE_FIELDS
 from crossply.kube.kind import Kind
 from crossply.schema.crd_machinery import age_column, choice, column, conditions, name_ref, text, texts
 from crossply.values import Object
@@ -32,6 +33,9 @@ _ANYTHING: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": T
 _ANY_OBJECTS: Object = {"type": "array", "items": _ANYTHING}
 _TYPE_REF = texts("apiVersion", "kind", required=("apiVersion", "kind"))
 _IMMUTABLE = {"rule": "self == oldSelf", "message": "Value is immutable"}
+_HAS_TEMPLATES = "(" + " || ".join(f"has(self.{field})" for field in TEMPLATE_FIELDS) + ")"
+_NO_PIPELINE = "an array of pipeline steps is required in Pipeline mode"
+_NO_RESOURCES = "an array of resources is required in Resources mode"
 _ACCOUNT_REF = texts("namespace", "name", required=("namespace", "name"))
 
 
@@ -87,14 +91,12 @@ def _extend_composition(crd: Object) -> None:
             "reason": "FieldValueRequired",
             "fieldPath": ".compositeTypeRef",
         },
+        {"rule": "!has(self.mode) || self.mode != 'Pipeline' || has(self.pipeline)", "message": _NO_PIPELINE},
         {
-            "rule": "self.mode != 'Pipeline' || has(self.pipeline)",
-            "message": "an array of pipeline steps is required in Pipeline mode",
+            "rule": f"!has(self.mode) || self.mode != 'Resources' || {_HAS_TEMPLATES}",
+            "message": _NO_RESOURCES,
         },
-        {
-            "rule": "self.mode != 'Resources' || has(self.resources) || has(self.to) || has(self.functions)",
-            "message": "an array of resources is required in Resources mode",
-        },
+        {"rule": f"has(self.mode) || has(self.pipeline) || {_HAS_TEMPLATES}", "message": _NO_PIPELINE},
     ]
     crd["spec"]["versions"].append(_first_version(version))
 
@@ -102,7 +104,7 @@ def _extend_composition(crd: Object) -> None:
 def _first_version(version: Object) -> Object:
     """The version in which templates were what a Composition has."""
     first: Object = orjson.loads(orjson.dumps(version))
-    _spec_of(first)["properties"]["mode"]["default"] = "Resources"
+    _spec_of(first)["x-kubernetes-validations"][-1]["message"] = _NO_RESOURCES
     columns = [
         column("XR-KIND", ".spec.from.kind"),
         column("XR-APIVERSION", ".spec.from.apiVersion"),
@@ -150,7 +152,8 @@ def _extend_package(crd: Object) -> None:
 
 
 def _add_templates(spec: Object) -> None:
-    spec["properties"]["mode"]["enum"] = ["Pipeline", "Resources"]
+    # No default: what else is in the spec decides (see `composition_mode`), which a schema cannot express.
+    spec["properties"]["mode"] = choice(PIPELINE, RESOURCES)
     spec["properties"].update(
         {
             "resources": _ANY_OBJECTS,

@@ -1,8 +1,8 @@
 """What a container function wrote, as a response.
 
 What it leaves out of its desired state stays as it was, section by section; a list of resources is the whole
-list, and a resource that is null is no longer desired. What it says about `observed` and `config` is not
-looked at.
+list, and a resource that is null is no longer desired. What it says about `config` is not looked at, and
+what it says about `observed` is only compared with what it was sent.
 """
 
 from __future__ import annotations
@@ -27,7 +27,15 @@ from crossply.errors import CrossplyError
 from crossply.functions.failures import FunctionReplyDamaged
 from crossply.functions.function_io.carried import RULES, Carried
 from crossply.functions.function_io.rules import Rules
-from crossply.functions.function_io.writing import API_VERSION, KIND, as_text, explicit_details
+from crossply.functions.function_io.writing import (
+    API_VERSION,
+    KIND,
+    as_text,
+    by_name,
+    explicit_details,
+    write_observed,
+)
+from crossply.functions.observed_changes import with_warning
 from crossply.kinds.fields import Fields, KindError
 from crossply.values import Object
 from crossply.values.structs import to_wire
@@ -42,13 +50,15 @@ _SEVERITIES = {
 _MOST_RESOURCES = 10_000
 
 
-def read(data: bytes, request: Request, carried: Carried) -> Response:
-    """The response in what a function wrote."""
+def read(data: bytes, request: Request, carried: Carried, function: str) -> Response:
+    """The response in what a function of this name wrote."""
     try:
         root = Fields(_loaded(data))
         if (root.text("apiVersion"), root.text("kind")) != (API_VERSION, KIND):
             raise root.wrong(f"must be a {KIND} of {API_VERSION}")
-        return _response(root, request, carried)
+        response = _response(root, request, carried)
+        sent, returned = by_name(write_observed(request)), by_name(root.raw("observed"))
+        return with_warning(response, function, sent, returned)
     except FunctionReplyDamaged:
         raise
     except CrossplyError as problem:

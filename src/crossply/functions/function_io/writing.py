@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from crossply.compose.messages import Request, Resource
 from crossply.functions.function_io.carried import RULES, Carried
@@ -24,7 +25,7 @@ def as_function_io(request: Request, config: Object | None, carried: Carried) ->
     written: Object = {"apiVersion": API_VERSION, "kind": KIND}
     if config is not None:
         written["config"] = config
-    written["observed"] = _observed(request)
+    written["observed"] = write_observed(request)
     desired = _desired(request, carried)
     if desired:
         written["desired"] = desired
@@ -46,7 +47,22 @@ def as_text(value: bytes) -> str:
     return value.decode("utf-8", "replace")
 
 
-def _observed(request: Request) -> Object:
+def by_name(observed: Any) -> Any:
+    """Observed state with its lists of named entries as maps, so that their order does not matter."""
+    if isinstance(observed, dict):
+        return {key: by_name(value) if key in _NAMED else value for key, value in observed.items()}
+    if isinstance(observed, list) and all(
+        isinstance(entry, dict) and entry.get("name") for entry in observed
+    ):
+        return {str(entry["name"]): by_name(entry) for entry in observed}
+    return observed
+
+
+_NAMED = ("composite", "resources", "connectionDetails")
+
+
+def write_observed(request: Request) -> Object:
+    """The `observed` of the FunctionIO."""
     observed: Object = {"composite": _resource(request.observed.composite or Resource({}))}
     resources = request.observed.resources
     if resources:
