@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -62,14 +65,22 @@ def new_key() -> ec.EllipticCurvePrivateKey:
     return ec.generate_private_key(ec.SECP256R1())
 
 
+def new_rsa_key() -> rsa.RSAPrivateKey:
+    """A private key for authorities that are shared with programs that read no other kind."""
+    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
+
+
 def key_pem(key: PrivateKey) -> bytes:
-    """A private key as text, without a password."""
-    return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    """A private key as text, without a password; an RSA key in the form that every program reads."""
+    form = PrivateFormat.TraditionalOpenSSL if isinstance(key, rsa.RSAPrivateKey) else PrivateFormat.PKCS8
+    return key.private_bytes(Encoding.PEM, form, NoEncryption())
 
 
-def new_authority(subject: x509.Name, span: Span, names: tuple[str, ...] = ()) -> Pair:
-    """Who signs certificates, and is trusted without anybody's signature."""
-    key = new_key()
+def new_authority(
+    subject: x509.Name, span: Span, names: tuple[str, ...] = (), key: PrivateKey | None = None
+) -> Pair:
+    """Who signs certificates, and is trusted without anybody's signature. Without a key it gets a new one."""
+    key = key or new_key()
     builder = _begin(subject, subject, key, span)
     builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
     builder = builder.add_extension(_key_usage(signs_certificates=True), critical=True)
@@ -79,7 +90,7 @@ def new_authority(subject: x509.Name, span: Span, names: tuple[str, ...] = ()) -
 def new_certificate(purpose: Purpose, authority: Pair, span: Span) -> Pair:
     """A certificate that an authority vouches for. ValueError for names that are none."""
     key = new_key()
-    builder = _begin(purpose.subject, authority.certificate.subject, key, span)
+    builder = _begin(purpose.subject, read_subject(authority.certificate), key, span)
     issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.key.public_key())
     builder = builder.add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
     builder = builder.add_extension(_key_usage(signs_certificates=False), critical=True)
@@ -94,6 +105,12 @@ def subject_of(name: str, organization: str = "") -> x509.Name:
     if organization:
         attributes.insert(0, x509.NameAttribute(NameOID.ORGANIZATION_NAME, organization))
     return x509.Name(attributes)
+
+
+def read_subject(certificate: x509.Certificate) -> x509.Name:
+    """Whom a certificate is about."""
+    with _any_names():
+        return certificate.subject
 
 
 def read_pair(certificate: bytes, key: bytes) -> Pair | None:
@@ -117,15 +134,22 @@ def names_of(certificate: x509.Certificate) -> tuple[str, ...]:
 def was_issued_by(certificate: x509.Certificate, authority: x509.Certificate) -> bool:
     """Whether an authority vouches for a certificate."""
     try:
-        certificate.verify_directly_issued_by(authority)
+        with _any_names():
+            certificate.verify_directly_issued_by(authority)
     except Exception:  # noqa: BLE001 - the library documents several errors, all of which mean "no"
         return False
     return True
 
 
-def _begin(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, span: Span
-) -> x509.CertificateBuilder:
+@contextmanager
+def _any_names() -> Iterator[None]:
+    """Read names without a warning: the country of Crossplane's certificates is Earth."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
+
+
+def _begin(subject: x509.Name, issuer: x509.Name, key: PrivateKey, span: Span) -> x509.CertificateBuilder:
     return (
         x509.CertificateBuilder()
         .subject_name(subject)

@@ -10,16 +10,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from crossply.certificates import FOR_CLIENTS, FOR_SERVERS, names_of, subject_of, was_issued_by
+from crossply.certificates import FOR_CLIENTS, FOR_SERVERS, names_of, was_issued_by
 from crossply.control.kinds import SECRET
 from crossply.control.runtimes.authority import (
     Lives,
     authority_due,
     certificate_due,
+    is_from_another,
     issued,
     purpose_for,
     read_authorities,
@@ -28,6 +26,7 @@ from crossply.control.runtimes.authority import (
 from crossply.control.runtimes.credentials import Credentials, CredentialSettings
 from crossply.control.runtimes.private_files import PrivateFiles
 from crossply.control.shared_secret import files_of
+from tests.control.made_by_crossplane import certificate_of_crossplane, files_of_crossplane
 
 pytestmark = pytest.mark.xdist_group("packages")
 
@@ -127,25 +126,51 @@ def test_an_announced_authority_changes_whom_to_trust_and_not_the_certificate():
     assert set(certificate_due(files, SERVER, found, moment, LIVES)) == {"ca.crt"}
 
 
-def test_an_authority_with_an_rsa_key_that_somebody_else_made_signs_for_us():
-    key = rsa.generate_private_key(65537, 2048)
-    subject = subject_of("Crossplane", "Crossplane")
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(2022)
-        .not_valid_before(NOW)
-        .not_valid_after(NOW + YEAR * 10)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, SHA256())
-    )
-    pem = key.private_bytes(Encoding.PEM, PrivateFormat.TraditionalOpenSSL, NoEncryption())
-    files = {"tls.crt": certificate.public_bytes(Encoding.PEM), "tls.key": pem}
+def test_an_authority_of_crossplane_stays_and_signs_for_us():
+    authority = certificate_of_crossplane(("crossplane-root-ca",), now=NOW)
+    files = files_of_crossplane(authority)
     assert authority_due(files, NOW, LIVES) is None, "what is good stays as it is"
     found = read_authorities(files, NOW)
-    assert was_issued_by(signer(issued(SERVER, found, NOW, LIVES)), certificate)
+    assert was_issued_by(signer(issued(SERVER, found, NOW, LIVES)), authority[0])
+
+
+@pytest.mark.parametrize(
+    ("usage", "names", "reason"),
+    [
+        (FOR_SERVERS, ("fn", "fn.home", "fn.home.svc"), "a function's"),
+        (FOR_CLIENTS, ("crossplane.crossplane-system",), "its own, whatever our service account is called"),
+    ],
+)
+def test_a_certificate_of_crossplane_is_used_as_it_is(usage, names, reason):
+    authority = certificate_of_crossplane(("crossplane-root-ca",), now=NOW)
+    made = certificate_of_crossplane(names, usage, authority, NOW)
+    files = files_of_crossplane(made, authority)
+    found = read_authorities(files_of_crossplane(authority), NOW)
+    wanted = purpose_for(usage, ("fn.home",) if usage == FOR_SERVERS else ("crossply.home",))
+    assert certificate_due(files, wanted, found, NOW + YEAR, LIVES) is None, reason
+    assert is_from_another(files)
+    assert not is_from_another(issued(wanted, found, NOW, LIVES))
+
+
+def test_crossplane_can_read_the_key_of_our_authority():
+    """It reads RSA keys in PKCS #1 and no others."""
+    files = authority_at(NOW)
+    assert files["tls.key"].startswith(b"-----BEGIN RSA PRIVATE KEY-----")
+    assert not is_from_another({**files, **issued(SERVER, read_authorities(files, NOW), NOW, LIVES)})
+
+
+def test_a_new_authority_after_crossplanes_is_announced_and_its_certificate_stays():
+    authority = certificate_of_crossplane(("crossplane-root-ca",), now=NOW)
+    late = NOW + YEAR * 7
+    files = authority_at(late, files=files_of_crossplane(authority))
+    found = read_authorities(files, late)
+    assert [each.certificate for each in (found.signing,)] == [authority[0]]
+    assert len(found.trusted) == 2
+    made = files_of_crossplane(
+        certificate_of_crossplane(("fn.home",), FOR_SERVERS, authority, NOW + YEAR), authority
+    )
+    changes = certificate_due(made, purpose_for(FOR_SERVERS, ("fn.home",)), found, late, LIVES)
+    assert set(changes) == {"ca.crt"}, "who trusts both can be called by either"
 
 
 def test_files_are_ours_alone_and_replaced_all_at_once():

@@ -5,10 +5,12 @@ from __future__ import annotations
 import orjson
 import pytest
 
+from crossply.control.calls.ways import way_of_revision
 from crossply.control.packages.fetching import Fetching
 from crossply.control.packages.package import PackageController
 from crossply.control.packages.package_identity import FRESH_SECONDS, Identities
 from crossply.control.packages.package_kinds import FUNCTIONS
+from crossply.control.packages.revisions import revision_name
 from crossply.control.packages.settings import PackageSettings
 from crossply.control.plane import plane_for
 from crossply.packages.failures import PackagesError
@@ -151,3 +153,67 @@ def test_a_version_that_does_not_run_leaves_the_one_before_active(play):
         await plane.caches.close()
 
     play(case)
+
+
+BUILT_IN = "registry.example.org/contrib/function-auto-ready:v1"
+SERVED = {
+    "apiVersion": "pkg.crossplane.io/v1",
+    "kind": "FunctionRevision",
+    "metadata": {"name": "x-0123456789ab", "labels": {"pkg.crossplane.io/package": "x"}},
+    "spec": {"image": BUILT_IN, "revision": 1, "desiredState": "Active"},
+    "status": {
+        "resolvedImage": BUILT_IN,
+        "endpoint": "dns:///x.crossplane-system:9443",
+        "conditions": [
+            {"type": "RevisionHealthy", "status": "True"},
+            {"type": "RuntimeHealthy", "status": "True"},
+        ],
+    },
+}
+INSTALLED = {
+    "currentIdentifier": BUILT_IN,
+    "currentRevision": "x-0123456789ab",
+    "resolvedPackage": "mirror/x:v1",
+}
+ILL = {**SERVED, "status": {**SERVED["status"], "conditions": []}}
+
+
+@pytest.mark.parametrize(
+    ("revision", "changes", "stays", "reason"),
+    [
+        (SERVED, {}, True, "it serves"),
+        (ILL, {}, False, "it does not serve"),
+        (None, {}, False, "there is none"),
+        (SERVED, {"spec": {"package": f"{BUILT_IN}.1"}}, False, "another version is wanted"),
+        (
+            SERVED,
+            {"metadata": {"name": "x", "annotations": {"crossply.dev/runtime": "builtin"}}},
+            False,
+            "the Function says that it is to run built in",
+        ),
+    ],
+)
+def test_a_built_in_function_stays_with_the_revision_that_crossplane_installed(
+    play, revision, changes, stays, reason
+):
+    async def case(c):
+        function = {
+            "kind": "Function",
+            "metadata": {"name": "x"},
+            "spec": {"package": BUILT_IN},
+            "status": INSTALLED,
+        }
+        function = {**function, **changes}
+        identity = await c.identities.of(function, FUNCTIONS, revision)
+        assert (revision_name(function, identity) == SERVED["metadata"]["name"]) is stays, reason
+        if stays:
+            assert identity.resolved == "mirror/x:v1"
+            assert identity.config_refs == []
+
+    play(case)
+
+
+def test_a_revision_that_crossplane_installed_is_called_at_its_endpoint():
+    assert way_of_revision(SERVED).endpoint == "dns:///x.crossplane-system:9443"
+    ours = {**SERVED, "status": {"endpoint": "builtin:///auto-ready"}}
+    assert way_of_revision(ours).endpoint == ""

@@ -11,7 +11,7 @@ import orjson
 import pytest
 from cryptography import x509
 
-from crossply.certificates import names_of
+from crossply.certificates import FOR_SERVERS, names_of
 from crossply.control.kinds import (
     CLUSTER_ROLE_BINDING,
     DEPLOYMENT,
@@ -22,7 +22,9 @@ from crossply.control.kinds import (
     SERVICE,
     SERVICE_ACCOUNT,
 )
-from crossply.control.shared_secret import files_of
+from crossply.control.runtimes.deployment_manifest import STAMP
+from crossply.control.shared_secret import data_of, files_of
+from tests.control.made_by_crossplane import certificate_of_crossplane, files_of_crossplane
 from tests.control.runtime_cases import (
     POST,
     WAITS,
@@ -60,7 +62,9 @@ def test_a_function_gets_a_service_certificates_an_account_and_a_deployment(conn
             assert await client.get(SERVICE_ACCOUNT, revision.name, ns) is not None
             files = files_of(await client.get(SECRET, f"{revision.package}-tls-server", ns))
             names = names_of(x509.load_pem_x509_certificate(files["tls.crt"]))
-            assert names == (revision.name, f"{revision.name}.{ns}", f"{revision.name}.{ns}.svc")
+            # Crossplane calls a function by the name of its package.
+            called = (revision.name, revision.package)
+            assert names == tuple(f"{name}{end}" for name in called for end in ("", f".{ns}", f".{ns}.svc"))
 
     connect(case)
 
@@ -111,6 +115,55 @@ def test_nothing_is_written_once_all_is_well_nor_after_a_restart(connect, ns):
             assert writes(own).get(("apply", "serviceaccounts"), 0) == 0
 
     connect(case)
+
+
+def test_a_revision_that_crossplane_installed_goes_on_serving_as_it_is(connect, ns):
+    async def case(client):
+        revision = await (await Revision(client).make()).establish()
+        await install_as_crossplane(client, ns, revision)
+        runtime = ((SERVICE, revision.package), (SECRET, f"{revision.package}-tls-server"))
+        runtime = (*runtime, (SECRET, "crossplane-root-ca"), (DEPLOYMENT, revision.name))
+        before = [await client.get(kind, name, ns) for kind, name in runtime]
+        async with runtimes(client, ns):
+            # Whatever is due is done before the next revision is looked at.
+            other = await Revision(client).make()
+            await other.until(runtime_says("False"))
+            assert [await client.get(kind, name, ns) for kind, name in runtime] == before
+            assert (await revision.get())["status"]["endpoint"] == f"dns:///{revision.package}.{ns}:9443"
+            assert await client.get(SERVICE, revision.name, ns) is None
+            # One that comes after it has a Service of its own, and does not take away that of the first.
+            newer = await Revision(client, package=revision.package).make(revision=2)
+            await newer.until(lambda live: live["status"]["endpoint"] == f"dns:///{newer.name}.{ns}:9443")
+            assert (await client.get(SERVICE, revision.package, ns)) == before[0]
+
+            async def names():
+                files = files_of(await client.get(SECRET, f"{revision.package}-tls-server", ns))
+                return names_of(x509.load_pem_x509_certificate(files["tls.crt"]))
+
+            await eventually(
+                names, lambda found: {f"{newer.name}.{ns}", f"{revision.package}.{ns}"} <= set(found)
+            )
+
+    connect(case)
+
+
+async def install_as_crossplane(client, ns, revision):
+    """Make what Crossplane makes: certificates, one Service for the package, Pods without our stamp."""
+    authority = certificate_of_crossplane(("crossplane-root-ca",))
+    called = tuple(f"{revision.package}{end}" for end in ("", f".{ns}", f".{ns}.svc"))
+    server = certificate_of_crossplane(called, FOR_SERVERS, authority)
+    for name, files in (
+        ("crossplane-root-ca", files_of_crossplane(authority)),
+        (f"{revision.package}-tls-server", files_of_crossplane(server, authority)),
+    ):
+        body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": ns}}
+        await client.create(SECRET, {**body, "type": "Opaque", "data": data_of(files)}, "crossplane")
+    async with runtimes(client, ns, rollout=False):
+        await eventually(lambda: client.get(DEPLOYMENT, revision.name, ns))
+        await make_available(client, ns, revision.name)
+        await revision.until(runtime_says("True"))
+    stamp = {"spec": {"template": {"metadata": {"annotations": {STAMP: None}}}}}
+    await client.patch_merge(DEPLOYMENT, revision.name, stamp, ns)
 
 
 def test_what_somebody_changes_or_deletes_is_put_right(connect, ns):

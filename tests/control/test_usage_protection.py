@@ -19,6 +19,7 @@ from crossply.control.webhooks.address import WebhookSettings
 from crossply.control.webhooks.certificates import LIFE, new_certificate
 from crossply.control.webhooks.configuration import CONFIGURATIONS, LEFT, url_in
 from crossply.control.webhooks.configuration import NAME as CONFIGURATION
+from crossply.control.webhooks.crossplanes import NAME as CROSSPLANES
 from crossply.control.webhooks.secret import NAME as TLS
 from crossply.control.webhooks.secret import (
     SharedCertificate,
@@ -188,7 +189,7 @@ def test_behind_a_service_a_stop_changes_nothing(connect):
     connect(case)
 
 
-def test_a_configuration_of_crossplane_is_taken_over(connect):
+def test_the_configuration_of_crossplane_stays_beside_ours(connect):
     async def case(client):
         async with control_plane(client):
             theirs = await configuration(client)
@@ -199,10 +200,25 @@ def test_a_configuration_of_crossplane_is_taken_over(connect):
             "port": 9443,
         }
         theirs["webhooks"][0]["clientConfig"] = {"service": service}
-        theirs["metadata"] = {"name": CONFIGURATION}
-        await client.create(CONFIGURATIONS, theirs, "crossplane")
+        theirs["metadata"] = {"name": CROSSPLANES}
+        created = await client.create(CONFIGURATIONS, theirs, "crossplane")
         async with control_plane(client):
             assert url_in(await configuration(client)).startswith("https://127.0.0.1:")
+        assert await client.get(CONFIGURATIONS, CROSSPLANES) == created
+        await client.delete(CONFIGURATIONS, CROSSPLANES)
+
+    connect(case)
+
+
+def test_a_configuration_that_we_wrote_under_crossplanes_name_is_deleted(connect):
+    async def case(client):
+        async with control_plane(client):
+            former = await configuration(client)
+        former["metadata"] = {"name": CROSSPLANES}
+        await client.create(CONFIGURATIONS, former, "crossply")
+        async with control_plane(client):
+            assert await client.get(CONFIGURATIONS, CROSSPLANES) is None
+            assert await configuration(client) is not None
 
     connect(case)
 

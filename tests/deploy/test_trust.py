@@ -60,7 +60,7 @@ def loot(name):
         (DEFINITION, {"metadata": {"name": f"loots.{group}"}}, "definitions make kinds and roles"),
         (
             WEBHOOKS,
-            {"metadata": {"name": "crossplane-no-usages"}},
+            {"metadata": {"name": "crossply-no-usages"}},
             "it is told of everything that is deleted",
         ),
     ]

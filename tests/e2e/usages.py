@@ -23,7 +23,7 @@ WEBHOOKS = Kind(
     "validatingwebhookconfigurations",
     False,
 )
-CONFIGURATION = "crossplane-no-usages"
+CONFIGURATION = "crossply-no-usages"
 
 IN_USE = "crossplane.io/in-use"
 DETAILS = "crossplane.io/usage-details"

@@ -12,6 +12,7 @@ from crossply.control.composites.selecting import Compositions
 from crossply.control.controllers import Attentive, Controller, Wake
 from crossply.control.definitions import standing_roles
 from crossply.control.definitions.core_crds import core_crds
+from crossply.control.definitions.crd_installation import install_crd
 from crossply.control.definitions.definition import DefinitionController
 from crossply.control.definitions.kind_roles import KindRoles
 from crossply.control.definitions.offered import OfferController
@@ -23,7 +24,6 @@ from crossply.control.kinds import (
     APPLICATION_DEFINITION,
     CLUSTER_ROLE,
     COMPOSITION,
-    CRD,
     DEFINITION,
     INFRASTRUCTURE_DEFINITION,
     NAMESPACE,
@@ -191,7 +191,7 @@ class ControlPlane:
         await asyncio.gather(
             client.apply(NAMESPACE, HOME, MANAGER),
             *([] if self._plane.keeper else [standing_roles.install(client, MANAGER)]),
-            *(client.apply(CRD, crd, MANAGER) for crd in self._crds()),
+            *(install_crd(self._plane.client, client, crd, MANAGER) for crd in self._crds()),
         )
 
     def _crds(self) -> list[Object]:

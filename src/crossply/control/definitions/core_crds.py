@@ -39,18 +39,21 @@ _NO_RESOURCES = "an array of resources is required in Resources mode"
 _ACCOUNT_REF = texts("namespace", "name", required=("namespace", "name"))
 
 
+_FIRST_VERSION = "v1alpha1"
+_ACTIVE_LIMIT = {
+    "rule": "!has(self.activeRevisionLimit) || !has(self.revisionHistoryLimit) || "
+    "self.revisionHistoryLimit == 0 || self.activeRevisionLimit <= self.revisionHistoryLimit",
+    "message": "activeRevisionLimit must not be greater than revisionHistoryLimit",
+    "fieldPath": ".activeRevisionLimit",
+}
+
+
 def core_crds() -> list[Object]:
     """All of them."""
     data = importlib.resources.files(__package__).joinpath("core_crds.json").read_bytes()
     crds: list[Object] = orjson.loads(data)
-    by_name = {crd["metadata"]["name"]: crd for crd in crds}
-    for version in by_name[DEFINITION.resource]["spec"]["versions"]:
-        _spec_of(version)["properties"]["serviceAccountRef"] = _ACCOUNT_REF
-    _extend_composition(by_name[COMPOSITION.resource])
-    _extend_revision(by_name[REVISION.resource])
-    _extend_function(by_name[FUNCTION.resource])
-    for kind in (CONFIGURATION, PROVIDER):
-        _extend_package(by_name[kind.resource])
+    for crd in crds:
+        extend(crd)
     return [
         *crds,
         _definition(INFRASTRUCTURE_DEFINITION),
@@ -58,6 +61,13 @@ def core_crds() -> list[Object]:
         _publication(),
         container_config_crd(),
     ]
+
+
+def extend(crd: Object) -> None:
+    """Add to one of Crossplane's CRDs, in place, what only we have; once is as good as twice."""
+    extension = _EXTENSIONS.get(crd["metadata"]["name"])
+    if extension is not None:
+        extension(crd)
 
 
 def composition_pipeline() -> Object:
@@ -78,12 +88,17 @@ def _spec_of(version: Object) -> Object:
     return spec
 
 
+def _extend_definition(crd: Object) -> None:
+    for version in crd["spec"]["versions"]:
+        _spec_of(version)["properties"]["serviceAccountRef"] = _ACCOUNT_REF
+
+
 def _extend_composition(crd: Object) -> None:
     """Let a Composition have templates instead of a pipeline, and be written as version v1alpha1, too."""
     version = crd["spec"]["versions"][0]
     spec = _spec_of(version)
     _add_templates(spec)
-    spec["required"] = []
+    spec.pop("required", None)
     spec["x-kubernetes-validations"] = [
         {
             "rule": "has(self.compositeTypeRef) || has(self.from)",
@@ -98,7 +113,8 @@ def _extend_composition(crd: Object) -> None:
         },
         {"rule": f"has(self.mode) || has(self.pipeline) || {_HAS_TEMPLATES}", "message": _NO_PIPELINE},
     ]
-    crd["spec"]["versions"].append(_first_version(version))
+    if not any(each["name"] == _FIRST_VERSION for each in crd["spec"]["versions"]):
+        crd["spec"]["versions"].append(_first_version(version))
 
 
 def _first_version(version: Object) -> Object:
@@ -110,7 +126,7 @@ def _first_version(version: Object) -> Object:
         column("XR-APIVERSION", ".spec.from.apiVersion"),
         age_column(),
     ]
-    return {**first, "name": "v1alpha1", "storage": False, "additionalPrinterColumns": columns}
+    return {**first, "name": _FIRST_VERSION, "storage": False, "additionalPrinterColumns": columns}
 
 
 def _extend_revision(crd: Object) -> None:
@@ -129,14 +145,9 @@ def _extend_function(crd: Object) -> None:
             "minimum": 1,
             "default": 1,
         }
-        spec.setdefault("x-kubernetes-validations", []).append(
-            {
-                "rule": "!has(self.activeRevisionLimit) || !has(self.revisionHistoryLimit) || "
-                "self.revisionHistoryLimit == 0 || self.activeRevisionLimit <= self.revisionHistoryLimit",
-                "message": "activeRevisionLimit must not be greater than revisionHistoryLimit",
-                "fieldPath": ".activeRevisionLimit",
-            }
-        )
+        rules = spec.setdefault("x-kubernetes-validations", [])
+        if _ACTIVE_LIMIT not in rules:
+            rules.append(_ACTIVE_LIMIT)
 
 
 def _extend_package(crd: Object) -> None:
@@ -224,3 +235,13 @@ def _crd(kind: Kind, spec: Object, condition: str, rules: list[Object]) -> Objec
         age_column(),
     ]
     return cluster_crd(kind, schema, columns)
+
+
+_EXTENSIONS = {
+    DEFINITION.resource: _extend_definition,
+    COMPOSITION.resource: _extend_composition,
+    REVISION.resource: _extend_revision,
+    FUNCTION.resource: _extend_function,
+    CONFIGURATION.resource: _extend_package,
+    PROVIDER.resource: _extend_package,
+}

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import operator
 
+from crossply.compose.metadata import name_of
 from crossply.control.definitions.kind_roles import LABEL
 from crossply.control.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING
 from crossply.kube.client import Client
-from crossply.kube.failures import Forbidden
+from crossply.kube.failures import Conflict, Forbidden
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
@@ -31,6 +33,7 @@ _BASES = {
         ((_RBAC,), ("clusterrolebindings", "rolebindings"), _ALL),
         (("apiextensions.crossplane.io",), ("*",), _ALL),
         (("pkg.crossplane.io",), ("*",), _ALL),
+        (("protection.crossplane.io",), ("*",), _ALL),
         (("ops.crossplane.io",), ("*",), _ALL),
         (("apiextensions.k8s.io",), ("customresourcedefinitions",), _READ),
     ),
@@ -40,6 +43,7 @@ _BASES = {
         (("",), ("namespaces",), _READ),
         (("apiextensions.crossplane.io",), ("*",), _ALL),
         (("pkg.crossplane.io",), ("*",), _ALL),
+        (("protection.crossplane.io",), ("*",), _ALL),
         (("ops.crossplane.io",), ("*",), _ALL),
     ),
     "view": (
@@ -47,6 +51,7 @@ _BASES = {
         (("",), ("namespaces",), _READ),
         (("apiextensions.crossplane.io",), ("*",), _READ),
         (("pkg.crossplane.io",), ("*",), _READ),
+        (("protection.crossplane.io",), ("*",), _READ),
         (("ops.crossplane.io",), ("*",), _READ),
     ),
     "browse": (
@@ -57,17 +62,47 @@ _BASES = {
 
 
 async def install(client: Client, manager: str) -> None:
-    """Apply all of them; where we may not, whoever installed us has seen to them."""
-    wishes = [(CLUSTER_ROLE, role) for role in standing_roles()]
-    wishes.append((CLUSTER_ROLE_BINDING, standing_binding()))
-    await asyncio.gather(*(_apply(client, kind, wish, manager) for kind, wish in wishes))
+    """Apply all of them; where we may not, whoever installed us has seen to them.
+
+    Roles that another installer wrote, such as Crossplane's chart, lose nothing.
+    """
+    desired = [(CLUSTER_ROLE, role) for role in standing_roles()]
+    desired.append((CLUSTER_ROLE_BINDING, standing_binding()))
+    await asyncio.gather(*(_install(client, kind, obj, manager) for kind, obj in desired))
 
 
-async def _apply(client: Client, kind: Kind, wish: Object, manager: str) -> None:
+async def _install(client: Client, kind: Kind, desired: Object, manager: str) -> None:
+    name = desired["metadata"]["name"]
     try:
-        await client.apply(kind, wish, manager)
+        try:
+            await client.apply(kind, desired, manager, force=False)
+        except Conflict:
+            await _complete(client, kind, desired, manager)
     except Forbidden as problem:
-        _log.info("%s is left as it is: %s", wish["metadata"]["name"], problem)
+        _log.info("%s is left as it is: %s", name, problem)
+
+
+async def _complete(client: Client, kind: Kind, desired: Object, manager: str) -> None:
+    """Add the rules or subjects that another installer's object lacks."""
+    live = await client.get(kind, name_of(desired)) or {}
+    field = "rules" if kind is CLUSTER_ROLE else "subjects"
+    present = live.get(field) or []
+    covers = _grants if kind is CLUSTER_ROLE else operator.eq
+    missing = [each for each in desired.get(field) or () if not any(covers(other, each) for other in present)]
+    if missing:
+        version = {"resourceVersion": live["metadata"]["resourceVersion"]}
+        change = {"metadata": version, field: [*present, *missing]}
+        await client.patch_merge(kind, name_of(desired), change, "", manager)
+
+
+def _grants(rule: Object, wanted: Object) -> bool:
+    """Whether a rule grants all that another one does."""
+    if rule.get("resourceNames"):
+        return False
+    return all(
+        set(wanted[key]) <= set(rule.get(key) or ()) or "*" in (rule.get(key) or ())
+        for key in ("apiGroups", "resources", "verbs")
+    )
 
 
 def standing_roles() -> list[Object]:

@@ -13,7 +13,7 @@ from crossply.compose.metadata import annotations_of, name_of
 from crossply.control.packages.fetching import ALWAYS, DIGEST, Fetching, Resolved
 from crossply.control.packages.package_kinds import PackageKind
 from crossply.control.packages.revisions import Identity
-from crossply.control.packages.revisions_local import local_identity, needs_package
+from crossply.control.packages.revisions_local import kept_revision, local_identity, needs_package
 from crossply.errors import CrossplyError
 from crossply.values import Object
 
@@ -43,6 +43,8 @@ class Identities:
     async def of(self, package: Object, kind: PackageKind, current: Object | None) -> Identity:
         """What a package stands for, beside its revision until now; raises why that cannot be known."""
         if kind.rolls_out and not needs_package(package):
+            if current is not None and kept_revision(package, current):
+                return _kept(package, current)
             return Identity(local_identity(package), package["spec"]["package"], [])
         try:
             resolved = await self._resolve(package, (kind.package.kind, name_of(package)))
@@ -71,6 +73,13 @@ class Identities:
 
     def _is_old(self, package: Object, known: _Known) -> bool:
         return _always(package) and self._clock() - known.at > FRESH_SECONDS
+
+
+def _kept(package: Object, current: Object) -> Identity:
+    """What a package stands for by its revision: the name of that ends in the beginning of its digest."""
+    status = package.get("status") or {}
+    digest = name_of(current).rpartition("-")[2]
+    return Identity(digest, status.get("resolvedPackage", ""), status.get("appliedImageConfigRefs") or [])
 
 
 def _installed(package: Object, current: Object) -> Identity | None:

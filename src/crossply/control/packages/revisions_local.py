@@ -7,6 +7,7 @@ in the same way whatever becomes of the Function.
 from __future__ import annotations
 
 from crossply.compose.metadata import annotations_of, labels_of
+from crossply.control.packages.health import is_well
 from crossply.functions.binding import FROM_IMAGES, choose_runtime
 from crossply.functions.failures import RuntimeAnnotationError
 from crossply.values import Object
@@ -24,12 +25,33 @@ def needs_package(function: Object) -> bool:
 
 def is_local(revision: Object) -> bool:
     """Whether a FunctionRevision is one of a Function that needs no package."""
-    if revision.get("kind") != "FunctionRevision":
+    if revision.get("kind") != "FunctionRevision" or is_unpacked(revision):
         return False
     try:
         return not needs_package(as_function(revision))
     except RuntimeAnnotationError:
         return False
+
+
+def is_unpacked(revision: Object) -> bool:
+    """Whether a revision was installed from its image, and nothing says that it is to run in another way.
+
+    So is one that Crossplane installed, also of a function that is built in here.
+    """
+    resolved = (revision.get("status") or {}).get("resolvedImage")
+    return bool(resolved) and not carried_annotations(revision)
+
+
+def kept_revision(function: Object, current: Object | None) -> bool:
+    """Whether a Function that needs no package stays with a revision that was installed from its image.
+
+    Crossplane installed it, and it serves. It stays until the Function names another package, or says how it
+    is to run.
+    """
+    if current is None or not is_unpacked(current) or carried_annotations(function):
+        return False
+    said = (function.get("status") or {}).get("currentIdentifier")
+    return bool(said == function["spec"]["package"] and is_well(current))
 
 
 def as_function(revision: Object) -> Object:

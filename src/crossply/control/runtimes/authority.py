@@ -3,6 +3,9 @@
 A certificate is accepted by whoever has heard of its authority, and a function's server hears of a new one
 only when it is started anew. So a new authority is first made known (`next`): everybody trusts it, and it
 signs nothing. Later it signs, and the one before it stays trusted until it ends.
+
+The Secrets have Crossplane's names and keys, so that either control plane uses what the other made. An
+authority has an RSA key because Crossplane reads no other.
 """
 
 from __future__ import annotations
@@ -13,15 +16,19 @@ from typing import NamedTuple
 from cryptography import x509
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.x509.oid import NameOID
 
 from crossply.certificates import (
+    FOR_CLIENTS,
     Pair,
     Purpose,
     Span,
     names_of,
     new_authority,
     new_certificate,
+    new_rsa_key,
     read_pair,
+    read_subject,
     subject_of,
     was_issued_by,
 )
@@ -134,7 +141,8 @@ def _turn_of(certificate: x509.Certificate) -> datetime:
 def _make(now: datetime, lives: Lives) -> Pair:
     # Two authorities that are trusted at once must not have the same name.
     subject = subject_of(f"{AUTHORITY} {x509.random_serial_number():x}"[:64], _OWNER)
-    return new_authority(subject, Span(now - lives.skew, now + lives.authority), (AUTHORITY,))
+    span = Span(now - lives.skew, now + lives.authority)
+    return new_authority(subject, span, (AUTHORITY,), new_rsa_key())
 
 
 def _first(files: Files, now: datetime, lives: Lives) -> Files:
@@ -162,9 +170,27 @@ def _signing(pair: Pair) -> Files:
     return {CERTIFICATE: pair.certificate_pem, KEY: pair.key_pem, NEXT_CERTIFICATE: b"", NEXT_KEY: b""}
 
 
+def is_from_another(files: Files) -> bool:
+    """Whether a certificate, and everybody that its holder trusts, was made by another control plane."""
+    pair = _pair(files, CERTIFICATE, KEY)
+    authorities = [_common_name(each) for each in read_bundle(files)]
+    ours = purpose_for(FOR_CLIENTS, ()).subject
+    return (
+        pair is not None
+        and read_subject(pair.certificate) != ours
+        and not any(name.startswith(AUTHORITY) for name in authorities)
+    )
+
+
+def _common_name(certificate: x509.Certificate) -> str:
+    names = read_subject(certificate).get_attributes_for_oid(NameOID.COMMON_NAME)
+    return "".join(str(name.value) for name in names)
+
+
 def _serves(pair: Pair, purpose: Purpose, found: Authorities, now: datetime) -> bool:
     return (
-        set(purpose.names) <= set(names_of(pair.certificate))
+        # Functions ask who signed the certificate of a caller, and not for its names.
+        (purpose.usage == FOR_CLIENTS or set(purpose.names) <= set(names_of(pair.certificate)))
         and now < renewal_of(pair.certificate)
         and any(was_issued_by(pair.certificate, each) for each in found.trusted)
     )

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import orjson
 
 from crossply.compose.conditions import read_conditions
-from crossply.compose.metadata import labels_of, name_of, uid_of
+from crossply.compose.metadata import controller_of, labels_of, name_of, uid_of
 from crossply.control.kinds import DEPLOYMENT, SERVICE, SERVICE_ACCOUNT
-from crossply.control.runtimes.authority import TRUSTED
+from crossply.control.runtimes.authority import TRUSTED, is_from_another
 from crossply.control.runtimes.choice import FUNCTION
 from crossply.control.runtimes.credentials import Credentials, renewal_in
 from crossply.control.runtimes.deployment_manifest import STAMP, deployment_for
@@ -71,7 +71,7 @@ class DeploymentRuntime:
         service = await self._applied(SERVICE, "service", subject, service_for(subject))
         server = revision["spec"].get("tlsServerSecretName") or f"{subject.package}-tls-server"
         owners = {"ownerReferences": revision["metadata"].get("ownerReferences") or []}
-        names = tuple(dict.fromkeys((*service_names(service), *self._names_of_siblings(subject))))
+        names = tuple(dict.fromkeys((*service_names(service), *self._names_of_package(subject))))
         files, again = await self._secured(subject, self._credentials.ensure_server(server, names, owners))
         status: Object = {"tlsServerSecretName": server}
         client = revision["spec"].get("tlsClientSecretName")
@@ -102,33 +102,50 @@ class DeploymentRuntime:
             subject = self._subject(revision)
         except NoRuntimeConfig:
             # What it was run with is gone: then it has the names that it has without.
-            subject = Subject(revision, self._around.namespace, {}, self._around.rollout)
+            subject = Subject(revision, self._around.namespace, {})
+            subject = subject._replace(service_of_its_own=self._has_own_service(subject))
         wish = deployment_for(subject, "", "")
         await self._objects.delete(DEPLOYMENT, name_of(wish), uid_of(revision))
-        if subject.kind == FUNCTION and subject.service_of_its_own:
+        if subject.kind == FUNCTION and self._around.rollout:
             await self._objects.delete(SERVICE, name_of(service_for(subject)), uid_of(revision))
 
     def _subject(self, revision: Object) -> Subject:
         chosen = self._configs.of(revision)
-        return Subject(
+        subject = Subject(
             revision,
             self._around.namespace,
             chosen.spec,
-            service_of_its_own=self._around.rollout,
             image=chosen.image,
             config_secrets=chosen.pull_secrets,
             account_secrets=tuple(self._pull_secrets_of(self._around.account)),
         )
+        return subject._replace(service_of_its_own=self._has_own_service(subject))
 
-    def _names_of_siblings(self, subject: Subject) -> Iterator[str]:
-        """Revisions of one package share a certificate, and each has a Service."""
+    def _has_own_service(self, subject: Subject) -> bool:
+        """Whether a revision is called at a Service that has its name.
+
+        One that Crossplane installed is called at the Service of its package, and its Pods have a certificate
+        for that name only. It stays there for as long as the Service is its own.
+        """
+        shared = self._objects.get(SERVICE, name_of(service_for(subject._replace(service_of_its_own=False))))
+        owner = None if shared is None else controller_of(shared)
+        return self._around.rollout and (owner is None or owner.get("uid") != uid_of(subject.revision))
+
+    def _names_of_package(self, subject: Subject) -> Iterator[str]:
+        """Revisions of one package share a certificate, and each may have a Service.
+
+        The Service of the package is where Crossplane calls them.
+        """
+        yield from service_names(service_for(subject._replace(service_of_its_own=False)))
         for data in self._revisions.objects():
             revision = orjson.loads(data)
             if (
                 labels_of(revision).get(PACKAGE) == subject.package
                 and revision["spec"].get("desiredState") == "Active"
             ):
-                yield from service_names(service_for(subject._replace(revision=revision)))
+                sibling = subject._replace(revision=revision)
+                own = self._has_own_service(sibling)
+                yield from service_names(service_for(sibling._replace(service_of_its_own=own)))
 
     def _existing_secrets(self, subject: Subject) -> Iterator[str]:
         return self._pull_secrets_of(name_of(account_for(subject)))
@@ -142,6 +159,9 @@ class DeploymentRuntime:
         client = prepared.status.get("tlsClientSecretName", "")
         bare = deployment_for(subject, account, server, client)
         live = self._objects.get(DEPLOYMENT, name_of(bare))
+        if live is not None and not _stamp_on(live) and is_from_another(prepared.certificates):
+            # Crossplane started its Pods, with the certificates that they still have to show.
+            return bare
         stamp = stamp_of(_stamp_on(live), prepared.certificates, datetime.now(UTC))
         return deployment_for(subject, account, server, client, stamp)
 

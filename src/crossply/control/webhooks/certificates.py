@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.x509.oid import NameOID
 
 from crossply.certificates import (
     FOR_SERVERS,
@@ -18,6 +19,7 @@ from crossply.certificates import (
     Span,
     names_of,
     new_authority,
+    read_subject,
     subject_of,
 )
 from crossply.certificates import new_certificate as certify
@@ -27,6 +29,7 @@ RENEWED_BEFORE = LIFE / 3
 _SKEW = timedelta(hours=1)
 """How far clocks may differ when a certificate is first shown."""
 _MOST_NAMES = 32
+_AUTHORITY = "crossply-webhook-ca"
 
 
 class ServingCertificate(NamedTuple):
@@ -67,13 +70,19 @@ def new_certificate(
     span = Span(now - _SKEW, now + LIFE)
     # Two authorities that are trusted at once must not have the same name.
     serial = f"{x509.random_serial_number():x}"
-    authority = new_authority(subject_of(f"crossply-webhook-ca {serial}"[:64]), span)
+    authority = new_authority(subject_of(f"{_AUTHORITY} {serial}"[:64]), span)
     made = certify(Purpose(subject_of("crossply-webhook"), FOR_SERVERS, every), authority, span)
     return ServingCertificate(
         authorities=authority.certificate_pem + _newest_authority(before),
         certificate=made.certificate_pem,
         key=made.key_pem,
     )
+
+
+def is_ours(authority: x509.Certificate) -> bool:
+    """Whether an authority is one that was made here."""
+    names = read_subject(authority).get_attributes_for_oid(NameOID.COMMON_NAME)
+    return any(str(name.value).startswith(_AUTHORITY) for name in names)
 
 
 def _names_of(certificate: ServingCertificate | None) -> tuple[str, ...]:

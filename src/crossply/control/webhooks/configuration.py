@@ -14,7 +14,8 @@ CONFIGURATIONS = Kind(
     "validatingwebhookconfigurations",
     False,
 )
-NAME = "crossplane-no-usages"
+NAME = "crossply-no-usages"
+"""Not Crossplane's, which stays beside it: what is in use is protected by whoever of the two runs."""
 WEBHOOK = "nousages.protection.crossplane.io"
 LEFT = "crossply.io/webhook-left"
 """When the replica stopped that the configuration names; another may take over."""

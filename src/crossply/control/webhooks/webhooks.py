@@ -31,6 +31,7 @@ from crossply.control.webhooks.configuration import (
     webhooks_for,
 )
 from crossply.control.webhooks.configuration import NAME as CONFIGURATION
+from crossply.control.webhooks.crossplanes import look_at_crossplanes
 from crossply.control.webhooks.probe import answers
 from crossply.control.webhooks.review import UsageReview
 from crossply.control.webhooks.secret import NoCertificate, SharedCertificate, selection_in
@@ -90,6 +91,7 @@ class Webhooks:
         self._port = await self._server.start(self._address.listen, self._settings.port)
         await self._configure()
         self._introduced = True
+        await look_at_crossplanes(self._plane.client)
         self._detach = self._plane.shares.attach(self)
         self._task = asyncio.create_task(self._queue.run(self._work, 1))
 

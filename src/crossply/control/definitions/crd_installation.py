@@ -1,0 +1,74 @@
+"""Installing the CRDs of the control plane beside those that Crossplane installed.
+
+A CRD that only we wrote is applied as it is. One that another installer wrote keeps all it has, such as
+descriptions, printer columns and fields that we do not know; it gets the versions and fields that it lacks.
+"""
+
+from __future__ import annotations
+
+from crossply.compose.metadata import name_of
+from crossply.control.definitions.core_crds import extend
+from crossply.control.kinds import CRD
+from crossply.kube.client import Client
+from crossply.kube.failures import Conflict
+from crossply.values import Object
+from crossply.values.deepcopy import deepcopy
+
+_ATTEMPTS = 5
+
+
+async def install_crd(reader: Client, writer: Client, crd: Object, manager: str) -> None:
+    """Apply a CRD, or add to the one that another installer wrote; `writer` only needs the right to patch."""
+    try:
+        await writer.apply(CRD, crd, manager, force=False)
+    except Conflict:
+        await _complete(reader, writer, crd, manager)
+
+
+async def _complete(reader: Client, writer: Client, crd: Object, manager: str) -> None:
+    name = name_of(crd)
+    for attempt in range(1, _ATTEMPTS + 1):
+        live = await reader.get(CRD, name)
+        if live is None:
+            await writer.apply(CRD, crd, manager)
+            return
+        versions = completed(live, crd)["spec"]["versions"]
+        if versions == live["spec"]["versions"]:
+            return
+        version = {"resourceVersion": live["metadata"]["resourceVersion"]}
+        try:
+            await writer.patch_merge(
+                CRD, name, {"metadata": version, "spec": {"versions": versions}}, "", manager
+            )
+        except Conflict:
+            if attempt == _ATTEMPTS:
+                raise
+            continue
+        return
+
+
+def completed(live: Object, ours: Object) -> Object:
+    """A live CRD with the versions and fields of ours that it lacks. Everything else stays."""
+    crd: Object = deepcopy(live)
+    extend(crd)
+    versions = {version["name"]: version for version in crd["spec"]["versions"]}
+    for version in ours["spec"]["versions"]:
+        known = versions.get(version["name"])
+        if known is None:
+            crd["spec"]["versions"].append({**deepcopy(version), "storage": False})
+        else:
+            _add_fields(known["schema"]["openAPIV3Schema"], version["schema"]["openAPIV3Schema"])
+    return crd
+
+
+def _add_fields(schema: Object, ours: Object) -> None:
+    """Add the properties that a schema lacks, at every depth."""
+    for name, inner in (ours.get("properties") or {}).items():
+        properties = schema.setdefault("properties", {})
+        if name in properties:
+            _add_fields(properties[name], inner)
+        else:
+            properties[name] = deepcopy(inner)
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), dict) and isinstance(ours.get(key), dict):
+            _add_fields(schema[key], ours[key])

@@ -1,0 +1,82 @@
+"""The roles for users, on a server where another installer may have written them before."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.control.definitions.standing_roles import install, standing_binding, standing_roles
+from crossply.control.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING
+from crossply.values.deepcopy import deepcopy
+
+NAME = "crossplane:aggregate-to-view"
+THEIRS = {"apiGroups": ["secrets.crossplane.io"], "resources": ["*"], "verbs": ["get", "list", "watch"]}
+
+
+def ours():
+    [role] = [each for each in standing_roles() if each["metadata"]["name"] == NAME]
+    return deepcopy(role)
+
+
+@pytest.fixture
+def gone(connect):
+    """No role is there before a case, and none is left."""
+
+    async def delete(client):
+        for role in standing_roles():
+            await client.delete(CLUSTER_ROLE, role["metadata"]["name"])
+        await client.delete(CLUSTER_ROLE_BINDING, standing_binding()["metadata"]["name"])
+
+    connect(delete)
+    yield
+    connect(delete)
+
+
+def test_a_role_of_another_installer_keeps_its_rules_and_gets_those_that_it_lacks(connect, gone):
+    async def case(client):
+        role = ours()
+        lacking = role["rules"].pop()
+        role["rules"].append(THEIRS)
+        role["metadata"]["labels"]["app"] = "crossplane"
+        await client.create(CLUSTER_ROLE, role, "helm")
+        await install(client, "crossply")
+        live = await client.get(CLUSTER_ROLE, NAME)
+        assert live["rules"] == [*role["rules"], lacking]
+        assert live["metadata"]["labels"]["app"] == "crossplane"
+        await install(client, "crossply")
+        assert await client.get(CLUSTER_ROLE, NAME) == live, "the next start writes nothing"
+
+    connect(case)
+
+
+def test_a_rule_that_grants_more_is_enough(connect, gone):
+    async def case(client):
+        role = ours()
+        role["rules"] = [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]
+        created = await client.create(CLUSTER_ROLE, role, "helm")
+        await install(client, "crossply")
+        assert (await client.get(CLUSTER_ROLE, NAME))["rules"] == created["rules"]
+
+    connect(case)
+
+
+def test_whoever_is_bound_already_stays_bound(connect, gone):
+    async def case(client):
+        binding = standing_binding()
+        somebody = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "operators"}
+        await client.create(CLUSTER_ROLE_BINDING, {**binding, "subjects": [somebody]}, "helm")
+        await install(client, "crossply")
+        live = await client.get(CLUSTER_ROLE_BINDING, binding["metadata"]["name"])
+        assert live["subjects"] == [somebody, *binding["subjects"]]
+
+    connect(case)
+
+
+def test_roles_that_only_we_wrote_are_what_we_say(connect, gone):
+    async def case(client):
+        older = ours()
+        older["rules"].append(THEIRS)
+        await client.apply(CLUSTER_ROLE, older, "crossply")
+        await install(client, "crossply")
+        assert (await client.get(CLUSTER_ROLE, NAME))["rules"] == ours()["rules"]
+
+    connect(case)
