@@ -7,6 +7,7 @@ import io
 import json
 import os
 import shutil
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -70,6 +71,31 @@ def test_a_blob_is_sent_in_pieces_where_it_is_large(
             return (await pull_image(registries, reference, str(tmp_path))).image
 
     assert asyncio.run(main()).layers[0].blob.digest == big.layers[0].blob.digest
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "[::1]"])
+def test_a_registry_on_this_machine_may_have_any_name_of_it(name: str, tmp_path: Path) -> None:
+    host = "[::1]" if name == "[::1]" else "127.0.0.1"
+    if host == "[::1]" and not has_ipv6_loopback():
+        pytest.skip("this machine has no address ::1")
+    with docker_registry(tmp_path, host=host) as address:
+        port = address.rpartition(":")[2]
+        reference = pushed(f"{name}:{port}", package(), "acme/function-x:v1.0.0")
+
+        async def main() -> bytes:
+            async with Registries() as registries:
+                return stream_of((await pull_package(registries, reference, str(tmp_path))).image)
+
+        assert asyncio.run(main()) == STREAM
+
+
+def has_ipv6_loopback() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as found:
+            found.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
 
 
 class Counted:

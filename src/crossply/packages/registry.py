@@ -212,7 +212,7 @@ class Registries:
     def _proxy(self, url: URL) -> str | None:
         """The proxy to go through; what is on this machine is reached without."""
         host = url.host or ""
-        if is_loopback(url.authority) or proxy_bypass(host):
+        if is_loopback(url.raw_authority) or proxy_bypass(host):
             return None
         return self._trust.proxies.get(url.scheme)
 

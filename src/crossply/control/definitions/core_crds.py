@@ -32,6 +32,8 @@ _ANYTHING: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": T
 _ANY_OBJECTS: Object = {"type": "array", "items": _ANYTHING}
 _TYPE_REF = texts("apiVersion", "kind", required=("apiVersion", "kind"))
 _IMMUTABLE = {"rule": "self == oldSelf", "message": "Value is immutable"}
+_REGISTRY_WITH_DOT = r"[^\\.\\/]+(\\.[^\\.\\/]+)+"
+_LOCAL_REGISTRY = r"localhost|[^\\.\\/]+:[0-9]+"
 _ACCOUNT_REF = texts("namespace", "name", required=("namespace", "name"))
 
 
@@ -45,6 +47,8 @@ def core_crds() -> list[Object]:
     _extend_composition(by_name[COMPOSITION.resource])
     _extend_revision(by_name[REVISION.resource])
     _extend_function(by_name[FUNCTION.resource])
+    for kind in (CONFIGURATION, FUNCTION, PROVIDER):
+        _allow_local_registries(by_name[kind.resource])
     for kind in (CONFIGURATION, PROVIDER):
         _extend_package(by_name[kind.resource])
     return [
@@ -147,6 +151,14 @@ def _extend_package(crd: Object) -> None:
                 {"rule": "self == 1", "message": "only a Function can have more than one active revision"}
             ],
         }
+
+
+def _allow_local_registries(crd: Object) -> None:
+    """Let a registry have no dot in its name where it has a port, as `localhost:5000` has."""
+    for version in crd["spec"]["versions"]:
+        (check,) = _spec_of(version)["properties"]["package"]["x-kubernetes-validations"]
+        either = f"({_REGISTRY_WITH_DOT}|{_LOCAL_REGISTRY})"
+        check["rule"] = check["rule"].replace(f"^{_REGISTRY_WITH_DOT}", f"^{either}")
 
 
 def _add_templates(spec: Object) -> None:
