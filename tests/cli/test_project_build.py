@@ -34,6 +34,7 @@ from crossply.packages.project_functions import index_digest
 from crossply.packages.python_project import ROOT
 from crossply.packages.stream import read
 from crossply.packages.unpacking import unpack
+from crossply.packages.wheel_writing import SERVING
 from crossply.version import __version__
 
 real = pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed")
@@ -49,7 +50,7 @@ def mirror(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def empty_wheel(directory: Path, name: str, version: str) -> None:
-    """A wheel of nothing: what it stands for is installed where the tests run, or not needed."""
+    """A wheel of nothing, which an index would have: it is installed where the tests run, or not needed."""
     info = f"{name}-{version}.dist-info"
     with zipfile.ZipFile(directory / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
         wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
@@ -174,7 +175,6 @@ def test_a_python_project_is_installed_and_the_same_files_give_the_same_packages
     project: Run, tmp_path: Path, mirror: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_NO_BUILD_ISOLATION", "0")
     write_project(tmp_path, mirror, {**FILES, **PYTHON}, "  architectures: [arm64]\n")
     assert project("build")[0] == 0
     first = (tmp_path / OUTPUT).read_bytes()
@@ -196,10 +196,10 @@ def test_a_python_file_is_served_from_its_package(
     project: Run, tmp_path: Path, mirror: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "wheels").mkdir()
-    empty_wheel(tmp_path / "wheels", "crossply", __version__)
-    empty_wheel(tmp_path / "wheels", "acme_words", "1.0")
-    for name, value in {"INDEX": "1", "BUILD_ISOLATION": "0"}.items():
-        monkeypatch.setenv(f"PIP_NO_{name}", value)
+    # What others publish for the Python of the image. Crossply is not among it.
+    for name in ("acme_words", *(name.replace("-", "_") for name in SERVING)):
+        empty_wheel(tmp_path / "wheels", name, "1.0")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
     write_project(tmp_path, mirror, {**FILES, **SCRIPT}, "  architectures: [amd64]\n")
     code, _, err = project("build")
@@ -214,6 +214,8 @@ def test_a_python_file_is_served_from_its_package(
         "words.py",
     }
     assert (site / "acme_words-1.0.dist-info").is_dir()
+    assert (site / f"crossply-{__version__}.dist-info").is_dir()
+    assert (site / "crossply/sdk/__init__.py").is_file()
     with serving([sys.executable, *made.inner["Entrypoint"][1:]], str(site)) as address:
         (tmp_path / "request.json").write_text("{}")
         words = ("call", "request.json", "--target", address)

@@ -95,11 +95,30 @@ def test_an_operation_is_rendered_with_the_functions_of_its_project(bench):
 @pytest.mark.parametrize(
     ("file", "text", "told"),
     [
-        ("functions/go/go.mod", "module x\n", "functions in Go are not built here"),
+        (
+            "functions/go/go.mod",
+            "module x\n",
+            'cannot run function "go" of the project, functions/go: functions in Go are not built here',
+        ),
         (
             "functions/packed/pyproject.toml",
             PYPROJECT.replace("main", "other"),
-            "there is no module function.other",
+            'cannot run function "packed" of the project, functions/packed: there is no module',
+        ),
+        (
+            "functions/packed/function/main.py",
+            MAIN.format(name="packed") + "    raise KeyError(7)\n",
+            'look at Function "team-shoppacked" in functions/packed/function/main.py; ',
+        ),
+        (
+            "functions/templates/second.gotmpl",
+            "a: b\nc: {{ fail 'x' }}\n",
+            "template: functions/templates/second.gotmpl:2:11: ",
+        ),
+        (
+            "functions/templates/second.gotmpl",
+            "\n\n{{ fail `oh` }}\n",
+            'look at Function "team-shoptemplates" in functions/templates; ',
         ),
         ("crossplane-project.yaml", "kind: Other\n", "unsupported project apiVersion"),
     ],

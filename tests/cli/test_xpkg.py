@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from tests.packages.making import archive, image, in_zstd, member
 from tests.packages.peers import PROGRAM, Lying, docker_registry
 from xpkg_bench import Run, last
+
+from crossply.packages.archive import read_archive
+from crossply.packages.archive_writing import write_archive
+from crossply.packages.contents import stream_of
+from crossply.packages.unpacking import unpack
 
 FUNCTION = "apiVersion: meta.pkg.crossplane.io/v1\nkind: Function\nmetadata: {name: function-z}\nspec: {}\n"
 
@@ -35,6 +42,37 @@ def test_building_tells_what_is_wrong(run: Run, tmp_path: Path) -> None:
     code, _, err = run("build", "--embed-runtime-image-tarball", "broken.tar")
     assert code == 1
     assert "failed to get runtime base image options: failed to load runtime tarball: " in err
+
+
+def saved(tmp_path: Path, form: str) -> str:
+    """An image in a file, as other tools write it."""
+    path = tmp_path / "image.tar"
+    write_archive(image(archive([member("bin/run", b"1")])), str(path))
+    if form.startswith("oci"):
+        skopeo = ["skopeo", "copy", "-q", f"docker-archive:{path}", f"oci-archive:{tmp_path}/oci.tar"]
+        subprocess.run(skopeo, check=True)
+        path = tmp_path / "oci.tar"
+    if form.endswith(".gz"):
+        (tmp_path / "image.tar.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path = tmp_path / "image.tar.gz"
+    if form.endswith(".zst"):
+        (tmp_path / "image.tar.zst").write_bytes(in_zstd(path.read_bytes()))
+        path = tmp_path / "image.tar.zst"
+    return str(path)
+
+
+@pytest.mark.parametrize("form", ["docker", "docker.gz", "docker.zst", "oci", "oci.gz"])
+def test_a_runtime_is_embedded_from_each_form_of_image_tarball(run: Run, tmp_path: Path, form: str) -> None:
+    if form.startswith("oci") and shutil.which("skopeo") is None:
+        pytest.skip("skopeo is not installed")
+    (tmp_path / "crossplane.yaml").write_text(FUNCTION)
+    words = ("build", "-o", "function.xpkg", "--embed-runtime-image-tarball")
+    assert run(*words, saved(tmp_path, form)) == (0, "", "")
+    made = read_archive(str(tmp_path / "function.xpkg"))
+    (tmp_path / "root").mkdir()
+    unpack(made, str(tmp_path / "root"))
+    assert (tmp_path / "root/bin/run").read_bytes() == b"1"
+    assert stream_of(made)
 
 
 def test_both_ways_to_give_a_runtime_exclude_each_other(run: Run, tmp_path: Path) -> None:

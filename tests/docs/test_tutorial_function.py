@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 from markdown_session import Reader
-from shipping import index, python_image
+from shipping import python_image
 from tests.packages.peers import PROGRAM, docker_registry, pushed
 
 from crossply.containers.engine import find_engine
@@ -21,14 +21,15 @@ PAGE = pathlib.Path(__file__).parents[2] / "docs" / "tutorial" / "first-function
 @pytest.mark.xdist_group("containers")
 def test_the_first_function_works_as_printed(tmp_path: pathlib.Path) -> None:
     _needs_programs()
-    wheels, registry, work = (tmp_path / name for name in ("wheels", "registry", "work"))
-    for folder in (wheels, registry, work):
+    registry, work = (tmp_path / name for name in ("registry", "work"))
+    for folder in (registry, work):
         folder.mkdir()
     # Plugins that happen to be installed beside ours take seconds to start.
     quick = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "crossply.pytest_plugin"}
     with docker_registry(registry) as address:
         pushed(address, python_image(), "python:slim")
-        reader = Reader(work, {**index(wheels), **quick, "REGISTRY": address})
+        # Crossply is on no index, and what a function needs of others is installed with it.
+        reader = Reader(work, {**quick, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "REGISTRY": address})
         try:
             reader.follow(PAGE, at_least=20)
         finally:

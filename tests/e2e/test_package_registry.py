@@ -7,10 +7,13 @@ import pathlib
 
 import pytest
 
+from crossply.kube.failures import Invalid
 from crossply.values import yaml
 from tests.e2e.packaging import (
     CONFIGURATION,
+    FUNCTION,
     HEALTHY,
+    PROVIDER,
     REVISIONS,
     Shelf,
     composition,
@@ -156,6 +159,42 @@ def test_an_object_that_belongs_to_another_package_is_not_taken(play, registry):
         assert await s.client.get(COMPOSITION, s.id) is None
         for name in (second, first):
             await shelf.remove(CONFIGURATION, name)
+
+    play(scenario)
+
+
+@pytest.mark.parametrize("kind", [CONFIGURATION, FUNCTION, PROVIDER], ids=lambda kind: kind.kind)
+def test_a_registry_needs_no_dot_in_its_name_where_it_is_local_or_has_a_port(play, kind):
+    async def scenario(s: Scenario) -> None:
+        for registry_name in ("localhost:5000", "[::1]:5000", "registry:5000", "localhost"):
+            await accepted(s, registry_name)
+        with pytest.raises(Invalid, match="must be a fully qualified image name"):
+            await accepted(s, "registry")
+
+    async def accepted(s: Scenario, registry_name: str) -> None:
+        spec = {"package": f"{registry_name}/{s.id}/nothing:v1.0.0", "packagePullPolicy": "Never"}
+        body = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": s.id}, "spec": spec}
+        await s.client.apply(kind, body, "test")
+        await s.client.delete(kind, s.id)
+        await s.until_gone(kind, s.id)
+
+    play(scenario)
+
+
+def test_packages_and_what_they_depend_on_are_installed_from_localhost(play, registry):
+    async def scenario(s: Scenario) -> None:
+        shelf = Shelf(s, f"localhost:{registry.rpartition(':')[2]}")
+        await shelf.push("base:v1.2.0", "Configuration", definition(s))
+        wanted = {"apiVersion": "pkg.crossplane.io/v1", "kind": "Configuration", "version": ">=v1.0.0"}
+        depends = [{**wanted, "package": shelf.source("base")}]
+        await shelf.push("platform:v1.0.0", "Configuration", marked(s, "v1"), dependsOn=depends)
+        name = await shelf.install(CONFIGURATION, "platform:v1.0.0")
+        await s.until(CONFIGURATION, name, HEALTHY)
+        await s.until(CONFIGURATION, shelf.installed_as("base"), HEALTHY)
+        locked = await shelf.locked()
+        assert (locked["base"]["source"], locked["base"]["version"]) == (shelf.source("base"), "v1.2.0")
+        for installed in (name, shelf.installed_as("base")):
+            await shelf.remove(CONFIGURATION, installed)
 
     play(scenario)
 

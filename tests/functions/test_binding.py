@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-import pytest
+import os
 
+import pytest
+from tests.packages.peers import free_port
+
+from crossply.compose.messages import Request, Resource, State
+from crossply.containers.engine import engine_installed
 from crossply.functions import builtin
 from crossply.functions.binding import bind, choose_runtime
 from crossply.functions.docker import Container
 from crossply.functions.docker_settings import read_settings
-from crossply.functions.failures import ContainerEngineUnavailable, FunctionNotBound, RuntimeAnnotationError
+from crossply.functions.failures import (
+    ContainerEngineUnavailable,
+    FunctionNotBound,
+    FunctionUnavailable,
+    RuntimeAnnotationError,
+)
 from crossply.functions.in_container import InContainer
 from crossply.functions.in_process import InProcess
 from crossply.functions.process import LocalProcess
 from crossply.functions.remote import Remote
+from crossply.packages.registry_failures import RegistryUnreachable
 
 PUBLISHED = "xpkg.crossplane.io/crossplane-contrib/function-auto-ready:v0.5.0"
 OTHER = "registry.example.org/acme/function-secret-sauce:v1"
@@ -64,6 +75,8 @@ def test_a_package_is_served_by_the_built_in_function_of_its_name(package, found
             "remote",
             "the command does not override Development",
         ),
+        (function(**{THEIRS: "Development"}), "builtin", "builtin", "but for one that is built in"),
+        (function(OTHER, **{THEIRS: "Development"}), "builtin", "remote", "which this one is not"),
         (function(OTHER, **{THEIRS: "InProcess"}), "docker", "builtin", "in this process"),
         (function(**{OURS: "process"}), "docker", "process", "our annotation is the most specific"),
         (function(**{OURS: "docker", THEIRS: "Development"}), None, "docker", "ours before theirs"),
@@ -118,6 +131,39 @@ def test_without_an_engine_a_container_says_what_to_do_instead(monkeypatch, tmp_
     assert str(refused.value).startswith(f'cannot run Function "f": package "{OTHER}": no container engine')
     assert "Development" in refused.value.hint
     runner.close()
+
+
+@pytest.mark.skipif(not engine_installed(os.environ), reason="neither crun nor runc is installed")
+@pytest.mark.parametrize(
+    ("package", "advice"),
+    [
+        ("function-secret-sauce", f"built in are {', '.join(builtin.PUBLISHED)}; or annotate the Function"),
+        ("function-auto-ready", "run it built in: --function-runtime=builtin, or the annotation"),
+    ],
+)
+def test_where_an_image_cannot_be_pulled_the_hint_says_what_else_can_be_done(
+    package, advice, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("CROSSPLY_CONTAINER_STORE", str(tmp_path))
+    runner = bind(function(f"localhost:{free_port()}/acme/{package}:v1", **{OURS: "container"}))
+    with pytest.raises(RegistryUnreachable) as refused:
+        runner(None, 60.0)
+    runner.close()
+    assert RegistryUnreachable.hint in refused.value.hint
+    assert advice in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("package", "advice"),
+    [(PUBLISHED, "run it built in: --function-runtime=builtin"), (OTHER, "without TLS?")],
+)
+def test_a_function_that_is_said_to_run_and_does_not_fails_without_waiting(package, advice):
+    target = {f"{THEIRS}-development-target": f"localhost:{free_port()}"}
+    runner = bind(function(package, **{THEIRS: "Development", **target}))
+    with pytest.raises(FunctionUnavailable) as refused:  # who waits ends with FunctionTimedOut
+        runner(Request(State(Resource({"kind": "X"}))), 60.0)
+    runner.close()
+    assert advice in refused.value.hint
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,22 @@ def test_links_that_lead_out_are_not_followed(directory, tmp_path_factory):
     assert "permission denied" in answer.results[0].message
 
 
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("{{ nope }}", "three.tmpl:1: function"),
+        ("a\n{{ fail `oh` }}\n", "three.tmpl:2:3: executing"),
+        ("a\n\n{{ if }}", "three.tmpl:3: missing value for if"),
+    ],
+)
+def test_a_mistake_is_told_with_its_file_and_the_line_in_it(directory, text, place):
+    (directory / "later.tmpl").write_text("{{/* the last file but one has no line end */}}")
+    (directory / "three.tmpl").write_text(text)
+    answer = bind(function(templates=str(directory)))(asked(), 10)
+    assert answer.results[0].severity == SEVERITY_FATAL
+    assert f"/{place}" in answer.results[0].message
+
+
 def test_what_is_missing_is_told(tmp_path):
     answer = bind(function(templates=str(tmp_path / "nothing")))(asked(), 10)
     assert "no such file or directory" in answer.results[0].message

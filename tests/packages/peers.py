@@ -39,32 +39,34 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def docker_registry(directory: Path, http: str = "", rest: str = "") -> Iterator[str]:
+def docker_registry(
+    directory: Path, http: str = "", rest: str = "", host: str = "127.0.0.1"
+) -> Iterator[str]:
     """A real registry; `http` and `rest` add to its configuration. Its address."""
     assert PROGRAM is not None
     port = free_port()
     config = directory / "registry.yml"
     config.write_text(
         f"version: 0.1\nlog: {{level: error}}\nstorage: {{filesystem: {{rootdirectory: {directory}/data}}}}\n"
-        f"http:\n  addr: 127.0.0.1:{port}\n{http}{rest}"
+        f"http:\n  addr: '{host}:{port}'\n{http}{rest}"
     )
     with open(directory / "log", "wb") as log:
         process = subprocess.Popen(
             [PROGRAM, "serve", str(config)], stdout=log, stderr=log, env={**os.environ}
         )
     try:
-        wait_for(port, process)
-        yield f"127.0.0.1:{port}"
+        wait_for(port, process, host.strip("[]"))
+        yield f"{host}:{port}"
     finally:
         process.terminate()
         process.wait(10)
 
 
-def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+def wait_for(port: int, process: subprocess.Popen[bytes], host: str = "127.0.0.1") -> None:
     """Wait until a process listens."""
     for _ in range(300):
         assert process.poll() is None, "it did not start"
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        with contextlib.suppress(OSError), socket.create_connection((host, port), 1):
             return
         time.sleep(0.05)
     raise AssertionError("it does not listen")

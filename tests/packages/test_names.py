@@ -18,6 +18,11 @@ READ = [
     ("docker.io/team/x:v1", Reference("index.docker.io", "team/x", "v1")),
     ("ubuntu", Reference("index.docker.io", "library/ubuntu", "latest")),
     ("team/x:v1", Reference("index.docker.io", "team/x", "v1")),
+    ("localhost:5000/x1:v1", Reference("localhost:5000", "x1", "v1")),
+    ("localhost:5000/x1", Reference("localhost:5000", "x1", "latest")),
+    ("localhost/team/x:v1", Reference("localhost", "team/x", "v1")),
+    ("registry:5000/team/x:v1", Reference("registry:5000", "team/x", "v1")),
+    (f"localhost:5000/x1@{DIGEST}", Reference("localhost:5000", "x1", "", DIGEST)),
     ("[::1]:5000/x1:v1", Reference("[::1]:5000", "x1", "v1")),
 ]
 

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import shutil
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
 from crossply.packages import media, pushing
 from crossply.packages.archive_writing import write_archive
+from crossply.packages.blobs import CHUNK, Blob, file_part
 from crossply.packages.contents import stream_of
 from crossply.packages.image import Image, encode
 from crossply.packages.pulling import manifest, pull_image, pull_package, resolve, tags
-from crossply.packages.pushing import push_images
+from crossply.packages.pushing import BlobCutShort, has_blob, push_blob, push_images
 from crossply.packages.references import parse
 from crossply.packages.registry import Registries, Trust
 from crossply.packages.registry_failures import NotAllowed, RegistryUnreachable
@@ -67,6 +71,105 @@ def test_a_blob_is_sent_in_pieces_where_it_is_large(
             return (await pull_image(registries, reference, str(tmp_path))).image
 
     assert asyncio.run(main()).layers[0].blob.digest == big.layers[0].blob.digest
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost", "[::1]"])
+def test_a_registry_on_this_machine_may_have_any_name_of_it(name: str, tmp_path: Path) -> None:
+    host = "[::1]" if name == "[::1]" else "127.0.0.1"
+    if host == "[::1]" and not has_ipv6_loopback():
+        pytest.skip("this machine has no address ::1")
+    with docker_registry(tmp_path, host=host) as address:
+        port = address.rpartition(":")[2]
+        reference = pushed(f"{name}:{port}", package(), "acme/function-x:v1.0.0")
+
+        async def main() -> bytes:
+            async with Registries() as registries:
+                return stream_of((await pull_package(registries, reference, str(tmp_path))).image)
+
+        assert asyncio.run(main()) == STREAM
+
+
+def has_ipv6_loopback() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as found:
+            found.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+class Counted:
+    """A blob that counts the bytes that are read of it."""
+
+    def __init__(self, blob: Blob) -> None:
+        self.blob, self.digest, self.size = blob, blob.digest, blob.size
+        self.count = 0
+
+    def open(self) -> BinaryIO:
+        return io.BufferedReader(CountedFile(self), CHUNK)
+
+
+class CountedFile(io.RawIOBase):
+    def __init__(self, counted: Counted) -> None:
+        self._counted, self._file = counted, counted.blob.open()
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, position: int, whence: int = os.SEEK_SET) -> int:
+        return self._file.seek(position, whence)
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        self._counted.count += len(data)
+        return len(data)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def large_file(directory: Path, size: int) -> Path:
+    path = directory / "layer"
+    path.write_bytes(b"before" + os.urandom(size))
+    return path
+
+
+def test_a_blob_that_is_sent_in_pieces_is_read_once(
+    registry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pushing, "PIECE", CHUNK)
+    size = 16 * CHUNK
+    blob = Counted(file_part(str(large_file(tmp_path, size)), len("before")))
+
+    async def main() -> bool:
+        async with Registries() as registries:
+            reference = parse(f"{registry}/acme/counted:v1")
+            await push_blob(registries, blob, reference)
+            return await has_blob(registries, blob.digest, reference)
+
+    assert asyncio.run(main())
+    assert blob.count == size
+
+
+def test_a_file_that_shrinks_while_it_is_pushed_is_an_error(
+    registry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pushing, "PIECE", CHUNK)
+    path = large_file(tmp_path, 4 * CHUNK)
+    blob = file_part(str(path))
+    os.truncate(path, 2 * CHUNK + 5)
+
+    async def main() -> None:
+        async with Registries() as registries:
+            await push_blob(registries, blob, parse(f"{registry}/acme/cut:v1"))
+
+    with pytest.raises(BlobCutShort, match=rf"ends after {2 * CHUNK + 5} of {4 * CHUNK + 6} bytes"):
+        asyncio.run(main())
 
 
 def test_several_platforms_make_one_package(registry: str, tmp_path: Path) -> None:

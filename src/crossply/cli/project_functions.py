@@ -10,6 +10,7 @@ import os
 
 from crossply.cli.project_folder import ProjectFolder
 from crossply.cli.spec import Invocation
+from crossply.cli.xpkg_images import story
 from crossply.functions.binding import PYTHON_FILE, TEMPLATES_DIRECTORY
 from crossply.kinds.project import XPKG
 from crossply.packages.failures import BuildFailed
@@ -26,8 +27,10 @@ def project_functions(invocation: Invocation, folder: ProjectFolder) -> list[Obj
     packages = [entry[XPKG] for entry in folder.project.dependencies if entry.get(XPKG)]
     found = [_depended_on(invocation, each) for each in packages if each.get("kind") == "Function"]
     for function in functions_of(folder.project, folder.root):
-        source = find_source(folder.project, folder.root, function)
-        found.append(_own(folder.project.function_repository(function.name), source))
+        path = os.path.join(folder.project.functions, function.name)
+        with story(f'cannot run function "{function.name}" of the project, {path}'):
+            source = find_source(folder.project, folder.root, function)
+            found.append(_own(folder.project.function_repository(function.name), source))
     return found
 
 

@@ -54,10 +54,11 @@ ANNOTATIONS = Flag(
 )
 RUNTIME = Flag(
     "function-runtime",
-    "How to run functions that say nothing themselves: built in where there is one, or in Docker.",
+    "How to run functions whose annotations do not say it: built in where there is one, or from their images "
+    "in containers of Crossply or Docker. builtin also replaces render.crossplane.io/runtime: Development.",
     kind="string",
-    choices=("builtin", "docker"),
-    placeholder="builtin|docker",
+    choices=("builtin", "container", "docker"),
+    placeholder="builtin|container|docker",
 )
 OUTPUT = Flag(
     "output",

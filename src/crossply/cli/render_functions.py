@@ -10,11 +10,12 @@ from typing import NoReturn
 
 from crossply.cli import render_inputs as inputs
 from crossply.cli.spec import Invocation
+from crossply.compose.errors import StepFailed
 from crossply.compose.messages import Request, Response
 from crossply.compose.metadata import annotations_of, metadata_of, name_of
 from crossply.compose.offline import CallFunction
 from crossply.errors import CrossplyError
-from crossply.functions.binding import BUILTIN, DOCKER, choose_runtime
+from crossply.functions.binding import BUILTIN, DOCKER, PYTHON_FILE, TEMPLATES_DIRECTORY, choose_runtime
 from crossply.functions.runners import Runners
 from crossply.kinds.composition import Step
 from crossply.values import Object
@@ -84,7 +85,21 @@ def running(functions: Iterable[Object], preferred: str | None) -> Iterator[Runn
         _sigterm_raised() if runtimes - {BUILTIN} else nullcontext(),
         Runners(functions, preferred) as runners,
     ):
-        yield runners
+        try:
+            yield runners
+        except StepFailed as problem:
+            problem.hint = f"{_where(problem.function, functions)}{problem.hint}"
+            raise
+
+
+def _where(name: str, functions: Iterable[Object]) -> str:
+    """Where the code of a function is that runs from files."""
+    for function in functions:
+        if name_of(function) == name:
+            annotations = annotations_of(function)
+            source = annotations.get(PYTHON_FILE) or annotations.get(TEMPLATES_DIRECTORY)
+            return f'look at Function "{name}" in {os.path.relpath(source)}; ' if source else ""
+    return ""
 
 
 @contextmanager

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from crossply.packages.references import is_registry
+
 _TAG_CHARS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.")
 _REPOSITORY_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_-./")
 _LABEL_CHARS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
@@ -58,7 +60,7 @@ def _split(text: str) -> Image | None:
     elif not 1 <= len(tag) <= 128 or not _TAG_CHARS.issuperset(tag):
         return None
     registry, slash, repository = base.partition("/")
-    if not slash or not ("." in registry or ":" in registry):
+    if not slash or not is_registry(registry):
         registry, repository = "", base
     if not 2 <= len(repository) <= 255 or not _REPOSITORY_CHARS.issuperset(repository):
         return None

@@ -73,16 +73,15 @@ def _runtime(invocation: Invocation, directory: str) -> Image:
     from crossply.cli.xpkg_images import local_or_pulled, read_image
     from crossply.packages.image import EMPTY
     from crossply.packages.references import parse
+    from crossply.packages.run_to_completion import from_tarball, plain_tarball
 
     tarball, name = invocation["embed-runtime-image-tarball"], invocation["embed-runtime-image"]
     if invocation["from-oci-tarball"]:
-        from crossply.packages.run_to_completion import from_tarball
-
         with story(f"{_RUNTIME}: failed to load runtime tarball"):
             return from_tarball(invocation["from-oci-tarball"], directory)
     if tarball:
         with story(f"{_RUNTIME}: failed to load runtime tarball"):
-            return read_image(tarball)
+            return read_image(plain_tarball(tarball, directory))
     if not name:
         return EMPTY
     with story(f"{_RUNTIME}: failed to parse runtime image reference"):
@@ -105,7 +104,8 @@ COMMAND = Command(
         ),
         Flag(
             "embed-runtime-image-tarball",
-            "An OCI image tarball to embed in the package as its runtime.",
+            "An image tarball to embed in the package as its runtime: of docker save or an OCI layout, also "
+            "compressed.",
             kind="existing-file",
             placeholder="PATH",
             exclusive="runtime-image",

@@ -42,6 +42,11 @@ class StepFailed(ComposeError):
     code = "CP-207"
     hint = "the message is the function's own; look at the step's input and at the fields it reads"
 
+    def __init__(self, message: str, *, function: str = "", place: str = "", hint: str = "") -> None:
+        """`function` is the name of the Function."""
+        super().__init__(message, place=place, hint=hint)
+        self.function = function
+
 
 class StepNotRun(ComposeError):
     """A function could not be called, or what it needs could not be read."""

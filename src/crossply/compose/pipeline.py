@@ -126,7 +126,10 @@ def _listen(step: Step, response: Response, told: Told, manner: Manner) -> None:
             told.conditions.append(condition_from(condition))
     for result in response.results:
         if result.severity == SEVERITY_FATAL:
-            raise StepFailed(f'pipeline step "{step.name}" returned a fatal result: {result.message}')
+            raise StepFailed(
+                f'pipeline step "{step.name}" returned a fatal result: {result.message}',
+                function=step.function,
+            )
         told.events.append(manner.event(result, step.name))
     if response.output is not None:
         told.outputs[step.name] = response.output

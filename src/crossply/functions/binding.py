@@ -1,11 +1,12 @@
 """Which runner serves a Function: the decision, and the opening of the runner.
 
 In this order: our annotation `crossply.dev/runtime`; our `crossply.dev/file`, a Python file, and
-`crossply.dev/templates`, a directory of Go templates; Crossplane's `render.crossplane.io/runtime` where it
-says Development or InProcess; the command's `--function-runtime`; Crossplane's annotation where it says
-Docker; and without any of them a built-in function that has the name of the package, else a container: one
-that is started here where crun or runc is installed, and one of Docker's where not. Where Crossplane's
-annotation says Docker and none answers, it is one of ours too.
+`crossply.dev/templates`, a directory of Go templates; the command's `--function-runtime=builtin` for a
+package that is built in; Crossplane's `render.crossplane.io/runtime` where it says Development or InProcess;
+the command's `--function-runtime`; Crossplane's annotation where it says Docker; and without any of them a
+built-in function that has the name of the package, else a container: one that is started here where crun or
+runc is installed, and one of Docker's where not. Where Crossplane's annotation says Docker and none answers,
+it is one of ours too.
 """
 
 from __future__ import annotations
@@ -55,13 +56,16 @@ def choose_runtime(function: Object, preferred: str | None = None) -> str:
         return FILE
     if annotations.get(TEMPLATES_DIRECTORY):
         return TEMPLATES
+    is_built_in = builtin.for_package(_package(function))
+    if preferred == BUILTIN and is_built_in:
+        return BUILTIN
     if theirs in ("Development", "InProcess"):
         return _CROSSPLANE_RUNTIMES[theirs]
     if preferred:
         return preferred
     if theirs:
         return DOCKER
-    if builtin.for_package(_package(function)):
+    if is_built_in:
         return BUILTIN
     return DOCKER if _insists_on_docker(function) else CONTAINER
 
@@ -108,7 +112,12 @@ def _builtin(function: Object) -> Runner:
 def _remote(function: Object) -> Runner:
     from crossply.functions.remote import Remote
 
-    return Remote(_name(function), remote_target(function), _annotations(function).get(TLS_CERTS_DIR))
+    certificates = _annotations(function).get(TLS_CERTS_DIR)
+    is_built_in = builtin.for_package(_package(function))
+    instead = f"{_RUN_BUILT_IN}, or remove the annotation" if is_built_in else ""
+    target = remote_target(function)
+    # Whoever says that it runs already need not wait to hear that it does not.
+    return Remote(_name(function), target, certificates, wait_for_ready=False, instead=instead)
 
 
 def _process(function: Object) -> Runner:
@@ -226,10 +235,8 @@ def _docker(function: Object) -> Runner:
     from crossply.functions.docker import Container
     from crossply.functions.docker_settings import read_settings
 
-    package = _package(function)
-    settings = read_settings(_name(function), package, _annotations(function))
-    instead = f"run it built in: {RUNTIME}: {BUILTIN}" if builtin.for_package(package) else _NOT_BUILT_IN
-    return Container(settings, f"{instead}; or {_OTHER_WAYS}")
+    settings = read_settings(_name(function), _package(function), _annotations(function))
+    return Container(settings, _instead_of_image(function))
 
 
 def _container(function: Object) -> Runner:
@@ -259,7 +266,13 @@ def _in_container(function: Object, to_completion: bool) -> Runner:
     from crossply.functions.local_containers import open_locally
 
     settings = read_settings(_name(function), _package(function), _annotations(function))
-    return open_locally(settings, to_completion)
+    return open_locally(settings, to_completion, _instead_of_image(function))
+
+
+def _instead_of_image(function: Object) -> str:
+    """What a user can do where the image of a function cannot be run."""
+    is_built_in = builtin.for_package(_package(function))
+    return f"{_RUN_BUILT_IN if is_built_in else _NOT_BUILT_IN}; or {_OTHER_WAYS}"
 
 
 _OPENERS = {
@@ -273,6 +286,7 @@ _OPENERS = {
     TO_COMPLETION: _to_completion,
 }
 
+_RUN_BUILT_IN = f"run it built in: --function-runtime={BUILTIN}, or the annotation {RUNTIME}: {BUILTIN}"
 _NOT_BUILT_IN = f"built in are {', '.join(builtin.PUBLISHED)}"
 _OTHER_WAYS = (
     f"annotate the Function with {CROSSPLANE_RUNTIME}: Development if it is running already, or with "

@@ -17,8 +17,8 @@ from crossply.packages.progress_bar import Bar
 from crossply.packages.registry import Trust
 
 
-def open_locally(function: ContainerSettings, to_completion: bool) -> InContainer:
-    """The runner of a Function whose image the user names."""
+def open_locally(function: ContainerSettings, to_completion: bool, instead: str = "") -> InContainer:
+    """The runner of a Function whose image the user names; `instead` is what to do without the image."""
     wanted = ImageRun(function.image, function.pull_policy, default_keychain(os.environ))
 
     def fetch(seconds: float) -> StoredImage:
@@ -26,6 +26,7 @@ def open_locally(function: ContainerSettings, to_completion: bool) -> InContaine
             with Bar(sys.stderr, f"pulling {function.image}") as bar:
                 return fetch_within(seconds, wanted, _store(), _trust(), bar)
         except CrossplyError as problem:
+            problem.hint = "; or ".join(advice for advice in (problem.hint, instead) if advice)
             raise problem.within(f'package "{function.image}"') from None
 
     settings = Settings(environment=function.environment)

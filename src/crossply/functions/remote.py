@@ -56,7 +56,7 @@ class _NotSent(Exception):
 class Remote:
     """A function behind gRPC: plaintext, or mutual TLS where a directory of certificates is given."""
 
-    __slots__ = ("_certificates", "_lines", "_name", "_target", "_where")
+    __slots__ = ("_certificates", "_instead", "_lines", "_name", "_target", "_wait_for_ready", "_where")
 
     def __init__(
         self,
@@ -65,9 +65,18 @@ class Remote:
         certificates: str | None = None,
         max_reply: int = MAX_REPLY,
         where: Callable[[], Address] | None = None,
+        *,
+        wait_for_ready: bool = True,
+        instead: str = "",
     ) -> None:
-        """`where` says what the target stands for at the moment, where gRPC cannot find that out itself."""
+        """`where` says what the target stands for at the moment, where gRPC cannot find that out itself.
+
+        Without `wait_for_ready` a call fails at once where nobody listens. `instead` is what a user can do
+        where the function cannot be reached.
+        """
         self._name = name
+        self._wait_for_ready = wait_for_ready
+        self._instead = instead
         self._target = target
         self._certificates = certificates
         self._where = where
@@ -76,7 +85,12 @@ class Remote:
     def __call__(self, request: Request, timeout: float) -> Response:
         """Send the request, waiting for the function to come up if need be."""
         encoded = encode_request(request)
-        data = self._send(encoded, timeout) if self._where is None else self._seek(encoded, timeout)
+        if self._where is not None:
+            data = self._seek(encoded, timeout)
+        elif self._wait_for_ready:
+            data = self._send(encoded, timeout)
+        else:
+            data = self._send_now(encoded, timeout)
         try:
             return decode_response(data)
         except WireError as damage:
@@ -114,6 +128,13 @@ class Remote:
                 if left < _PAUSE:
                     raise problem.why from None
             time.sleep(_PAUSE)
+
+    def _send_now(self, data: bytes, timeout: float) -> bytes:
+        """Send to somebody who listens already."""
+        try:
+            return self._send(data, timeout, wait=False)
+        except _NotSent as problem:
+            raise problem.why from None
 
     def _nobody(self) -> str:
         said = f"no replica of {self._target} is ready"
@@ -158,9 +179,9 @@ class Remote:
 
     def _error(self, name: str, said: str, text: str) -> FunctionError:
         if name == "DEADLINE_EXCEEDED":
-            return FunctionTimedOut(text, hint=f"{FunctionTimedOut.hint}; does {self._expected()}?")
+            return FunctionTimedOut(text, hint=f"{FunctionTimedOut.hint}; {self._advice()}")
         if name == "UNAVAILABLE":
-            return FunctionUnavailable(text, hint=f"does {self._expected()}?")
+            return FunctionUnavailable(text, hint=self._advice())
         return (
             FunctionReplyTooLarge(text) if "received message larger than max" in said else FunctionError(text)
         )
@@ -168,6 +189,10 @@ class Remote:
     def _expected(self) -> str:
         how = "without TLS" if self._certificates is None else f"with TLS by the CA in {self._certificates}"
         return f"the function serve at {self._target} {how}"
+
+    def _advice(self) -> str:
+        asked = f"does {self._expected()}?"
+        return f"{asked} or {self._instead}" if self._instead else asked
 
 
 def _code(problem: Any) -> str:

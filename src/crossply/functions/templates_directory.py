@@ -7,12 +7,15 @@ They are read at every call, so that an edit counts at once.
 from __future__ import annotations
 
 import os
+import re
 
-from crossply.compose.messages import Request, Response, fatal
+from crossply.compose.messages import SEVERITY_FATAL, Request, Response, fatal
 from crossply.functions.builtin.go_templating.function import run
-from crossply.functions.builtin.go_templating.sources import SourceError, read_templates
+from crossply.functions.builtin.go_templating.sources import SourceError, TemplateFile, read_template_files
 
 _INPUT = {"apiVersion": "gotemplating.fn.crossplane.io/v1beta1", "kind": "GoTemplate", "source": "Inline"}
+_LINE = re.compile(r"\bmanifests:(\d+)")
+"""A line of all templates together, as Go names it."""
 
 
 class TemplatesDirectory:
@@ -28,10 +31,32 @@ class TemplatesDirectory:
         if request.input is not None:
             return run(request)
         try:
-            text = read_templates(self._directory, [os.path.realpath(self._directory)])
+            files = read_template_files(self._directory, [os.path.realpath(self._directory)])
         except SourceError as problem:
             return fatal(request, f"invalid function input: {problem}")
-        return run(request.with_input({**_INPUT, "inline": {"template": text}}))
+        text = "".join(file.text for file in files)
+        return _with_files(run(request.with_input({**_INPUT, "inline": {"template": text}})), files)
 
     def close(self) -> None:
         """Nothing was started."""
+
+
+def _with_files(response: Response, files: list[TemplateFile]) -> Response:
+    """The response; what stops the pipeline names lines of files, not of all files together."""
+
+    def in_its_file(found: re.Match[str]) -> str:
+        line = int(found.group(1))
+        for file in files:
+            lines = file.text.count("\n")
+            if line <= lines:
+                return f"{os.path.relpath(file.path)}:{line}"
+            line -= lines
+        return found.group(0)
+
+    results = tuple(
+        result._replace(message=_LINE.sub(in_its_file, result.message, count=1))
+        if result.severity == SEVERITY_FATAL
+        else result
+        for result in response.results
+    )
+    return response._replace(results=results)

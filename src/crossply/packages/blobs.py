@@ -28,7 +28,7 @@ class Blob(Protocol):
         ...
 
     def open(self) -> BinaryIO:
-        """Read them from the beginning."""
+        """Read them from the beginning; the file can be sought in."""
         ...
 
 
@@ -79,15 +79,26 @@ class _Part(io.RawIOBase):
     def __init__(self, path: str, offset: int, size: int) -> None:
         self._file = open(path, "rb", buffering=0)  # noqa: SIM115  closed by close()
         self._file.seek(offset)
-        self._left = size
+        self._offset = offset
+        self._size = size
+        self._position = 0
 
     def readable(self) -> bool:
         return True
 
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, position: int, whence: int = os.SEEK_SET) -> int:
+        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._size}[whence]
+        self._position = min(max(base + position, 0), self._size)
+        self._file.seek(self._offset + self._position)
+        return self._position
+
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        data = self._file.read(min(len(buffer), self._left))
+        data = self._file.read(min(len(buffer), self._size - self._position))
         buffer[: len(data)] = data
-        self._left -= len(data)
+        self._position += len(data)
         return len(data)
 
     def close(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from crossply.packages.blobs import CHUNK, Blob
+from crossply.packages.failures import PackagesError
 from crossply.packages.image import Image, Manifest, encode, encode_index
 from crossply.packages.media import OCI_INDEX
 from crossply.packages.progress import Progress
@@ -18,6 +19,13 @@ from crossply.packages.registry_failures import NotInRegistry, RegistryError
 PIECE = 16 << 20
 """Larger blobs are sent in pieces of this size."""
 _BYTES = "application/octet-stream"
+
+
+class BlobCutShort(PackagesError):
+    """A file became shorter while it was pushed."""
+
+    code = "CP-926"
+    hint = "does something write to the file? build the package again, and push it when that is done"
 
 
 async def push_image(registries: Registries, image: Image, reference: Reference) -> Manifest:
@@ -111,11 +119,13 @@ async def _send_piece(registries: Registries, reference: Reference, blob: Blob, 
 async def _bytes(blob: Blob, start: int, size: int, progress: Progress) -> AsyncIterator[bytes]:
     """A part of a blob, piece by piece."""
     with blob.open() as file:
-        skipped = 0
-        while skipped < start:
-            skipped += len(file.read(min(CHUNK, start - skipped)))
-        while size > 0:
-            chunk = file.read(min(CHUNK, size))
-            size -= len(chunk)
+        file.seek(start)
+        left = size
+        while left > 0:
+            chunk = file.read(min(CHUNK, left))
+            if not chunk:
+                end = start + size - left
+                raise BlobCutShort(f"the file ends after {end} of {blob.size} bytes of blob {blob.digest}")
+            left -= len(chunk)
             yield chunk
             progress.moved(len(chunk))

@@ -92,11 +92,16 @@ def check_digest(digest: str) -> str:
     return digest
 
 
+def is_registry(part: str) -> bool:
+    """Tell whether the first part of a name is a registry, and not one of a repository on Docker's."""
+    return "." in part or ":" in part or part == "localhost"
+
+
 def _parse_repository(text: str, strict: bool) -> tuple[str, str]:
     if not text:
         raise BadReference("a repository name must be specified")
     registry, slash, repository = text.partition("/")
-    if not slash or not ("." in registry or ":" in registry):
+    if not slash or not is_registry(registry):
         registry, repository = "", text
     _check("repository", repository, _REPOSITORY_CHARS, 2, 255)
     if any(part in ("", ".", "..") for part in repository.split("/")):

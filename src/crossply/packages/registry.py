@@ -20,7 +20,7 @@ from yarl import URL
 
 from crossply.packages.addresses import GuardedResolver, check_address, host_of, is_loopback
 from crossply.packages.blobs import CHUNK
-from crossply.packages.failures import TooLarge
+from crossply.packages.failures import PackagesError, TooLarge
 from crossply.packages.keychain import Keychain, Several
 from crossply.packages.progress import Progress, Untold
 from crossply.packages.references import Reference
@@ -153,6 +153,8 @@ class Registries:
             try:
                 response = await self._authenticated(ask, base, stack)
             except _BROKEN as problem:
+                if isinstance(problem.__cause__, PackagesError):
+                    raise problem.__cause__ from None  # what was to be sent could not be read
                 if not ask.repeatable or attempt + 1 == _ATTEMPTS:
                     raise _unreachable(ask.registry, self._tried(ask.registry), problem) from None
             else:
@@ -210,7 +212,7 @@ class Registries:
     def _proxy(self, url: URL) -> str | None:
         """The proxy to go through; what is on this machine is reached without."""
         host = url.host or ""
-        if is_loopback(url.authority) or proxy_bypass(host):
+        if is_loopback(url.raw_authority) or proxy_bypass(host):
             return None
         return self._trust.proxies.get(url.scheme)
 

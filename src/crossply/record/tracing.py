@@ -24,7 +24,7 @@ def is_wanted(environ: Mapping[str, str]) -> bool:
 def obstacle(environ: Mapping[str, str]) -> str:
     """Why traces cannot be sent as the environment asks; empty where they can."""
     if importlib.util.find_spec("opentelemetry") is None:
-        return "OpenTelemetry is not installed: pip install 'crossply[otel]'"
+        return "OpenTelemetry is not installed: run pip install '.[otel]' in Crossply's checkout"
     protocol = next((environ[name] for name in _PROTOCOLS if environ.get(name)), _HTTP)
     return "" if protocol == _HTTP else f"the protocol {protocol} is not offered: use {_HTTP}"
 

@@ -29,7 +29,7 @@ A composition function in Python.
 | how it is used | `example/` |
 | what makes a package of it | `package/crossplane.yaml`, `pyproject.toml` |
 
-    pip install -e '.[test]'
+    pip install pytest              # in the environment that has Crossply
     pytest                          # the function alone, and in a pipeline
     crossply test                   # the function as a process, as in a control plane
     crossply render example/xr.yaml example/composition.yaml example/functions.yaml

@@ -70,7 +70,7 @@ A composition function of this project, in Python.
 | that it does | `tests/test_function.py` |
 | models of the project's kinds | `function/models/`, if the project had any |
 
-    pip install -e '.[test]'
+    pip install pytest                          # in the environment that has Crossply
     pytest
     crossply function run function/main.py      # serves it, and anew after every change
     crossply project build                      # in the folder of the project: packages of all

@@ -36,6 +36,8 @@ _IMMUTABLE = {"rule": "self == oldSelf", "message": "Value is immutable"}
 _HAS_TEMPLATES = "(" + " || ".join(f"has(self.{field})" for field in TEMPLATE_FIELDS) + ")"
 _NO_PIPELINE = "an array of pipeline steps is required in Pipeline mode"
 _NO_RESOURCES = "an array of resources is required in Resources mode"
+_REGISTRY_WITH_DOT = r"[^\\.\\/]+(\\.[^\\.\\/]+)+"
+_LOCAL_REGISTRY = r"localhost|[^\\.\\/]+:[0-9]+"
 _ACCOUNT_REF = texts("namespace", "name", required=("namespace", "name"))
 
 
@@ -137,6 +139,7 @@ def _extend_revision(crd: Object) -> None:
 
 def _extend_function(crd: Object) -> None:
     """Let several revisions of a Function be active."""
+    _allow_local_registries(crd)
     for version in crd["spec"]["versions"]:
         spec = _spec_of(version)
         spec["properties"]["activeRevisionLimit"] = {
@@ -152,6 +155,7 @@ def _extend_function(crd: Object) -> None:
 
 def _extend_package(crd: Object) -> None:
     """Of all other packages one revision is active."""
+    _allow_local_registries(crd)
     for version in crd["spec"]["versions"]:
         _spec_of(version)["properties"]["activeRevisionLimit"] = {
             "type": "integer",
@@ -160,6 +164,14 @@ def _extend_package(crd: Object) -> None:
                 {"rule": "self == 1", "message": "only a Function can have more than one active revision"}
             ],
         }
+
+
+def _allow_local_registries(crd: Object) -> None:
+    """Let a registry have no dot in its name where it has a port, as `localhost:5000` has."""
+    for version in crd["spec"]["versions"]:
+        either = f"({_REGISTRY_WITH_DOT}|{_LOCAL_REGISTRY})"
+        for check in _spec_of(version)["properties"]["package"].get("x-kubernetes-validations", ()):
+            check["rule"] = check["rule"].replace(f"^{_REGISTRY_WITH_DOT}", f"^{either}")
 
 
 def _add_templates(spec: Object) -> None:

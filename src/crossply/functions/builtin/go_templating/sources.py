@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from crossply.compose.messages import Request
 from crossply.functions.builtin.go_templating.input import Input
@@ -69,8 +70,20 @@ def _file_system(source: Object, environ: Mapping[str, str]) -> str:
     return read_templates(directory, _allowed(environ))
 
 
+class TemplateFile(NamedTuple):
+    """A file of templates; its text ends with a separator."""
+
+    path: str
+    text: str
+
+
 def read_templates(directory: str, allowed: list[str]) -> str:
     """The templates of a directory, which is to be below one that is allowed."""
+    return "".join(file.text for file in read_template_files(directory, allowed))
+
+
+def read_template_files(directory: str, allowed: list[str]) -> list[TemplateFile]:
+    """The files of a directory, which is to be below one that is allowed, in the order of their names."""
     try:
         return _read_all(directory, allowed)
     except OSError as error:
@@ -82,7 +95,7 @@ def _allowed(environ: Mapping[str, str]) -> list[str]:
     return [os.path.realpath(each) for each in environ.get(ALLOWED, "").split(os.pathsep) if each]
 
 
-def _read_all(directory: str, allowed: list[str]) -> str:
+def _read_all(directory: str, allowed: list[str]) -> list[TemplateFile]:
     """All files below a directory in the order of their names, each with a separator behind it."""
     os.stat(directory)
     if not _is_below(directory, allowed):
@@ -90,7 +103,7 @@ def _read_all(directory: str, allowed: list[str]) -> str:
             f"cannot read tmpl from the folder {{{directory}}}: open {directory}: permission denied "
             f"(templates are read only below the directories in {ALLOWED})"
         )
-    texts: list[str] = []
+    found: list[TemplateFile] = []
     size = 0
     for path in _files(directory):
         if not _is_below(path, allowed):
@@ -98,12 +111,12 @@ def _read_all(directory: str, allowed: list[str]) -> str:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES - size + 1)
         size += len(data)
-        if size > MAX_BYTES or len(texts) >= MAX_FILES:
+        if size > MAX_BYTES or len(found) >= MAX_FILES:
             raise SourceError(
                 f"cannot read tmpl from the folder {{{directory}}}: too many or too large files"
             )
-        texts.append(data.decode("utf-8", "surrogateescape") + SEPARATOR)
-    return "".join(texts)
+        found.append(TemplateFile(path, data.decode("utf-8", "surrogateescape") + SEPARATOR))
+    return found
 
 
 def _is_below(path: str, allowed: list[str]) -> bool:
