@@ -54,10 +54,11 @@ ANNOTATIONS = Flag(
 )
 RUNTIME = Flag(
     "function-runtime",
-    "How to run functions that say nothing themselves: built in where there is one, or in Docker.",
+    "How to run functions that have no runtime annotation: builtin (where there is one), container (from "
+    "the image, with crun or runc), or docker. By default builtin, else container.",
     kind="string",
-    choices=("builtin", "docker"),
-    placeholder="builtin|docker",
+    choices=("builtin", "container", "docker"),
+    placeholder="builtin|container|docker",
 )
 OUTPUT = Flag(
     "output",
