@@ -49,7 +49,9 @@ CASE: dict[str, Any] = {"name": "it", "expect": {"resources": [{"name": "bucket"
         pytest.param({"cases": [{"name": "it", "rounds": []}]}, "must be 1 to 100 rounds", id="no rounds"),
         pytest.param({"timeout": "soon"}, "time: invalid duration", id="no duration"),
         pytest.param({"timeout": "-1s"}, "must be more than 0", id="no time"),
-        pytest.param({"functionRuntime": "podman"}, "must be builtin or docker", id="no such runtime"),
+        pytest.param(
+            {"functionRuntime": "podman"}, "must be builtin or container or docker", id="no such runtime"
+        ),
         pytest.param({"xr": 5}, "must be the path of a file, or an object", id="no source"),
         pytest.param({"observed": [5]}, "spec.observed[0]: must be the path", id="no source in a list"),
         pytest.param({"composition": "no.yaml"}, "no.yaml: no such file or directory", id="no file"),

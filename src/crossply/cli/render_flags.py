@@ -54,8 +54,9 @@ ANNOTATIONS = Flag(
 )
 RUNTIME = Flag(
     "function-runtime",
-    "How to run functions whose annotations do not say it: built in where there is one, or from their images "
-    "in containers of Crossply or Docker. builtin also replaces render.crossplane.io/runtime: Development.",
+    "How to run functions that have no runtime annotation: builtin (where there is one), container (from "
+    "the image, with crun or runc), or docker. By default builtin, else container. builtin also replaces "
+    "render.crossplane.io/runtime: Development.",
     kind="string",
     choices=("builtin", "container", "docker"),
     placeholder="builtin|container|docker",

@@ -25,7 +25,7 @@ from crossply.values.yaml import Document
 
 MOST_ROUNDS = 100
 """More would be a loop; each round is a whole reconcile."""
-_RUNTIMES = ("builtin", "docker")
+FUNCTION_RUNTIMES = ("builtin", "container", "docker")
 _SURROUNDINGS = ("observed", "requiredResources", "credentials", "requiredSchemas", "context")
 _SUITE = (
     *("composition", "functions", "xrd", "xr", "crds", "validate", "timeout", "functionRuntime", "cases"),
@@ -81,7 +81,7 @@ def _read_suite(document: Document) -> Suite:
         validate=bool(spec.fields.flag("validate")) or spec.fields.has("crds"),
         crds=_sources(spec, "crds"),
         timeout=_timeout(spec.fields),
-        function_runtime=one_of(spec.fields, "functionRuntime", _RUNTIMES),
+        function_runtime=one_of(spec.fields, "functionRuntime", FUNCTION_RUNTIMES),
     )
 
 

@@ -1,0 +1,85 @@
+"""Commands and flags in help texts, hints, messages and the chart are those of the program."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from command_lines import FLAGS, crossply_commands, flags_of, problem_of
+from pages import ROOT
+from repository import strings
+
+from crossply.cli.tree import COMMANDS, GROUPS, Entry, load
+
+KNOWN = {name for path in FLAGS for name in flags_of(path)}
+TOP_LEVEL = {path.split(" ", maxsplit=1)[0] for path in FLAGS}
+
+
+@pytest.mark.parametrize("entry", COMMANDS, ids=lambda entry: entry.path)
+def test_every_example_in_a_help_text_is_accepted(
+    entry: Entry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    problems = []
+    for example in load(entry).examples:
+        for line in example.split("\n"):
+            for words in crossply_commands(line):
+                problem = problem_of(words, tmp_path, whole=True)
+                if problem:
+                    problems.append(f"{line}: {problem}")
+    assert not problems, "\n".join(problems)
+
+
+def test_every_command_that_a_message_names_exists() -> None:
+    """The words after `crossply` are a command, and the flags behind them are flags of that command."""
+    problems = []
+    for file, line, text in strings():
+        for mention in re.finditer(r"(?<![\w/.-])crossply ((?:[a-z][a-z-]*\s?)+)([^\n`]*)", text):
+            path = _command(mention[1].split())
+            if path is None:
+                if mention[1].split()[0] in TOP_LEVEL:
+                    problems.append(f"{file}:{line}: crossply {mention[1]}")
+                continue
+            flags = re.findall(r"(?<![\w-])--[a-z][a-z-]+", re.split(r"[,;]|kubectl", mention[2])[0])
+            unknown = [flag for flag in flags if path in FLAGS and flag not in flags_of(path)]
+            problems += [f"{file}:{line}: crossply {path} {flag}" for flag in unknown]
+    assert not problems, "\n".join(problems)
+
+
+def _command(words: list[str]) -> str | None:
+    for count in range(len(words), 0, -1):
+        path = " ".join(words[:count])
+        if path in FLAGS or path in GROUPS:
+            return path
+    return None
+
+
+def test_every_flag_that_a_message_names_exists() -> None:
+    problems = []
+    for file, line, text in strings():
+        if len(text.split()) < 3:
+            continue  # words for another program
+        problems += [f"{file}:{line}: {flag}" for flag in _flags_of_ours(text) if flag not in KNOWN]
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize(
+    "file",
+    sorted(path for path in ROOT.glob("deploy/chart/**/*") if path.is_file()),
+    ids=lambda file: str(file.relative_to(ROOT)),
+)
+def test_every_flag_in_what_installs_the_controllers_is_a_flag_of_theirs(file: Path) -> None:
+    unknown = [flag for flag in _flags_of_ours(file.read_text()) if flag not in flags_of("controller")]
+    assert not unknown
+
+
+def _flags_of_ours(text: str) -> list[str]:
+    """The flags in a text, without those behind the name of another program."""
+    ours = re.sub(r"\b(?:kubectl|helm) (?:[^\n]*\\\n)*[^\n]*", "", text)
+    flags = re.findall(r"(?<![\w-])--[a-z][a-z-]+[a-z]", ours)
+    return [flag for flag in flags if flag not in OF_OTHER_PROGRAMS]
+
+
+OF_OTHER_PROGRAMS = {"--force-conflicts": "of kubectl, in the answer to its request"}
+"""Flags that are not ours, where the program is not named."""
