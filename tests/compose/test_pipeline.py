@@ -7,7 +7,8 @@ from base64 import b64encode
 import pytest
 
 from crossply.compose.errors import CredentialMissing, StepNotRun
-from crossply.compose.messages import SECOND, Request, Response, State, respond
+from crossply.compose.messages import NO_STATE, SECOND, Request, Response, State, respond
+from crossply.compose.wire import decode_request, encode_request
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import CredentialRef, ObjectRef
 
@@ -104,6 +105,15 @@ def test_the_shortest_time_to_live_counts(platform: Platform) -> None:
     ]
     platform.render(steps)
     assert platform.rendering.told.ttl == 5 * SECOND
+
+
+def test_a_pipeline_starts_with_an_empty_desired_state_and_an_empty_context_on_the_wire(
+    platform: Platform,
+) -> None:
+    platform.render([platform.step("a", lambda r: Response()), platform.step("b", respond)])
+    first, second = (decode_request(encode_request(request)) for _, request in platform.calls)
+    assert (first.desired, first.desired is NO_STATE, first.context) == (State(), False, {})
+    assert (second.desired is NO_STATE, second.context) == (True, None), "what a function drops is absent"
 
 
 def test_an_empty_answer_is_an_empty_state(platform: Platform) -> None:

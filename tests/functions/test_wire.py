@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from crossply.compose import messages
 from crossply.compose.messages import (
     CAPABILITIES,
+    NO_STATE,
     SECOND,
     Request,
     Requirements,
@@ -114,6 +115,7 @@ def test_what_protobuf_writes_in_its_own_order_is_understood():
     ("one", "other", "reason"),
     [
         (Response(requirements=None), Response(requirements=Requirements()), "no requirements and none left"),
+        (Response(desired=None), Response(desired=State()), "an empty desired state is passed on as empty"),
         (Response(context=None), Response(context={}), "an empty context is passed on, an absent one is not"),
         (Response(ttl=None), Response(ttl=0), "a TTL of zero forbids reuse"),
         (Response(output=None), Response(output={}), "an empty output is an output"),
@@ -133,7 +135,14 @@ def test_a_missing_resource_and_a_missing_schema_keep_their_keys():
 
 
 def test_an_empty_request_has_the_digest_of_nothing():
-    assert request_tag(Request(State())) == hashlib.sha256(b"").hexdigest()
+    assert request_tag(Request(NO_STATE)) == hashlib.sha256(b"").hexdigest()
+
+
+def test_an_absent_state_and_an_empty_one_stay_what_they_are():
+    absent = decode_request(encode_request(Request(NO_STATE)))
+    empty = decode_request(encode_request(Request(State(), State())))
+    assert (absent.observed is NO_STATE, absent.desired is NO_STATE) == (True, True)
+    assert (empty.observed is NO_STATE, empty.desired is NO_STATE) == (False, False)
 
 
 def test_the_tag_covers_the_content_but_not_the_meta():

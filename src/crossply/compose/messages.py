@@ -74,6 +74,11 @@ class State(NamedTuple):
     resources: dict[str, Resource] = {}  # noqa: RUF012 - never written to; a new state is a new dict
 
 
+NO_STATE = State()
+"""The state of a message that has none; compare by identity. An empty state is another message on the wire,
+and functions that show their request as JSON show the difference."""
+
+
 class ResourceSelector(NamedTuple):
     """Which resources a function wants to see: by name, by labels, or all of a kind."""
 
@@ -152,7 +157,7 @@ class Request:
         tag: str | None = None,
     ) -> None:
         self.observed = observed
-        self.desired = desired if desired is not None else State()
+        self.desired = desired if desired is not None else NO_STATE
         self.input = input
         self.context = context
         self.extra_resources = extra_resources or {}

@@ -20,6 +20,7 @@ from crossply.compose.errors import (
 )
 from crossply.compose.events import SYSTEM_CONDITIONS, Event, StatusCondition, condition_from, event_from
 from crossply.compose.messages import (
+    NO_STATE,
     SEVERITY_FATAL,
     Request,
     Requirements,
@@ -96,7 +97,7 @@ def run_pipeline(
             request = yield from seeded(prepared.step, request, before)
         response = yield from _call(prepared.step, request, answer, manner)
         _listen(prepared.step, response, told, manner)
-        desired = response.desired or State()
+        desired = NO_STATE if response.desired is None else response.desired
         context = response.context
     return Finished(desired, context)
 

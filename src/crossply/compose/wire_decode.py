@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.compose.messages import (
+    NO_STATE,
     SECOND,
     Condition,
     Request,
@@ -43,8 +44,8 @@ def request(data: bytes) -> Request:
     fields = read_fields(data)
     meta = read_fields(read_message(fields, 0x0A) or b"")
     return Request(
-        _state(read_message(fields, 0x12) or b""),
-        _state(read_message(fields, 0x1A) or b""),
+        _state(read_message(fields, 0x12)),
+        _state(read_message(fields, 0x1A)),
         input=read_input(read_message(fields, 0x22)),
         context=_struct(fields, 0x2A),
         extra_resources=_resource_lists(fields, 0x32),
@@ -101,7 +102,9 @@ def read_capabilities(meta: Fields) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def _state(data: bytes) -> State:
+def _state(data: bytes | None) -> State:
+    if data is None:
+        return NO_STATE
     fields = read_fields(data)
     composite = read_message(fields, 0x0A)
     return State(

@@ -1,8 +1,8 @@
 """Writing function messages: the field numbers of `apiextensions.fn.proto.v1`, in order.
 
 A field that has its default is left out, one with presence (optional, or a message) is written when it is not
-`None`. An empty state says no more than an absent one, so it is left out too. Tags are spelled as the bytes
-they are: `b"\\x12"` is field 2, length-delimited.
+`None`. A state is written unless it is `NO_STATE`. Tags are spelled as the bytes they are: `b"\\x12"` is
+field 2, length-delimited.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from crossply.compose.messages import (
     CAPABILITIES,
+    NO_STATE,
     SECOND,
     Condition,
     Request,
@@ -49,8 +50,8 @@ def request_body(request: Request) -> bytes:
     """Everything of a request but `meta`."""
     return b"".join(
         (
-            _non_empty(b"\x12", _state(request.observed)),
-            _non_empty(b"\x1a", _state(request.desired)),
+            _state(b"\x12", request.observed),
+            _state(b"\x1a", request.desired),
             _input(request.input),
             _struct(b"\x2a", request.context),
             _resource_lists(b"\x32", request.extra_resources),
@@ -81,9 +82,7 @@ def _input(given: Object | None) -> bytes:
 
 def response(answer: Response) -> bytes:
     """A whole response."""
-    parts = [_response_meta(answer)]
-    if answer.desired is not None:
-        parts.append(_non_empty(b"\x12", _state(answer.desired)))
+    parts = [_response_meta(answer), _state(b"\x12", answer.desired)]
     parts += [write_chunk(b"\x1a", _result(result)) for result in answer.results]
     parts.append(_struct(b"\x22", answer.context))
     if answer.requirements is not None:
@@ -101,12 +100,14 @@ def _response_meta(answer: Response) -> bytes:
     return write_chunk(b"\x0a", body) if body else b""
 
 
-def _state(state: State) -> bytes:
+def _state(tag: bytes, state: State | None) -> bytes:
+    if state is None or state is NO_STATE:
+        return b""
     resources = state.resources
     parts = [write_entry(b"\x12", name, write_resource(resources[name])) for name in sorted(resources)]
     if state.composite is not None:
         parts.insert(0, write_chunk(b"\x0a", write_resource(state.composite)))
-    return b"".join(parts)
+    return write_chunk(tag, b"".join(parts))
 
 
 def write_resource(resource: Resource) -> bytes:
@@ -219,10 +220,6 @@ def write_entry(tag: bytes, name: str, value: bytes) -> bytes:
 def write_chunk(tag: bytes, payload: bytes) -> bytes:
     """A field with a length."""
     return tag + varint(len(payload)) + payload
-
-
-def _non_empty(tag: bytes, payload: bytes) -> bytes:
-    return tag + varint(len(payload)) + payload if payload else b""
 
 
 def _struct(tag: bytes, fields: Object | None) -> bytes:

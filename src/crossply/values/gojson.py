@@ -27,9 +27,18 @@ def unsupported_number(number: float, prefix: str = "") -> JsonError:
     return JsonError(f"{prefix}json: unsupported value: {format_float(number, 'g', -1)}")
 
 
+class Members(dict[str, Any]):
+    """An object that is written with its members in their own order, as Go writes a struct."""
+
+    __slots__ = ()
+
+
+_CONTAINERS = frozenset((dict, list, Members))
+
+
 def dumps(value: Any) -> str:
     """Write a value as Go's json.Marshal does: compact, keys sorted, `<`, `>` and `&` escaped."""
-    if value.__class__ is not dict and value.__class__ is not list:
+    if value.__class__ not in _CONTAINERS:
         return _scalar(value)
     pieces: list[str] = []
     pending: list[Any] = [value]
@@ -38,10 +47,10 @@ def dumps(value: Any) -> str:
         item = pending.pop()
         if item.__class__ is str:
             pieces.append(item)
-        elif item.__class__ is dict:
-            pending += reversed(_object_parts(item))
-        else:
+        elif item.__class__ is list:
             pending += reversed(_array_parts(item))
+        else:
+            pending += reversed(_object_parts(item))
     return "".join(pieces)
 
 
@@ -50,11 +59,11 @@ def _object_parts(value: dict[str, Any]) -> list[Any]:
     parts: list[Any] = []
     text = "{"
     separator = ""
-    for key in sorted(value):
+    for key in value if value.__class__ is Members else sorted(value):
         item = value[key]
         text += f"{separator}{_string(key)}:"
         separator = ","
-        if item.__class__ is dict or item.__class__ is list:
+        if item.__class__ in _CONTAINERS:
             parts += (text, item)
             text = ""
         else:
@@ -70,7 +79,7 @@ def _array_parts(value: list[Any]) -> list[Any]:
     for item in value:
         text += separator
         separator = ","
-        if item.__class__ is dict or item.__class__ is list:
+        if item.__class__ in _CONTAINERS:
             parts += (text, item)
             text = ""
         else:

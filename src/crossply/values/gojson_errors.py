@@ -26,11 +26,17 @@ class _FoundError(Exception):
 
 def complaint(text: str) -> str:
     """Return what Go says of a text that is not JSON; the empty string when it is JSON."""
+    return first_problem(text)[0]
+
+
+def first_problem(text: str) -> tuple[str, int]:
+    """What Go says of a text that is not JSON, and after how many bytes; no words when it is JSON."""
+    scanner = _Scanner(utf8(text))
     try:
-        _Scanner(utf8(text)).scan()
+        scanner.scan()
     except _FoundError as found:
-        return str(found)
-    return ""
+        return str(found), scanner.read
+    return "", scanner.read
 
 
 class _Scanner:
@@ -44,6 +50,11 @@ class _Scanner:
         self._at = 0
         self._open: list[bytes] = []
         self._steps = _PATIENCE
+
+    @property
+    def read(self) -> int:
+        """How many bytes were read, with the one that is wrong."""
+        return self._at + 1
 
     def scan(self) -> None:
         value_is_due = True

@@ -175,7 +175,7 @@ FATAL = [
     ),
     (
         "apiVersion: example.org/v1\nkind: XR\nstatus: up\n",
-        "cannot get templated composite status: json: cannot "
+        "cannot get templated composite status: cannot unmarshal value from JSON: json: cannot "
         "unmarshal string into Go value of type map[string]interface {}",
         "a status that is no object",
     ),

@@ -28,13 +28,32 @@ def message(response):
 
 INLINE = {"source": "Inline", "inline": {"template": manifest()}}
 
+UNREADABLE = (
+    "cannot get Function input from *v1.RunFunctionRequest: cannot get function input *v1beta1.GoTemplate "
+    "from *v1.RunFunctionRequest: cannot unmarshal JSON from *structpb.Struct into *v1beta1.GoTemplate: "
+)
 INPUTS = [
     (
-        {"ttl": "soon"},
-        "cannot get Function input from *v1.RunFunctionRequest: cannot get function input "
-        "*v1beta1.GoTemplate from *v1.RunFunctionRequest: cannot unmarshal JSON from *structpb.Struct into "
-        "*v1beta1.GoTemplate: json: cannot unmarshal JSON string into Go value of type v1.Duration: "
-        'time: invalid duration "soon"',
+        {"ttl": 5},
+        f"{UNREADABLE}json: cannot unmarshal JSON number into Go value of type string",
+    ),
+    (
+        {"metadata": {"nope": 1}},
+        f'{UNREADABLE}json: cannot unmarshal Go value of type v1.ObjectMeta: unknown name "nope"',
+    ),
+    (
+        {"metadata": {"labels": {"a": 1}}},
+        f"{UNREADABLE}json: cannot unmarshal JSON number into Go value of type string",
+    ),
+    (
+        {"metadata": {"generation": 1.5}},
+        f"{UNREADABLE}json: cannot unmarshal JSON number into Go value of type int64: "
+        'cannot parse "1.5" as signed integer: invalid syntax',
+    ),
+    (
+        {"metadata": {"creationTimestamp": "now"}},
+        f"{UNREADABLE}json: cannot unmarshal JSON string into Go value of type v1.Time: "
+        'parsing time "now" as "2006-01-02T15:04:05Z07:00": cannot parse "now" as "2006"',
     ),
     ({"source": ""}, "invalid function input: source is required"),
     ({"source": "Web"}, "invalid function input: invalid source: Web"),
@@ -58,10 +77,7 @@ INPUTS = [
     ),
     (
         {"nope": 1},
-        "cannot get Function input from *v1.RunFunctionRequest: cannot get function input "
-        "*v1beta1.GoTemplate from *v1.RunFunctionRequest: cannot unmarshal JSON from *structpb.Struct into "
-        "*v1beta1.GoTemplate: "
-        'json: cannot unmarshal Go value of type v1beta1.GoTemplate: unknown name "nope"',
+        f'{UNREADABLE}json: cannot unmarshal Go value of type v1beta1.GoTemplate: unknown name "nope"',
     ),
 ]
 
@@ -84,6 +100,21 @@ def test_templates_can_come_from_the_environment():
     context = {"apiextensions.crossplane.io/environment": {"tpl": manifest("e")}}
     given = {"source": "Environment", "environment": {"key": "tpl"}}
     assert list(run(request(given, context)).desired.resources) == ["e"]
+
+
+def test_a_directory_is_read_in_the_order_of_names_and_not_when_it_is_hidden(tmp_path, monkeypatch):
+    for name in ("a", "m/x", ".h/y", "z"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(manifest(name))
+    monkeypatch.setenv("CROSSPLY_TEMPLATES", str(tmp_path))
+
+    def names(path):
+        given = {"source": "FileSystem", "fileSystem": {"dirPath": str(path)}}
+        return list(run(request(given)).desired.resources)
+
+    assert names(tmp_path) == ["a", "m/x", "z"]
+    assert names(f"{tmp_path}/m/") == ["m/x"]
+    assert names(tmp_path / ".h") == []
 
 
 def test_templates_are_read_only_below_the_allowed_directories(tmp_path, monkeypatch):

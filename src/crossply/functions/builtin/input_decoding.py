@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from crossply.compose.messages import Request
+from crossply.kinds.gostructs import json_kind
 from crossply.values import Object
 from crossply.values.goquote import quote
 
 Shape = Callable[[Any], Any]
 
 _UINT64_LIMIT = 2**64
+_INT64_LIMIT = 2**63
 _KINDS = {bool: "boolean", str: "string", int: "number", float: "number", dict: "object", list: "array"}
 
 
@@ -104,10 +106,37 @@ def uint64(value: Any) -> int:
         raise _mismatch(str(value), "uint64")
     whole = int(value)
     if whole != value or whole < 0:
-        raise _unsigned(value, "invalid syntax")
+        raise _not_parsed(value, "uint64", "unsigned", "invalid syntax")
     if whole >= _UINT64_LIMIT:
-        raise _unsigned(whole, "value out of range")
+        raise _not_parsed(whole, "uint64", "unsigned", "value out of range")
     return whole
+
+
+def int64(value: Any) -> int:
+    """A whole number that fits 64 bits."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _mismatch(value, "int64")
+    if value != value or abs(value) == float("inf"):
+        raise _mismatch(str(value), "int64")
+    whole = int(value)
+    if whole != value:
+        raise _not_parsed(value, "int64", "signed", "invalid syntax")
+    if not -_INT64_LIMIT <= whole < _INT64_LIMIT:
+        raise _not_parsed(whole, "int64", "signed", "value out of range")
+    return whole
+
+
+def time(value: Any) -> str:
+    """A moment."""
+    from crossply.schema.go_time import parse_problem
+
+    if isinstance(value, str):
+        problem = parse_problem(value, "2006-01-02T15:04:05Z07:00")
+    else:
+        problem = f"json: cannot unmarshal {json_kind(value)} into Go value of type string"
+    if problem:
+        raise InputError(f"{_mismatch(value, 'v1.Time')}: {problem}")
+    return str(value)
 
 
 def free_form(go_type: str) -> Shape:
@@ -121,11 +150,42 @@ def free_form(go_type: str) -> Shape:
     return read
 
 
-OBJECT: dict[str, Shape] = {
-    "apiVersion": text(),
-    "kind": text(),
-    "metadata": free_form("v1.ObjectMeta"),
-}
+_TEXTS = mapping("map[string]string", text(), "")
+_OWNER = struct(
+    "v1.OwnerReference",
+    {
+        **dict.fromkeys(("apiVersion", "kind", "name"), text()),
+        "uid": text("types.UID"),
+        "controller": boolean,
+        "blockOwnerDeletion": boolean,
+    },
+)
+_MANAGED_FIELDS = struct(
+    "v1.ManagedFieldsEntry",
+    {
+        **dict.fromkeys(("manager", "apiVersion", "fieldsType", "subresource"), text()),
+        "operation": text("v1.ManagedFieldsOperationType"),
+        "time": time,
+        "fieldsV1": lambda value: value,
+    },
+)
+_METADATA = struct(
+    "v1.ObjectMeta",
+    {
+        **dict.fromkeys(("name", "generateName", "namespace", "selfLink", "resourceVersion"), text()),
+        "uid": text("types.UID"),
+        "generation": int64,
+        "deletionGracePeriodSeconds": int64,
+        "creationTimestamp": time,
+        "deletionTimestamp": time,
+        "labels": _TEXTS,
+        "annotations": _TEXTS,
+        "finalizers": array("[]string", text(), ""),
+        "ownerReferences": array("[]v1.OwnerReference", _OWNER, {}),
+        "managedFields": array("[]v1.ManagedFieldsEntry", _MANAGED_FIELDS, {}),
+    },
+)
+OBJECT: dict[str, Shape] = {"apiVersion": text(), "kind": text(), "metadata": _METADATA}
 """The members of every input."""
 
 
@@ -134,8 +194,8 @@ def _mismatch(value: Any, go_type: str) -> InputError:
     return InputError(f"json: cannot unmarshal JSON {kind} into Go value of type {go_type}")
 
 
-def _unsigned(number: float, problem: str) -> InputError:
+def _not_parsed(number: float, go_type: str, kind: str, problem: str) -> InputError:
     return InputError(
-        "json: cannot unmarshal JSON number into Go value of type uint64: "
-        f'cannot parse "{number}" as unsigned integer: {problem}'
+        f"json: cannot unmarshal JSON number into Go value of type {go_type}: "
+        f'cannot parse "{number}" as {kind} integer: {problem}'
     )

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from crossply.compose.messages import (
     CAPABILITIES,
+    NO_STATE,
     SECOND,
     Condition,
     Request,
@@ -70,7 +71,7 @@ def read_request(value: Object) -> Request:
     """The request that an object describes; MessageError says what is wrong with it."""
     said = _REQUEST(value)
     meta = said.pop("meta", {})
-    observed = said.pop("observed", State())
+    observed = said.pop("observed", NO_STATE)
     capabilities = tuple(meta.get("capabilities", CAPABILITIES))
     return Request(observed, **said, capabilities=capabilities, tag=meta.get("tag"))
 

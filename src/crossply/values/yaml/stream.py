@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from yaml.error import YAMLError
@@ -94,12 +95,11 @@ def _read_carefully(data: bytes, strict: bool, max_nodes: int) -> tuple[Any, int
     return decode(compose(data, max_nodes), strict), data.count(b"\n") + 1
 
 
-def split(data: bytes, source: str) -> list[tuple[int, bytes]]:
+def split(data: bytes, source: str) -> Iterator[tuple[int, bytes]]:
     """The documents of a stream, each with its first line, not read yet.
 
     The stream is cut at separator lines; a separator with nothing before it stays part of its document.
     """
-    parts: list[tuple[int, bytes]] = []
     start, line = 0, 1
     separator = 0 if data.startswith(b"---") else data.find(b"\n---") + 1 or -1
     while separator >= 0:
@@ -108,12 +108,11 @@ def split(data: bytes, source: str) -> list[tuple[int, bytes]]:
         lines_before = data.count(b"\n", start, separator)
         _check_separator(data[separator + 3 : after], source, line + lines_before)
         if separator > start:
-            parts.append((line, data[start:separator]))
+            yield line, data[start:separator]
             start, line = after, line + lines_before + 1
         separator = data.find(b"\n---", after - 1) + 1 or -1
     if start < len(data):
-        parts.append((line, data[start:]))
-    return parts
+        yield line, data[start:]
 
 
 def _check_separator(rest: bytes, source: str, line: int) -> None:

@@ -8,14 +8,13 @@ from crossply.functions.builtin.go_templating.printing import printable, with_ve
 from crossply.functions.builtin.go_templating.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.values import (
     NO_VALUE,
-    NilList,
-    NilMap,
     Structure,
     Uint8,
     Uint32,
     Uint64,
     go_kind,
     go_type,
+    is_nil,
 )
 from crossply.values.goformat_scalars import PLAIN
 
@@ -110,7 +109,7 @@ def _is_nothing(value: Any) -> bool:
 
 
 def _is_nil(value: Any) -> bool:
-    return _is_nothing(value) or isinstance(value, NilMap | NilList)
+    return _is_nothing(value) or is_nil(value)
 
 
 def _incompatible(first: Any, second: Any) -> FunctionFailed:

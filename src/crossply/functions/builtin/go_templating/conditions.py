@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crossply.functions.builtin.go_templating.values import Int64, Structure
+from crossply.values.gojson import Members
+
+if TYPE_CHECKING:
+    from crossply.functions.builtin.go_templating.sprig.moments import Moment
 
 _RFC3339 = "2006-01-02T15:04:05Z07:00"
 _TEXTS = ("type", "status", "reason", "message")
@@ -37,27 +41,60 @@ def _is_condition(given: dict[str, Any]) -> bool:
 
 
 def _condition(given: dict[str, Any]) -> Structure:
+    texts = {key: given.get(key) or "" for key in _TEXTS}
+    moment = given.get("lastTransitionTime")
+    generation = Int64(given.get("observedGeneration") or 0)
     return Structure(
-        "v1.Condition",
+        "v2.Condition",
         {
-            "Type": given.get("type") or "",
-            "Status": given.get("status") or "",
-            "LastTransitionTime": _moment(given.get("lastTransitionTime") or ""),
-            "Reason": given.get("reason") or "",
-            "Message": given.get("message") or "",
-            "ObservedGeneration": Int64(given.get("observedGeneration") or 0),
+            "Type": texts["type"],
+            "Status": texts["status"],
+            "LastTransitionTime": _moment(moment or ""),
+            "Reason": texts["reason"],
+            "Message": texts["message"],
+            "ObservedGeneration": generation,
         },
+        json=_json(texts, moment, generation),
     )
+
+
+def _json(texts: dict[str, str], moment: str | None, generation: int) -> Members:
+    """The members in Go's order; a message and a generation that are empty are left out."""
+    members = Members(
+        type=texts["type"], status=texts["status"], lastTransitionTime=_in_utc(moment), reason=texts["reason"]
+    )
+    if texts["message"]:
+        members["message"] = texts["message"]
+    if generation:
+        members["observedGeneration"] = generation
+    return members
+
+
+@lru_cache(maxsize=1024)
+def _in_utc(text: str | None) -> str | None:
+    """A moment as Kubernetes writes it in JSON: null for the beginning of time."""
+    from crossply.functions.builtin.go_templating.sprig.layouts import shown
+    from crossply.functions.builtin.go_templating.sprig.moments import ZERO
+
+    moment = _read(text) if text else None
+    return None if moment is None or moment == ZERO else shown(moment, _RFC3339)
 
 
 @lru_cache(maxsize=1024)
 def _moment(text: str) -> Structure | None:
     """The moment of a text, or None; no text is the beginning of time. Conditions seldom change theirs."""
-    from crossply.functions.builtin.go_templating.sprig.layout_reading import UnreadableMoment, read
     from crossply.functions.builtin.go_templating.sprig.moments import ZERO
     from crossply.functions.builtin.go_templating.sprig.times import time_value
 
+    moment = _read(text) if text else ZERO
+    return None if moment is None else time_value(moment)
+
+
+def _read(text: str) -> Moment | None:
+    from crossply.functions.builtin.go_templating.sprig.layout_reading import UnreadableMoment, read
+    from crossply.functions.builtin.go_templating.sprig.moments import UTC
+
     try:
-        return time_value(read(_RFC3339, text) if text else ZERO)
+        return read(_RFC3339, text).within(UTC)
     except UnreadableMoment:
         return None

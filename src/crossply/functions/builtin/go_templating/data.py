@@ -1,7 +1,9 @@
 """What a template sees: the request as the JSON that protobuf makes of it.
 
-Keys are camelCase, bytes are base64, what is empty is left out, and whole numbers are int64: Kubernetes'
-JSON reader makes them so. Everything is new, so that a template may change its data without harm.
+Keys are camelCase, bytes are base64, and whole numbers are int64: Kubernetes' JSON reader makes them so.
+Messages are shown when they were sent, even when they are empty: a pipeline starts with an empty context and
+an empty desired state. Empty maps, lists and texts are left out. Everything is new, so that a template may
+change its data without harm.
 """
 
 from __future__ import annotations
@@ -10,12 +12,13 @@ from binascii import b2a_base64
 from collections.abc import Mapping
 from typing import Any
 
-from crossply.compose.messages import READY_FALSE, READY_TRUE, Request, Resource, State
+from crossply.compose.messages import NO_STATE, READY_FALSE, READY_TRUE, Request, Resource, State
 from crossply.functions.builtin.go_templating.values import Int64
 from crossply.values import Object
 
 _READY = {READY_TRUE: "READY_TRUE", READY_FALSE: "READY_FALSE"}
 _CAPABILITIES = {
+    0: "CAPABILITY_UNSPECIFIED",
     1: "CAPABILITY_CAPABILITIES",
     2: "CAPABILITY_REQUIRED_RESOURCES",
     3: "CAPABILITY_CREDENTIALS",
@@ -27,18 +30,21 @@ _INT64 = 2.0**63
 
 def data_of(request: Request) -> Object:
     """The request as a template's data."""
-    parts = {
-        "meta": _meta(request),
+    messages = {
         "observed": _state(request.observed),
         "desired": _state(request.desired),
         "input": view(request.input),
         "context": view(request.context),
+    }
+    maps = {
+        "meta": _meta(request),
         "extraResources": _groups(request.extra_resources),
         "credentials": _credentials(request.credentials),
         "requiredResources": _groups(request.required_resources),
         "requiredSchemas": _schemas(request.required_schemas),
     }
-    data: Object = {name: part for name, part in parts.items() if part}
+    data: Object = {name: message for name, message in messages.items() if message is not None}
+    data |= {name: entries for name, entries in maps.items() if entries}
     if "extraResources" not in data and "requiredResources" in data:
         data["extraResources"] = data["requiredResources"]
     return data
@@ -67,7 +73,9 @@ def _meta(request: Request) -> Object:
     return meta
 
 
-def _state(state: State) -> Object:
+def _state(state: State) -> Object | None:
+    if state is NO_STATE:
+        return None
     shown: Object = {}
     if state.composite is not None:
         shown["composite"] = _resource(state.composite)
@@ -80,8 +88,8 @@ def _resource(resource: Resource) -> Object:
     shown: Object = {"resource": view(resource.object)}
     if resource.connection_details:
         shown["connectionDetails"] = _encoded(resource.connection_details)
-    if resource.ready in _READY:
-        shown["ready"] = _READY[resource.ready]
+    if resource.ready:
+        shown["ready"] = _READY.get(resource.ready, Int64(resource.ready))
     return shown
 
 

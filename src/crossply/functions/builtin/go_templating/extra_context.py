@@ -5,20 +5,21 @@ from __future__ import annotations
 from binascii import b2a_base64
 from collections.abc import Mapping
 
-from crossply.compose.messages import Request, Resource
+from crossply.compose.messages import Resource
+from crossply.functions.builtin.go_templating.outcome import Outcome
 from crossply.values import Object
 
 CONTEXT_KEY = "apiextensions.crossplane.io/extra-resources"
 
 
-def with_extra_resources(request: Request, context: Object | None) -> Object | None:
+def with_extra_resources(outcome: Outcome) -> Object | None:
     """The context with what was fetched for this step, beside what was there for earlier ones."""
-    for groups in (request.extra_resources, request.required_resources):
+    for groups in (outcome.request.extra_resources, outcome.request.required_resources):
         if groups:
-            before = (request.context or {}).get(CONTEXT_KEY)
+            before = outcome.context_so_far.get(CONTEXT_KEY)
             merged = {**(before if isinstance(before, dict) else {}), **_shown(groups)}
-            context = {**(context or {}), CONTEXT_KEY: merged}
-    return context
+            outcome.context = {**(outcome.context or {}), CONTEXT_KEY: merged}
+    return outcome.context
 
 
 def _shown(groups: Mapping[str, tuple[Resource, ...]]) -> Object:

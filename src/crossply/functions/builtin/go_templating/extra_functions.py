@@ -6,7 +6,6 @@ from typing import Any
 
 from crossply.functions.builtin.go_templating.signatures import ANY, Function, FunctionFailed
 from crossply.functions.builtin.go_templating.values import ByteMap, NilList, NilMap, Structure
-from crossply.values.gobase64 import bad_offset, decode
 
 CONTEXT_KEY = "apiextensions.crossplane.io/extra-resources"
 _MAP = "map[string]interface {}"
@@ -79,10 +78,13 @@ def extra_resources_from_context(data: dict[str, Any], name: str) -> list[Any]:
 
 def credential_data(data: dict[str, Any], name: str) -> dict[str, bytes]:
     """The secret data of a credential of this step."""
-    given = _at(data, "credentials", name, "credentialData", "data")
-    if not isinstance(given, dict):
+    from crossply.functions.builtin.protojson import MessageError, read_request
+
+    try:
+        # The data is read as a request again: a template may have changed it into something else.
+        return ByteMap(read_request(data).credentials.get(name, {}))
+    except MessageError:
         return ByteMap()
-    return ByteMap((key, decode(text)) for key, text in given.items() if bad_offset(text) is None)
 
 
 def _at(value: Any, *keys: str) -> Any:

@@ -16,7 +16,7 @@ from crossply.compose.messages import (
 from crossply.functions.builtin.go_templating import extra_context, meta_kinds
 from crossply.functions.builtin.go_templating.data import data_of
 from crossply.functions.builtin.go_templating.errors import ExecError, OptionError, ParseError
-from crossply.functions.builtin.go_templating.input import Input, InputError, read_input
+from crossply.functions.builtin.go_templating.input import Input, InputError, read_input, ttl_of_composite
 from crossply.functions.builtin.go_templating.manifests import ManifestError, read_manifests
 from crossply.functions.builtin.go_templating.outcome import Outcome, OutcomeError
 from crossply.functions.builtin.go_templating.program import compile_text
@@ -44,7 +44,7 @@ def run(request: Request) -> Response:
         return fatal(request, f"cannot execute template: {error}", ttl=given.ttl)
     except ManifestError as error:
         return fatal(request, str(error), ttl=given.ttl)
-    return _answer(request, manifests, given.ttl)
+    return _answer(request, manifests, ttl_of_composite(request, given.ttl))
 
 
 def _rendered(request: Request, given: Input) -> str:
@@ -57,10 +57,10 @@ def _answer(request: Request, manifests: list[Object], ttl: int) -> Response:
     outcome = Outcome(request)
     try:
         for manifest in manifests:
-            if manifest.get("apiVersion") == meta_kinds.META_VERSION:
-                meta_kinds.apply(manifest, outcome)
-            else:
+            if manifest.get("apiVersion") != meta_kinds.META_VERSION or outcome.is_status(manifest):
                 outcome.add(manifest)
+            else:
+                meta_kinds.apply(manifest, outcome)
     except OutcomeError as error:
         result = Result(SEVERITY_FATAL, str(error), None, TARGET_COMPOSITE)
         conditions = tuple(outcome.conditions)
@@ -69,7 +69,7 @@ def _answer(request: Request, manifests: list[Object], ttl: int) -> Response:
         request,
         ttl=ttl,
         desired=outcome.desired(),
-        context=extra_context.with_extra_resources(request, outcome.context),
+        context=extra_context.with_extra_resources(outcome),
         conditions=tuple(outcome.conditions),
         requirements=outcome.requirements(),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from crossply.compose.messages import SECOND, Request
 from crossply.functions.builtin.input_decoding import OBJECT, InputError, array, decode, struct, text
@@ -13,16 +13,6 @@ __all__ = ["Input", "InputError", "read_input"]
 
 TTL_ANNOTATION = "gotemplating.fn.crossplane.io/ttl"
 DEFAULT_TTL = 60 * SECOND
-
-
-def _duration(value: Any) -> int:
-    given = text("v1.Duration")(value)
-    try:
-        return parse_duration(given)
-    except ValueError as error:
-        raise InputError(
-            f"json: cannot unmarshal JSON string into Go value of type v1.Duration: {error}"
-        ) from None
 
 
 _GO_TYPE = "v1beta1.GoTemplate"
@@ -38,7 +28,7 @@ _SHAPE = struct(
         ),
         "fileSystem": struct("v1beta1.TemplateSourceFileSystem", {"dirPath": text()}),
         "environment": struct("v1beta1.TemplateSourceEnvironment", {"key": text()}),
-        "ttl": _duration,
+        "ttl": text(),
         "options": array("[]string", text(), ""),
     },
 )
@@ -58,19 +48,27 @@ def read_input(request: Request) -> Input:
     fields = decode(request, _SHAPE, _GO_TYPE)
     delimiters = fields.get("delims", {})
     pair = (delimiters["left"], delimiters["right"]) if len(delimiters) == 2 else ("", "")
-    return Input(fields, pair, tuple(fields.get("options", ())), _ttl(request, fields))
+    ttl = _duration(fields.get("ttl", ""))
+    return Input(fields, pair, tuple(fields.get("options", ())), DEFAULT_TTL if ttl is None else ttl)
 
 
-def _ttl(request: Request, fields: Object) -> int:
-    """How long the answer may be reused. The XR has the last word, even when it makes no sense."""
-    ttl: int = fields.get("ttl", DEFAULT_TTL)
+def ttl_of_composite(request: Request, otherwise: int) -> int:
+    """How long the answer may be reused. The XR has the last word, even when it makes no sense: then 0.
+
+    Kubernetes reads a null annotation as an empty text, and no annotations at all where one is anything else.
+    """
     composite = request.observed.composite
     metadata = composite.object.get("metadata") if composite is not None else None
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
-    wanted = annotations.get(TTL_ANNOTATION) if isinstance(annotations, dict) else None
-    if not isinstance(wanted, str):
-        return ttl
+    if not isinstance(annotations, dict) or TTL_ANNOTATION not in annotations:
+        return otherwise
+    if not all(value is None or isinstance(value, str) for value in annotations.values()):
+        return otherwise
+    return _duration(annotations[TTL_ANNOTATION] or "") or 0
+
+
+def _duration(written: str) -> int | None:
     try:
-        return parse_duration(wanted)
+        return parse_duration(written)
     except ValueError:
-        return 0
+        return None

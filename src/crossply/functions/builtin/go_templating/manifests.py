@@ -6,15 +6,17 @@ give most documents again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+from crossply.compose.metadata import text_in
+from crossply.functions.builtin.go_templating.manifests_json import JsonStart, read_json_start
 from crossply.values import Object, yaml
 from crossply.values.gojson import dumps
-from crossply.values.goquote import quote
+from crossply.values.goquote import quote, utf8
 from crossply.values.structs import StructError, to_wire
-from crossply.values.yaml import LimitError, YamlError
+from crossply.values.yaml import SeparatorError, YamlError
+from crossply.values.yaml.stream import split
 
 RESOURCE_NAME = "gotemplating.fn.crossplane.io/composition-resource-name"
 
@@ -39,54 +41,54 @@ class ManifestError(Exception):
 
 def read_manifests(text: str) -> list[Object]:
     """The objects of a rendered text, as a function's response holds them; empty documents are left out."""
-    pieces = _json_values(text) if text.lstrip().startswith("{") else None
-    manifests: list[Object] = []
-    for number, piece in enumerate(pieces if pieces is not None else list(_pieces(text))):
-        try:
-            value = _value(piece) if len(piece) > _LARGE else _known_value(piece)
-        except YamlError as error:
-            raise ManifestError(_yaml_problem(error, text, piece, number, len(manifests))) from None
-        if value is not None:
-            manifests.append(_checked(value))
-        if len(manifests) > _MAX_MANIFESTS:
-            raise ManifestError(f"cannot decode manifest: more than {_MAX_MANIFESTS} documents")
+    start = _json_start(text)
+    manifests = [_checked(to_wire(value)) for value in start.values if value is not None]
+    if start.problem and not start.is_ambiguous:
+        raise ManifestError(f"cannot decode manifest: {start.problem}")
+    try:
+        for number, (_, piece) in enumerate(split(_bytes(start.rest), "")):
+            manifest = _read(piece, text, len(manifests), start.problem if number == 0 else "")
+            if manifest is not None:
+                manifests.append(manifest)
+            if len(manifests) > _MAX_MANIFESTS:
+                raise ManifestError(f"cannot decode manifest: more than {_MAX_MANIFESTS} documents")
+    except SeparatorError as error:
+        raise ManifestError(f"cannot decode manifest: {error}") from None
     return manifests
 
 
-def _json_values(text: str) -> list[str] | None:
-    """The values of a stream of JSON, which needs no separators; None when it is something else."""
-    import json
+def _json_start(text: str) -> JsonStart:
+    if not text.lstrip().startswith("{"):
+        return JsonStart([], text, "")
+    return read_json_start(text, _object_problem)
 
-    decoder = json.JSONDecoder()
-    pieces: list[str] = []
-    at = 0
+
+def _bytes(text: str) -> bytes:
+    """The text with the ends of lines as Kubernetes' reader makes them."""
+    data = utf8(text).replace(b"\r\n", b"\n")
+    return data if data.endswith(b"\n") or not data else data + b"\n"
+
+
+def _read(piece: bytes, text: str, before: int, problem: str) -> Object | None:
+    """The object of a document, None where it is empty; `problem` is reported when it is unreadable."""
     try:
-        while at < len(text):
-            _, end = decoder.raw_decode(text, at)
-            pieces.append(text[at:end])
-            at = end + len(text[end:]) - len(text[end:].lstrip())
-    except (ValueError, RecursionError):
+        value = _value(piece) if len(piece) > _LARGE else _known_value(piece)
+    except YamlError as error:
+        problem = problem or _yaml_problem(error, text, before)
+        raise ManifestError(f"cannot decode manifest: {problem}") from None
+    if value is None:
         return None
-    return pieces
+    wrong = _object_problem(value)
+    if wrong:
+        problem = problem or f"error unmarshaling JSON: while decoding JSON: {wrong}"
+        raise ManifestError(f"cannot decode manifest: {problem}")
+    return _checked(value)
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """Cut before each line that starts a document."""
-    start = 0
-    while True:
-        cut = text.find("\n---", start)
-        if cut < 0:
-            break
-        yield text[start : cut + 1]
-        start = cut + 1
-    yield text[start:]
-
-
-def _value(piece: str) -> Any:
+def _value(piece: bytes) -> Any:
     """The value of a document, numbers as doubles."""
-    documents = yaml.read_stream(piece)
     try:
-        return to_wire(documents[0].value) if documents else None
+        return to_wire(yaml.load(piece))
     except StructError as problem:
         raise YamlError(str(problem)) from None
 
@@ -95,16 +97,21 @@ _known_value = lru_cache(maxsize=2048)(_value)
 """`_value`, remembered: nobody may change what it returns."""
 
 
-def _checked(value: Any) -> Object:
-    """An object with a kind, and annotations that are strings."""
-    prefix = "cannot decode manifest: error unmarshaling JSON: while decoding JSON: "
+def _object_problem(value: Any) -> str:
+    """What Kubernetes says of a value that is no object with a kind; empty where it is one."""
+    if value is None:
+        return ""
     if not isinstance(value, dict):
         kind = _JSON_KINDS[type(value)]
-        raise ManifestError(
-            f"{prefix}json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}"
-        )
-    if not value.get("kind") or not isinstance(value["kind"], str):
-        raise ManifestError(f"{prefix}Object 'Kind' is missing in '{dumps(value)}'")
+        return f"json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}"
+    # An API version that cannot be split hides the kind.
+    if not text_in(value, "kind") or text_in(value, "apiVersion").count("/") > 1:
+        return f"Object 'Kind' is missing in '{dumps(value)}'"
+    return ""
+
+
+def _checked(value: Object) -> Object:
+    """An object whose annotations are strings."""
     problem = _annotation_problem(value)
     if problem:
         named = f"{_group_version_kind(value)} resource-name={_name_of(value)}"
@@ -168,32 +175,20 @@ def _group_version_kind(manifest: Object) -> str:
     return f"{group}/{version}, Kind={manifest['kind']}"
 
 
-def _yaml_problem(error: YamlError, text: str, piece: str, number: int, before: int) -> str:
+def _yaml_problem(error: YamlError, text: str, before: int) -> str:
     """What the published function says, with the place in the rendered text, and the line itself."""
-    if number and not isinstance(error, LimitError):
-        error = _again(piece.partition("\n")[2]) or error  # Go does not count the separator's line
     message = str(error)
-    prefix = "cannot decode manifest: error converting YAML to JSON: "
+    prefix = "error converting YAML to JSON: "
     line, _, problem = message.removeprefix("yaml: line ").partition(": ")
     lines = text.split("\n")
     if not message.startswith("yaml: line ") or not line.isdigit():
-        is_separator = message.startswith("invalid Yaml document separator")
-        return f"cannot decode manifest: {message}" if is_separator else prefix + message
+        return prefix + message
     at = _start_line(lines, before) + int(line)
     if not 0 < at <= len(lines):
         return prefix + message
     near = lines[at - 1].strip()
     near = near if len(near) <= _SHOWN else f"{near[:_SHOWN]}..."
-    place = f"yaml: line {at} (document {before + 1}, line {line}) near: '{near}': {problem}"
-    return prefix + place
-
-
-def _again(text: str) -> YamlError | None:
-    try:
-        yaml.read_stream(text)
-    except YamlError as error:
-        return error
-    return None
+    return f"{prefix}yaml: line {at} (document {before + 1}, line {line}) near: '{near}': {problem}"
 
 
 def _start_line(lines: list[str], documents: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from crossply.compose.messages import (
@@ -13,7 +15,19 @@ from crossply.compose.messages import (
     Condition,
     ResourceSelector,
 )
+from crossply.functions.builtin.go_templating.go_reading import (
+    Member,
+    Struct,
+    Unreadable,
+    int64,
+    read_map,
+    read_structs,
+    text,
+    texts,
+    time,
+)
 from crossply.functions.builtin.go_templating.outcome import Outcome, OutcomeError
+from crossply.kinds.gostructs import json_kind
 from crossply.values import Object
 from crossply.values.gobase64 import bad_offset, decode
 from crossply.values.goquote import quote
@@ -24,7 +38,28 @@ META_VERSION = "meta.gotemplating.fn.crossplane.io/v1alpha1"
 _OVERRIDE = MergeOptions(keep_map_values=False)
 _STATUS = {"True": STATUS_TRUE, "False": STATUS_FALSE}
 _SYSTEM_CONDITIONS = frozenset(("Ready", "Synced", "Healthy"))
-_JSON_KINDS = {str: "string", bool: "bool", float: "number", list: "array", dict: "object"}
+_CONDITION = Struct(
+    "main.TargetedCondition",
+    {
+        "type": Member(text("v2.ConditionType"), "Condition.type"),
+        "status": Member(text("v1.ConditionStatus"), "Condition.status"),
+        "lastTransitionTime": Member(time, "Condition.lastTransitionTime"),
+        "reason": Member(text("v2.ConditionReason"), "Condition.reason"),
+        "message": Member(text(), "Condition.message"),
+        "observedGeneration": Member(int64, "Condition.observedGeneration"),
+        "target": Member(text("main.CompositionTarget"), "target"),
+    },
+)
+_REQUIREMENT = Struct(
+    "main.ExtraResourcesRequirement",
+    {
+        "apiVersion": Member(text(), "apiVersion"),
+        "kind": Member(text(), "kind"),
+        "matchLabels": Member(texts, "matchLabels"),
+        "matchName": Member(text(), "matchName"),
+        "namespace": Member(text(), "namespace"),
+    },
+)
 
 
 def apply(manifest: Object, outcome: Outcome) -> None:
@@ -52,55 +87,53 @@ def _decoded(text: str) -> bytes:
 
 
 def _conditions(manifest: Object, outcome: Outcome) -> None:
-    story = "cannot get Conditions from input"
-    for given in _list_of_maps(_field(manifest, "conditions", story), "[]main.TargetedCondition", story):
-        condition = _condition(given, story)
-        if condition.type in _SYSTEM_CONDITIONS:
-            raise OutcomeError(
-                f"cannot set ClaimCondition type: {condition.type} is a reserved Crossplane Condition"
-            )
-        outcome.conditions.append(condition)
+    with _story("cannot get Conditions from input"):
+        given = read_structs(_list_at(manifest, "conditions"), _CONDITION)
+    for each in given:
+        kind = each.get("type", "")
+        if kind in _SYSTEM_CONDITIONS:
+            raise OutcomeError(f"cannot set ClaimCondition type: {kind} is a reserved Crossplane Condition")
+        outcome.conditions.append(_condition(each))
 
 
-def _condition(given: Object, story: str) -> Condition:
-    kind, status, reason, message, target = (
-        _text(given, key, "main.TargetedCondition", story)
-        for key in ("type", "status", "reason", "message", "target")
-    )
-    both = target == "CompositeAndClaim"
+def _condition(given: Object) -> Condition:
+    both = given.get("target") == "CompositeAndClaim"
     return Condition(
-        kind,
-        _STATUS.get(status, STATUS_UNKNOWN),
-        reason,
-        message or None,
+        given.get("type", ""),
+        _STATUS.get(given.get("status", ""), STATUS_UNKNOWN),
+        given.get("reason", ""),
+        given.get("message") or None,
         TARGET_COMPOSITE_AND_CLAIM if both else TARGET_COMPOSITE,
     )
 
 
 def _context(manifest: Object, outcome: Outcome) -> None:
-    story = "cannot get Contexts from input"
-    data = _map(_field(manifest, "data", story), "map[string]interface {}", story)
-    # Merged with what the request brought, also when an earlier manifest has set the key: so it is published.
-    merged = merge(outcome.request.context or {}, data, _OVERRIDE)
-    outcome.context = {**(outcome.context or {}), **merged}
+    with _story("cannot get Contexts from input"):
+        data = read_map(_field(manifest, "data"), "map[string]interface {}") or {}
+    merged = merge(outcome.context_so_far, data, _OVERRIDE)
+    if merged:
+        outcome.context = {**(outcome.context or {}), **merged}
 
 
 def _extra_resources(manifest: Object, outcome: Outcome) -> None:
-    story = "cannot get extra resources requirements"
-    go_type = "main.ExtraResourcesRequirement"
-    wanted = _map(_field(manifest, "requirements", story), "main.ExtraResourcesRequirements", story)
-    for name in sorted(wanted):
-        given = _map(wanted[name], go_type, story)
-        if name in outcome.selectors:
+    with _story("cannot get extra resources requirements"):
+        wanted = read_map(_field(manifest, "requirements"), "main.ExtraResourcesRequirements") or {}
+        names = sorted(wanted)
+        given = read_structs([wanted[name] for name in names], _REQUIREMENT)
+    for name, each in zip(names, given, strict=True):
+        if name in outcome.extra_selectors:
             raise OutcomeError(f"duplicate extra resource key {quote(name)}")
-        version, kind, match_name, namespace = (
-            _text(given, key, go_type, story) for key in ("apiVersion", "kind", "matchName", "namespace")
-        )
-        labels = _map(given.get("matchLabels"), "map[string]string", story)
-        selector = ResourceSelector(version, kind, match_labels=labels)
-        if match_name:
-            selector = ResourceSelector(version, kind, match_name, namespace=namespace or None)
-        outcome.selectors[name] = selector
+        outcome.selectors[name] = _selector(each)
+        if not each.get("namespace"):
+            outcome.extra_selectors[name] = outcome.selectors[name]
+
+
+def _selector(given: Object) -> ResourceSelector:
+    """A selector; a namespace counts only beside a name."""
+    kind = given.get("apiVersion", ""), given.get("kind", "")
+    if not given.get("matchName"):
+        return ResourceSelector(*kind, match_labels=given.get("matchLabels", {}))
+    return ResourceSelector(*kind, given["matchName"], namespace=given.get("namespace") or None)
 
 
 _KINDS = {
@@ -111,41 +144,29 @@ _KINDS = {
 }
 
 
-def _field(manifest: Object, key: str, story: str) -> Any:
+@contextmanager
+def _story(purpose: str) -> Iterator[None]:
+    try:
+        yield
+    except Unreadable as problem:
+        raise OutcomeError(f"{purpose}: {problem}") from None
+    except NoSuchField as problem:
+        raise OutcomeError(f"{purpose}: {problem}: no such field") from None
+
+
+class NoSuchField(Exception):
+    """A manifest lacks the one field that its kind is about."""
+
+
+def _field(manifest: Object, key: str) -> Any:
     if key not in manifest:
-        raise OutcomeError(f"{story}: {key}: no such field")
+        raise NoSuchField(key)
     return manifest[key]
 
 
-def _map(value: Any, go_type: str, story: str) -> Object:
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise _mismatch(value, go_type, story)
-    return value
-
-
-def _list_of_maps(value: Any, go_type: str, story: str) -> list[Object]:
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise _mismatch(value, go_type, story)
-    return [_map(each, go_type.removeprefix("[]"), story) for each in value]
-
-
-def _text(given: Object, key: str, go_type: str, story: str) -> str:
-    value = given.get(key)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        kind = _JSON_KINDS[type(value)]
-        raise OutcomeError(
-            f"{story}: json: cannot unmarshal {kind} into Go struct field "
-            f"{go_type.rpartition('.')[2]}.{key} of type string"
-        )
-    return value
-
-
-def _mismatch(value: Any, go_type: str, story: str) -> OutcomeError:
-    kind = _JSON_KINDS[type(value)]
-    return OutcomeError(f"{story}: json: cannot unmarshal {kind} into Go value of type {go_type}")
+def _list_at(manifest: Object, key: str) -> list[Any]:
+    value = _field(manifest, key)
+    if value is not None and not isinstance(value, list):
+        kind = json_kind(value)
+        raise Unreadable(f"json: cannot unmarshal {kind} into Go value of type []{_CONDITION.go_type}")
+    return value or []

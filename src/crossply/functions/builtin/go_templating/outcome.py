@@ -17,6 +17,8 @@ from crossply.compose.messages import (
     ResourceSelector,
     State,
 )
+from crossply.compose.metadata import text_in
+from crossply.functions.builtin.go_templating.go_reading import Unreadable, read_map
 from crossply.functions.builtin.go_templating.manifests import RESOURCE_NAME, annotations_of
 from crossply.values import Object
 from crossply.values.goquote import quote
@@ -26,7 +28,6 @@ READY = "gotemplating.fn.crossplane.io/ready"
 
 _READY = {"True": READY_TRUE, "False": READY_FALSE, "Unspecified": READY_UNSPECIFIED}
 _OVERRIDE = MergeOptions(keep_map_values=False)
-_JSON_KINDS = {str: "string", bool: "bool", float: "number", list: "array"}
 _NOTHING = Resource({})
 
 
@@ -37,29 +38,56 @@ class OutcomeError(Exception):
 class Outcome:
     """The answer while it is being made."""
 
-    __slots__ = ("conditions", "context", "details", "ready", "request", "resources", "selectors", "xr")
+    __slots__ = (
+        "conditions",
+        "context",
+        "details",
+        "extra_selectors",
+        "ready",
+        "request",
+        "resources",
+        "selectors",
+        "xr",
+    )
 
     def __init__(self, request: Request) -> None:
         given = request.desired.composite or _NOTHING
         self.request = request
         self.xr: Object = given.object
-        self.ready = given.ready
+        # What earlier steps said about the readiness of the XR is not passed on: so it is published.
+        self.ready = READY_UNSPECIFIED
         self.details = dict(given.connection_details)
         self.resources = {name: _wanted(each) for name, each in request.desired.resources.items()}
         self.context = request.context
         self.conditions: list[Condition] = []
         self.selectors: dict[str, ResourceSelector] = {}
+        self.extra_selectors: dict[str, ResourceSelector] = {}
+        """Those that engines which only know the old field can serve: without a namespace."""
+
+    @property
+    def context_so_far(self) -> Object:
+        """What a manifest's context is merged with.
+
+        The published function sees its own additions only when the request came with a context.
+        """
+        return (self.context or {}) if self.request.context else {}
+
+    def is_status(self, manifest: Object) -> bool:
+        """Whether a manifest is the status of the XR."""
+        if RESOURCE_NAME in annotations_of(manifest):
+            return False
+        xr = (self.request.observed.composite or _NOTHING).object
+        return all(text_in(manifest, key) == text_in(xr, key) for key in ("apiVersion", "kind"))
 
     def add(self, manifest: Object) -> None:
         """Take a manifest that is not of the meta group."""
         annotations = annotations_of(manifest)
-        name = annotations.get(RESOURCE_NAME)
-        if name is None and _is_same_kind(manifest, self.request):
-            self._merge_status(manifest)
-            if READY in annotations:
-                self.ready = ready_of(annotations)
-            return
         ready = ready_of(annotations)
+        if self.is_status(manifest):
+            self._merge_status(manifest)
+            self.ready = ready if READY in annotations else self.ready
+            return
+        name = annotations.get(RESOURCE_NAME)
         if name is None:
             kind = quote(manifest["kind"])
             raise OutcomeError(f"{kind} template is missing required {quote(RESOURCE_NAME)} annotation")
@@ -68,7 +96,11 @@ class Outcome:
     def _merge_status(self, manifest: Object) -> None:
         existing = _map_at(self.xr, "status", "cannot get desired composite status")
         added = _map_at(manifest, "status", "cannot get templated composite status")
-        self.xr = {**self.xr, "status": merge(existing, added, _OVERRIDE)}
+        if "status" not in self.xr and "status" not in manifest:
+            return
+        is_null = existing is None and added is None and "status" in self.xr and "status" in manifest
+        status = None if is_null else merge(existing or {}, added or {}, _OVERRIDE)
+        self.xr = {**self.xr, "status": status}
 
     def desired(self) -> State:
         """The desired state."""
@@ -78,13 +110,15 @@ class Outcome:
         """What the engine should fetch; engines that know only the old field find there what it can say."""
         if not self.selectors:
             return None
-        old = {name: each for name, each in self.selectors.items() if not each.namespace}
-        return Requirements(resources=self.selectors, extra_resources=old)
+        return Requirements(resources=self.selectors, extra_resources=self.extra_selectors)
 
 
 def _wanted(resource: Resource) -> Resource:
     """A resource that an earlier step wants; connection details are none of its business and are dropped."""
-    return resource._replace(connection_details={}) if resource.connection_details else resource
+    ready = resource.ready if resource.ready in (READY_TRUE, READY_FALSE) else READY_UNSPECIFIED
+    if resource.connection_details or ready != resource.ready:
+        return resource._replace(connection_details={}, ready=ready)
+    return resource
 
 
 def ready_of(annotations: Object) -> int:
@@ -98,11 +132,6 @@ def ready_of(annotations: Object) -> int:
     return _READY[value]
 
 
-def _is_same_kind(manifest: Object, request: Request) -> bool:
-    xr = (request.observed.composite or _NOTHING).object
-    return all((manifest.get(key) or "") == (xr.get(key) or "") for key in ("apiVersion", "kind"))
-
-
 def _without_marks(manifest: Object) -> Object:
     """The manifest without the annotations that were for this function."""
     metadata = manifest["metadata"]
@@ -110,13 +139,8 @@ def _without_marks(manifest: Object) -> Object:
     return {**manifest, "metadata": {**metadata, "annotations": kept}}
 
 
-def _map_at(obj: Object, key: str, story: str) -> Object:
-    value = obj.get(key)
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        kind = _JSON_KINDS[type(value)]
-        raise OutcomeError(
-            f"{story}: json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}"
-        )
-    return value
+def _map_at(obj: Object, key: str, story: str) -> Object | None:
+    try:
+        return read_map(obj.get(key), "map[string]interface {}")
+    except Unreadable as problem:
+        raise OutcomeError(f"{story}: {problem}") from None

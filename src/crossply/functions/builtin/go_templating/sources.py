@@ -126,12 +126,13 @@ def _is_below(path: str, allowed: list[str]) -> bool:
 
 
 def _files(path: str) -> Iterator[str]:
-    """Files that are not hidden; hidden directories and links to directories are passed over."""
+    """Files that are not hidden, by name; hidden directories and links to directories are passed over."""
+    if os.path.basename(path.rstrip("/")).startswith("."):
+        return
     if not os.path.isdir(path):
         yield path
         return
-    for folder, folders, files in os.walk(path):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            if not name.startswith("."):
-                yield os.path.join(folder, name)
+    for name in sorted(os.listdir(path)):
+        inner = os.path.join(path, name)
+        if not (os.path.islink(inner) and os.path.isdir(inner)):
+            yield from _files(inner)

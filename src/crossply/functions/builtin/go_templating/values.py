@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from crossply.functions.builtin.go_templating.signatures import Function
+    from crossply.values.gojson import Members
 
 
 class Int64(int):
@@ -108,7 +109,7 @@ class StringMap(dict[str, str]):
 
 
 class ByteMap(dict[str, bytes]):
-    """Go's map[string][]byte."""
+    """Go's map[string][]byte, nil when it is empty: that is how protobuf reads a map without entries."""
 
     __slots__ = ()
     go_type: ClassVar[str] = "map[string][]uint8"
@@ -135,10 +136,11 @@ class Structure:
     """A Go struct, or a pointer to one: fields and methods by name, a text for printing, nothing else.
 
     A template reaches `fields` and `methods` only; a method's Function takes no receiver. `plain` is what
-    Go's Print writes for the value; `fields` are printed when it is None.
+    Go's Print writes for the value; `fields` are printed when it is None. `json` is what Go's JSON writes for
+    a struct whose fields have names for it.
     """
 
-    __slots__ = ("_plain", "fields", "go_kind", "go_type", "methods", "value")
+    __slots__ = ("_plain", "fields", "go_kind", "go_type", "json", "methods", "value")
 
     def __init__(
         self,
@@ -147,12 +149,14 @@ class Structure:
         methods: Mapping[str, Function] | None = None,
         plain: Callable[[], str] | None = None,
         value: Any = None,
+        json: Members | None = None,
     ) -> None:
         self.go_type = go_type
         self.go_kind = "ptr" if go_type.startswith("*") else "struct"
         self.fields = fields
         self.methods = methods or {}
         self._plain = plain
+        self.json = json
         self.value = value
         """What the functions that made it want to find again, such as a moment; no template can see it."""
 
@@ -165,6 +169,11 @@ class Structure:
 
     def __str__(self) -> str:
         return self.plain()
+
+
+def is_nil(value: Any) -> bool:
+    """Whether a value is a nil map or slice."""
+    return isinstance(value, NilMap | NilList) or (isinstance(value, ByteMap) and not value)
 
 
 class _NoValue:

@@ -88,9 +88,7 @@ def _finished(request: Request, run: Run, plan: Plan) -> Response:
 
 def _stopped(request: Request, results: list[Result], message: str) -> Response:
     last = Result(SEVERITY_FATAL, message, None, TARGET_COMPOSITE)
-    # Nobody asked for anything yet: then the answer says nothing about it either.
-    desired = None if request.desired == State() else request.desired
-    return respond(request, desired=desired, results=(*results, last))
+    return respond(request, results=(*results, last))
 
 
 def _patch_environment(run: Run, plan: Plan) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 from crossply.functions.builtin.go_templating.limits import MAX_ITEMS, TooLarge, check_size
 from crossply.functions.builtin.go_templating.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.sprig.strings import NilStrings
-from crossply.functions.builtin.go_templating.values import NilList, NilMap, Structure, go_type
-from crossply.values.gojson import JsonError, dumps, loads
+from crossply.functions.builtin.go_templating.values import Structure, go_type, is_nil
+from crossply.values.gojson import JsonError, Members, dumps, loads
 
 _RFC3339 = "2006-01-02T15:04:05.999999999Z07:00"
 _TOO_LARGE = "value is too large for JSON"
@@ -137,7 +137,7 @@ class _Conversion:
             self._length += len(value)
             check_size(self._length)
             return value
-        if isinstance(value, NilList | NilMap | NilStrings):
+        if is_nil(value) or isinstance(value, NilStrings):
             return None
         if isinstance(value, dict | list):
             return self._container(value)
@@ -148,7 +148,8 @@ class _Conversion:
             raise FunctionFailed(f"json: unsupported value: encountered a cycle via {go_type(value)}")
         self._open.add(id(value))
         if isinstance(value, dict):
-            copied: Any = {key: self.plain(item) for key, item in value.items()}
+            kind = Members if isinstance(value, Members) else dict
+            copied: Any = kind((key, self.plain(item)) for key, item in value.items())
         else:
             copied = [self.plain(item) for item in value]
         self._open.discard(id(value))
@@ -160,6 +161,8 @@ def _content(value: Structure) -> Any:
     from crossply.functions.builtin.go_templating.sprig.moments import Moment
     from crossply.values.semver import Version
 
+    if value.json is not None:
+        return value.json
     if isinstance(value.value, Moment):
         return shown(value.value, _RFC3339)
     return str(value.value) if isinstance(value.value, Version) else dict(value.fields)

@@ -1,0 +1,64 @@
+"""Rendered text that starts as JSON, read value by value as Kubernetes' decoder does.
+
+Values of JSON need no separator. The decoder reads JSON until something is none, or is no object with a
+kind. After at most one value it takes the rest for YAML; the complaint about JSON is what is reported when
+the first document of that is unreadable too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+_SPACES_OF_A_LINE = re.compile(r"[^\S\n]*\n?")
+_ENDED = "unexpected end of JSON input"
+
+
+class JsonStart(NamedTuple):
+    """The values that were read as JSON, the text after them, and why it is not JSON."""
+
+    values: list[Any]
+    rest: str
+    problem: str
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether the rest may still be YAML."""
+        return len(self.values) < 2
+
+
+def read_json_start(text: str, problem_of: Callable[[Any], str]) -> JsonStart:
+    """Read a text until it ends or is not JSON; `problem_of` says what is wrong with a value, if anything."""
+    import json
+
+    decoder = json.JSONDecoder()
+    values: list[Any] = []
+    consumed = 0
+    while True:
+        start = len(text) - len(text[consumed:].lstrip())
+        if start == len(text):
+            return JsonStart(values, "", "")
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            problem = _syntax_problem(text, start, is_ambiguous=len(values) < 2)
+            break
+        problem = problem_of(value)
+        if problem:
+            break
+        values.append(value)
+        consumed = end
+    spaces = _SPACES_OF_A_LINE.match(text, consumed)
+    return JsonStart(values, text[spaces.end() if spaces else consumed :], problem)
+
+
+def _syntax_problem(text: str, start: int, *, is_ambiguous: bool) -> str:
+    from crossply.values.gojson_errors import first_problem
+    from crossply.values.goquote import utf8
+
+    problem, read = first_problem(text[start:])
+    if problem == _ENDED:
+        return "unexpected EOF"
+    offset = len(utf8(text[:start])) + read
+    return f"json: offset {offset}: {problem}" if is_ambiguous else problem
