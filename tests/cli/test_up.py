@@ -19,6 +19,7 @@ from crossply.cli.data_directory import kept_port
 from crossply.cli.detach import detached_words
 from crossply.cli.parser import Parsed, parse
 from crossply.cli.up import COMMAND
+from crossply.cli.up_lock import running
 
 pytestmark = pytest.mark.xdist_group("up")
 
@@ -192,6 +193,23 @@ def test_an_api_server_whose_objects_are_lost_is_not_replaced_by_an_empty_one(pl
     eventually(lambda: not process.is_alive())
     assert "the API server ended with signal 9, and its objects were in memory only" in plane.log
     assert plane.down() == "not running\n"
+
+
+def test_one_that_hangs_while_it_starts_can_be_stopped(plane):
+    plane.data.mkdir(mode=0o700)
+    os.mkfifo(plane.data / "admin.token")  # its API server waits for somebody who writes to it
+    with subprocess.Popen([CROSSPLY, "up", "--data", str(plane.data)], stdout=subprocess.PIPE) as process:
+        eventually(lambda: running(str(plane.data)) is not None)
+        eventually(lambda: _has_api_server(plane))
+        server = plane.api_server
+        assert plane.down() == "stopped\n"
+        assert process.wait(PATIENCE) in (0, -15)
+    assert not server.is_alive()
+
+
+def _has_api_server(plane) -> bool:
+    words = ["pgrep", "-P", str(plane.process.pid), "-f", "crossply.cli apiserver"]
+    return subprocess.run(words, capture_output=True, check=False).returncode == 0
 
 
 def test_modules_of_the_working_directory_are_not_imported(plane, tmp_path):

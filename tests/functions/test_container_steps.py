@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import subprocess
+from concurrent import futures
 
 import grpc
 import pytest
@@ -199,6 +200,39 @@ def test_a_runner_that_is_not_there_is_named(registry, steps, tmp_path):
     endpoint = f"unix:{tmp_path}/nobody.sock"
     told = refusal(lambda: steps(step("image", runner={"endpoint": endpoint}), REQUEST, 5.0))
     assert told.endswith(f"no runner answers at {endpoint}")
+
+
+class Listener(grpc.GenericRpcHandler):
+    """Somebody who notes what a runner is asked, and runs nothing."""
+
+    def __init__(self):
+        self.heard = []
+
+    def service(self, details):
+        return grpc.unary_unary_rpc_method_handler(self.answer)
+
+    def answer(self, data, context):
+        self.heard.append(messages.RunFunctionRequest.FromString(data))
+        context.abort(grpc.StatusCode.INTERNAL, "heard")
+
+
+def test_only_pull_secrets_are_sent_to_a_runner_that_a_composition_names(store, tmp_path):
+    """Who writes Compositions does not get the logins of who runs the control plane."""
+    listener, endpoint = Listener(), f"unix:{tmp_path}/listener.sock"
+    server = grpc.server(futures.ThreadPoolExecutor(1), handlers=[listener])
+    server.add_insecure_port(endpoint)
+    server.start()
+    steps = ContainerSteps(store, peers.logins("registry.example.org", "operator:secret"))
+    wanted = step("registry.example.org/private:v1", runner={"endpoint": endpoint})
+    named = json.dumps(peers.logins("registry.example.org", "ada:named").content).encode()
+    request = Request(REQUEST.observed, REQUEST.desired, credentials={"pull": {".dockerconfigjson": named}})
+    try:
+        for each in (REQUEST, request):
+            refusal(lambda each=each: steps(wanted, each, 10.0))
+    finally:
+        server.stop(None)
+    sent = [each.image_pull_config.auth for each in listener.heard]
+    assert [(auth.username, auth.password) for auth in sent] == [("", ""), ("ada", "named")]
 
 
 @contextlib.contextmanager

@@ -278,6 +278,33 @@ def test_closing_ends_what_the_process_started_too(tmp_path):
     raise AssertionError("the child outlived its function")
 
 
+KILLED = """
+import sys
+from function_peers import REQUEST
+from crossply.functions.process import LocalProcess
+runner = LocalProcess("f", sys.argv[1])
+runner(REQUEST, 60.0)
+print(runner._started._process.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_local_process_ends_when_we_are_killed():
+    command = [sys.executable, "-c", KILLED, f"{SERVE} --address {{address}}"]
+    here = {**os.environ, "PYTHONPATH": os.path.dirname(__file__)}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=here
+    ) as parent:
+        process = int(parent.stdout.readline())
+        assert alive(process)
+        parent.kill()
+    for _ in range(500):
+        if not alive(process):
+            return
+        time.sleep(0.02)
+    raise AssertionError("the function outlived us")
+
+
 def alive(process):
     try:
         with open(f"/proc/{process}/stat") as stat:

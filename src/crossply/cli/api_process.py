@@ -10,6 +10,7 @@ import logging
 import socket
 import sys
 import time
+from contextlib import suppress
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -45,6 +46,7 @@ class ApiProcess:
         self._settings = settings
         self._process: asyncio.subprocess.Process | None = None
         self._since = 0.0
+        self._answers = False
         self.port = 0
 
     async def start(self) -> None:
@@ -54,7 +56,7 @@ class ApiProcess:
         words = ["--data", settings.data, "--listen", f"{host}:{self.port or port}", "--stop-with-parent"]
         if settings.in_memory:
             words.append("--in-memory")
-        self._since = time.monotonic()
+        self._since, self._answers = time.monotonic(), False
         # -P: modules of the working directory do not stand in for ours. Standard input ends when we do.
         # Ctrl-C reaches the whole group; the server has a session of its own and is stopped last.
         self._process = process = await asyncio.create_subprocess_exec(
@@ -68,6 +70,7 @@ class ApiProcess:
         word, _, url = (await process.stdout.readline()).decode().partition(" ")
         if word != "ready:":
             raise StartFailed(f"the API server did not start ({_how(await process.wait())})")
+        self._answers = True
         self.port = urlsplit(url.strip()).port or 0
 
     async def run(self) -> None:
@@ -96,13 +99,15 @@ class ApiProcess:
         process = self._process
         if process is None or process.returncode is not None:
             return
-        process.terminate()
-        try:
-            async with asyncio.timeout(_STOP_SECONDS):
-                await process.wait()
-        except TimeoutError:
+        if self._answers:
+            process.terminate()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_STOP_SECONDS):
+                    await process.wait()
+        # One that does not answer yet has nothing to finish, and may hang.
+        with suppress(ProcessLookupError):
             process.kill()
-            await process.wait()
+        await process.wait()
 
 
 def choose_listen(invocation: Invocation, data: str) -> str:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from crossply.apiserver.assembly import Settings
 
+_ORPHAN_SECONDS = 30.0
+"""How long a server may take to stop whose parent is gone; requests under way have 25."""
 DEFAULT_LISTEN = "127.0.0.1:6443"
 _LEVELS = {"metadata": "METADATA", "request": "REQUEST", "request-response": "REQUEST_RESPONSE"}
 
@@ -79,18 +81,25 @@ async def _serve(invocation: Invocation, settings: Settings) -> None:
 
 
 def _stop_with_parent(stopped: Event) -> None:
-    """Stop when standard input ends: only the process that started us has its other end."""
+    """Stop when standard input ends: only the process that started us has its other end.
+
+    A thread waits for that, so that a server that hangs ends, too.
+    """
     import asyncio
     import sys
+    import threading
+    import time
 
     loop, parent = asyncio.get_running_loop(), sys.stdin.fileno()
 
-    def look() -> None:
-        if not os.read(parent, 4096):
-            loop.remove_reader(parent)
-            stopped.set()
+    def wait() -> None:
+        while os.read(parent, 4096):
+            pass
+        loop.call_soon_threadsafe(stopped.set)
+        time.sleep(_ORPHAN_SECONDS)
+        os._exit(1)
 
-    loop.add_reader(parent, look)
+    threading.Thread(target=wait, name="parent", daemon=True).start()
 
 
 def _listen(text: str) -> tuple[str, int]:

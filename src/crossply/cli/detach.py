@@ -50,7 +50,11 @@ def start_detached(invocation: Invocation) -> str:
             start_new_session=True,
         )
         os.close(writing)
-        _wait_until_ready(process, ready.fileno(), log)
+        try:
+            _wait_until_ready(process, ready.fileno(), log)
+        except KeyboardInterrupt:
+            process.terminate()
+            raise
     return ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 
 from crossply.cli.observing import reachable_host
@@ -40,6 +40,22 @@ def stop_requested() -> Event:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop, number)
     return stopped
+
+
+async def unless_stopped(stopped: Event, work: Coroutine[object, object, None]) -> bool:
+    """Do some work to its end, unless it is stopped before; tells whether it is done."""
+    import asyncio
+
+    task, stop = asyncio.ensure_future(work), asyncio.ensure_future(stopped.wait())
+    try:
+        await asyncio.wait({task, stop}, return_when="FIRST_COMPLETED")
+        if task.done():
+            task.result()
+        return task.done()
+    finally:
+        for each in (task, stop):
+            each.cancel()
+        await asyncio.gather(task, stop, return_exceptions=True)
 
 
 async def run_plane(

@@ -12,7 +12,7 @@ from crossply.cli.data_directory import data_flag, open_data_directory
 from crossply.cli.host_access_flags import HOST_ACCESS_FLAGS, host_access
 from crossply.cli.observing import HERE_ONLY, LOG_FORMAT, LOOPBACK, debug_flag, metrics_port, observed
 from crossply.cli.package_flags import TRUST_FLAGS, local_package_settings
-from crossply.cli.serving import run_plane, stop_requested
+from crossply.cli.serving import run_plane, stop_requested, unless_stopped
 from crossply.cli.spec import Command, Flag, Invocation
 from crossply.cli.work_flags import CONTROLLED_ROLLOUT, FUNCTION_TIMEOUT, OPERATIONS
 
@@ -65,7 +65,8 @@ async def _serve(invocation: Invocation, options: Options, lock: int) -> None:
     invocation.stderr.write("crossply: starting the API server ...\n")
     server = ApiProcess(ApiSettings(data, choose_listen(invocation, data), invocation["in-memory"], lock))
     try:
-        await server.start()
+        if not await unless_stopped(stopped, server.start()):
+            return
         keep_chosen_port(invocation, data, server.port)
         config = load_config(os.path.join(data, "kubeconfig"))
         async with observed(invocation, LOOPBACK), Client(config) as client:

@@ -26,7 +26,7 @@ class ContainerSteps:
     """Runs container functions; those of one control plane, or of one command."""
 
     def __init__(self, store: Store, logins: Keychain | None = None, trust: Trust | None = None) -> None:
-        """`logins` are used besides the pull secrets that a function names."""
+        """`logins` are used besides the pull secrets that a function names, and only here."""
         self._runs = ImageRuns(store, trust=trust)
         self._logins = logins
 
@@ -35,7 +35,9 @@ class ContainerSteps:
         container = step.container
         assert container is not None
         carried = carried_by(request, container.templates)
-        wanted = _wanted(container, keychain_of(request.credentials, self._logins))
+        # A Composition may name any address: our own logins are not sent there, only named pull secrets.
+        others = self._logins if container.endpoint == DEFAULT_ENDPOINT else None
+        wanted = _wanted(container, keychain_of(request.credentials, others))
         try:
             written = self._run(container, wanted, write(request, container.config, carried), timeout)
             return read(written, request, carried, step.name)

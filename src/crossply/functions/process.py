@@ -20,6 +20,7 @@ from collections import deque
 
 from crossply.compose.messages import Request, Response
 from crossply.functions.failures import FunctionCrashed, FunctionTimedOut, FunctionUnavailable
+from crossply.functions.lifeline import Lifeline
 from crossply.functions.remote import Remote
 from crossply.functions.source_files import SourceFiles
 
@@ -112,6 +113,7 @@ class _Started:
         self._over = False
         target = f"unix:{self._socket}" if self._socket else f"127.0.0.1:{self._port}"
         self.remote = Remote(name, target)
+        self._lifeline = Lifeline()
         self._process = self._start(command, target)
         self.files = SourceFiles(shlex.split(command), time.monotonic)
         self._reader = threading.Thread(target=self._keep_what_it_writes, daemon=True)
@@ -122,16 +124,7 @@ class _Started:
         for place, value in places.items():
             command = command.replace(place, value)
         try:
-            return subprocess.Popen(
-                shlex.split(command),
-                env={**os.environ, ADDRESS_VARIABLE: target},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                start_new_session=True,  # so that stopping it stops what it started too
-            )
+            return self._lifeline.start(shlex.split(command), {**os.environ, ADDRESS_VARIABLE: target})
         except (OSError, ValueError) as problem:
             self._directory.cleanup()
             said = f'cannot run Function "{self._name}": cannot start {command!r}: {problem}'
@@ -189,6 +182,7 @@ class _Started:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_GRACE)
         self._signal(9)  # also reaches children that outlived their parent
+        self._lifeline.cut()
         self._process.wait()
         self._reader.join(_GRACE)
         self._directory.cleanup()
