@@ -14,7 +14,7 @@ from crossply.compose.asks import Work
 from crossply.compose.collection import Deletion, collect
 from crossply.compose.composed import Composed, build_composed
 from crossply.compose.events import Event, StatusCondition
-from crossply.compose.messages import READY_FALSE, READY_TRUE, Requirements, Resource, Snapshot
+from crossply.compose.messages import READY_FALSE, READY_TRUE, Requirements, Resource, ResourceRef, Snapshot
 from crossply.compose.metadata import owner_from
 from crossply.compose.observed import Observed, as_state
 from crossply.compose.pipeline import Told, run_pipeline
@@ -53,6 +53,8 @@ class Outcome(NamedTuple):
     events: tuple[Event, ...]
     conditions: tuple[StatusCondition, ...]
     requirements: Mapping[str, Requirements]
+    watched: tuple[ResourceRef, ...] = ()
+    """The resources that functions want watched, without doubles and in a fixed order."""
 
 
 def compose(job: Job, told: Told) -> Work[Outcome]:
@@ -76,4 +78,10 @@ def compose(job: Job, told: Told) -> Work[Outcome]:
         events=tuple(told.events),
         conditions=tuple(told.conditions),
         requirements=told.requirements,
+        watched=_watched(told.requirements) if job.required_before is not None else (),
     )
+
+
+def _watched(requirements: Mapping[str, Requirements]) -> tuple[ResourceRef, ...]:
+    refs = {ref for asked in requirements.values() for ref in asked.watch_resources}
+    return tuple(sorted(refs, key=lambda ref: [field or "" for field in ref]))

@@ -91,14 +91,24 @@ class SchemaSelector(NamedTuple):
     kind: str
 
 
+class ResourceRef(NamedTuple):
+    """One resource by name."""
+
+    api_version: str
+    kind: str
+    name: str
+    namespace: str | None = None
+    """None for a cluster scoped resource, or for a resource of the name in any namespace."""
+
+
 class Requirements(NamedTuple):
     """What a function asks for before it can give its final answer."""
 
     resources: dict[str, ResourceSelector] = {}  # noqa: RUF012
     extra_resources: dict[str, ResourceSelector] = {}  # noqa: RUF012
     schemas: dict[str, SchemaSelector] = {}  # noqa: RUF012
-    watch_resources: dict[str, ResourceSelector] = {}  # noqa: RUF012
-    """What it does not want to see, but wants to run again for when it changes."""
+    watch_resources: tuple[ResourceRef, ...] = ()
+    """Resources whose changes have the pipeline run again; the function is not sent them."""
 
 
 class Result(NamedTuple):
