@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.compose.errors import RequirementRefused, RequirementsUnstable, StepFailed
+from crossply.compose.asks import Call, FetchSchema
+from crossply.compose.errors import (
+    ExtraResourcesDisabled,
+    RequirementRefused,
+    RequirementsUnstable,
+    StepFailed,
+)
 from crossply.compose.messages import (
+    CAPABILITIES,
+    REQUIRED_RESOURCES,
     Request,
     Requirements,
     ResourceRef,
     ResourceSelector,
     Response,
     SchemaSelector,
+    State,
     fatal,
     respond,
 )
-from crossply.kinds.composition import ExtraResourceRule, ResourceRequirement, SchemaRequirement
+from crossply.compose.requirements import call_until_stable
+from crossply.kinds.composition import ExtraResourceRule, ResourceRequirement, SchemaRequirement, Step
 from crossply.values import Object
 
 from .conftest import Platform
@@ -247,3 +257,30 @@ def test_a_function_may_watch_what_it_may_ask_for_and_what_it_was_sent(
         return
     with pytest.raises(RequirementRefused, match=r"does not allow its function to watch (Thing|Labelled)"):
         platform.render([step])
+
+
+WITHOUT_RESOURCES = tuple(each for each in CAPABILITIES if each != REQUIRED_RESOURCES)
+
+
+@pytest.mark.parametrize("field", ["resources", "extra_resources"])
+def test_a_function_that_asks_for_disabled_resources_fails_before_anything_is_decided(field: str) -> None:
+    wish = Requirements(**{field: {"a": ResourceSelector("v1", "Thing", match_name="a")}})
+    request = Request(State(), capabilities=WITHOUT_RESOURCES)
+    work = call_until_stable(Step("s", "f"), request)
+    assert isinstance(next(work), Call)
+    with pytest.raises(ExtraResourcesDisabled, match="extra resources, which are disabled"):
+        work.send(Response(requirements=wish))
+
+
+def test_schemas_are_given_where_resources_are_disabled() -> None:
+    wish = Requirements(schemas={"a": SchemaSelector("v1", "Thing")}, watch_resources=(ref("a"),))
+    request = Request(State(), capabilities=WITHOUT_RESOURCES)
+    work = call_until_stable(Step("s", "f"), request)
+    next(work)
+    assert isinstance(work.send(Response(requirements=wish)), FetchSchema)
+    again = work.send({"type": "object"})
+    assert isinstance(again, Call)
+    assert again.request.required_schemas == {"a": {"type": "object"}}
+    with pytest.raises(StopIteration) as end:
+        work.send(Response(requirements=wish))
+    assert end.value.value.requirements == Requirements(schemas=wish.schemas), "nothing is watched either"

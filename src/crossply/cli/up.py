@@ -21,7 +21,7 @@ from crossply.cli.observing import (
 from crossply.cli.package_flags import TRUST_FLAGS, local_package_settings, words_of_trust
 from crossply.cli.serving import run_plane, stop_requested
 from crossply.cli.spec import Command, Flag, Invocation
-from crossply.cli.work_flags import CONTROLLED_ROLLOUT, FUNCTION_TIMEOUT, OPERATIONS
+from crossply.cli.work_flags import CONTROLLED_ROLLOUT, EXTRA_RESOURCES, FUNCTION_TIMEOUT, OPERATIONS
 from crossply.errors import CrossplyError
 
 TYPE_CHECKING = False
@@ -67,7 +67,8 @@ def _detach(invocation: Invocation) -> int:
     if invocation["in-memory"]:
         command.append("--in-memory")
     command += ["--function-timeout", f"{invocation['function-timeout']}s"]
-    command.append(f"--enable-controlled-rollout={str(invocation['enable-controlled-rollout']).lower()}")
+    for flag in (CONTROLLED_ROLLOUT.name, EXTRA_RESOURCES.name):
+        command.append(f"--{flag}={str(invocation[flag]).lower()}")
     if invocation["enable-operations"]:
         command.append("--enable-operations")
     command += words_of_trust(invocation)
@@ -131,6 +132,7 @@ async def _serve(invocation: Invocation) -> None:
             options = Options(
                 function_seconds=invocation["function-timeout"],
                 rollout=invocation["enable-controlled-rollout"],
+                extra_resources=invocation[EXTRA_RESOURCES.name],
                 operations=invocation["enable-operations"],
                 packages=local_package_settings(invocation, os.path.join(data, "packages")),
                 images=os.path.join(data, "images"),
@@ -206,6 +208,7 @@ COMMAND = Command(
         ),
         FUNCTION_TIMEOUT,
         CONTROLLED_ROLLOUT,
+        EXTRA_RESOURCES,
         OPERATIONS,
         *TRUST_FLAGS,
         metrics_port(0, HERE_ONLY),

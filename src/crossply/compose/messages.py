@@ -21,7 +21,10 @@ SEVERITY_UNSPECIFIED, SEVERITY_FATAL, SEVERITY_WARNING, SEVERITY_NORMAL = 0, 1, 
 TARGET_UNSPECIFIED, TARGET_COMPOSITE, TARGET_COMPOSITE_AND_CLAIM = 0, 1, 2
 STATUS_UNSPECIFIED, STATUS_UNKNOWN, STATUS_TRUE, STATUS_FALSE = 0, 1, 2, 3
 
-CAPABILITIES = (1, 2, 3, 4, 5)
+REQUIRED_RESOURCES = 2
+"""The capability to give functions the resources that they ask for."""
+
+CAPABILITIES = (1, REQUIRED_RESOURCES, 3, 4, 5)
 """Capabilities, required resources, credentials, conditions, required schemas: all that the engine offers."""
 
 SECOND = 1_000_000_000

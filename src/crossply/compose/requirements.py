@@ -11,9 +11,15 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from crossply.compose.asks import Call, FetchResources, FetchSchema, Work
-from crossply.compose.errors import RequirementRefused, RequirementsUnstable, StepNotRun
+from crossply.compose.errors import (
+    ExtraResourcesDisabled,
+    RequirementRefused,
+    RequirementsUnstable,
+    StepNotRun,
+)
 from crossply.compose.extra_resource_rules import is_allowed
 from crossply.compose.messages import (
+    REQUIRED_RESOURCES,
     SEVERITY_FATAL,
     Request,
     Requirements,
@@ -37,12 +43,6 @@ class Answers(NamedTuple):
     resources: Mapping[str, tuple[Resource, ...]]
     extra_resources: Mapping[str, tuple[Resource, ...]]
     schemas: Mapping[str, Object | None]
-
-
-def call_once(step: Step, request: Request) -> Work[Response]:
-    """The function's answer where nothing that it requires is fetched."""
-    response: Response = yield Call(step, request)
-    return response
 
 
 def seeded(step: Step, request: Request, before: Requirements) -> Work[Request]:
@@ -89,6 +89,8 @@ def call_until_stable(step: Step, request: Request) -> Work[Response]:
     iteration = 0
     while True:
         response: Response = yield Call(step, request)
+        if REQUIRED_RESOURCES not in request.capabilities:
+            response = _refuse_resources(response)
         watched.add(response.requirements)
         asked = _without_watches(response.requirements)
         if asked == wanted or is_fatal(response):
@@ -106,6 +108,20 @@ def call_until_stable(step: Step, request: Request) -> Work[Response]:
         request = request.with_requirements(
             response.context, answers.resources, answers.extra_resources, answers.schemas
         )
+
+
+def _refuse_resources(response: Response) -> Response:
+    """The answer without watches; one that asks for resources is refused.
+
+    It is not taken as it is: a function that waits for resources desires nothing yet, so what it composed
+    before would be deleted.
+    """
+    asked = response.requirements
+    if asked is None:
+        return response
+    if asked.resources or asked.extra_resources:
+        raise ExtraResourcesDisabled("the function asks for extra resources, which are disabled")
+    return response._replace(requirements=asked._replace(watch_resources=()))
 
 
 def _without_watches(requirements: Requirements | None) -> Requirements | None:

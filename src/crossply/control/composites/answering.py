@@ -20,7 +20,13 @@ from crossply.compose.asks import (
     Result,
     Work,
 )
-from crossply.compose.messages import Requirements, ResourceSelector, Response, Snapshot
+from crossply.compose.messages import (
+    REQUIRED_RESOURCES,
+    Requirements,
+    ResourceSelector,
+    Response,
+    Snapshot,
+)
 from crossply.compose.world import NotFound, decode_data
 from crossply.control.composites.dependencies import Interest
 from crossply.control.kinds import CRD, SECRET
@@ -83,7 +89,7 @@ class ClusterAnswers:
         return answer.response
 
     async def _note_watched(self, requirements: Requirements | None) -> None:
-        if requirements is None or not self._plane.fetches_required:
+        if requirements is None or REQUIRED_RESOURCES not in self._plane.capabilities:
             return
         for ref in requirements.watch_resources:
             try:

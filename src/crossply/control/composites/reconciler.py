@@ -188,9 +188,10 @@ class CompositeReconciler:
         interests.update(self._composed.secrets_of(found))
         secret = await find_secret(self._plane, seen) if self._machinery.publishes else None
         details = decode_data(secret) if secret is not None else {}
-        required = self._required.get(uid_of(xr), {}) if self._plane.fetches_required else None
+        required = self._required.get(uid_of(xr), {})
         observed = observe(found, uid_of(xr))
-        job = Job(Snapshot(seen), choice.recipe, observed, details, required_before=required)
+        capabilities = self._plane.capabilities
+        job = Job(Snapshot(seen), choice.recipe, observed, details, {}, required, capabilities)
         answers = ClusterAnswers(self._plane, interests)
         try:
             outcome = await answers.drive(compose(job, told))
