@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.compose.errors import RequirementRefused, RequirementsUnstable, StepFailed
+from crossply.compose.asks import Call, FetchSchema
+from crossply.compose.errors import (
+    ExtraResourcesDisabled,
+    RequirementRefused,
+    RequirementsUnstable,
+    StepFailed,
+)
 from crossply.compose.messages import (
+    CAPABILITIES,
+    REQUIRED_RESOURCES,
     Request,
     Requirements,
+    ResourceRef,
     ResourceSelector,
     Response,
     SchemaSelector,
+    State,
     fatal,
     respond,
 )
-from crossply.kinds.composition import ExtraResourceRule, ResourceRequirement, SchemaRequirement
+from crossply.compose.requirements import call_until_stable
+from crossply.kinds.composition import ExtraResourceRule, ResourceRequirement, SchemaRequirement, Step
 from crossply.values import Object
 
 from .conftest import Platform
@@ -185,3 +196,91 @@ def test_a_step_may_limit_what_its_function_asks_for(
     with pytest.raises(RequirementRefused, match='cannot run Composition pipeline step "s"'):
         platform.render([step])
     assert len(platform.calls) == 1, reason
+
+
+def ref(name: str) -> ResourceRef:
+    return ResourceRef("v1", "Thing", name)
+
+
+def test_what_is_watched_is_collected_over_all_calls_and_steps(platform: Platform) -> None:
+    platform.world = [thing("a"), thing("b")]
+
+    def follow(request: Request) -> Response:
+        wanted = {"first": ResourceSelector("v1", "Thing", match_name="a")}
+        if "first" not in request.required_resources:
+            return respond(request, requirements=Requirements(wanted, watch_resources=(ref("a"),)))
+        wanted["second"] = ResourceSelector("v1", "Thing", match_name="b")
+        return respond(request, requirements=Requirements(wanted, watch_resources=(ref("b"),)))
+
+    def watch(request: Request) -> Response:
+        return respond(request, requirements=Requirements(watch_resources=(ref("c"), ref("a"))))
+
+    rendered = platform.render([platform.step("follow", follow), platform.step("watch", watch)])
+    listed = [{"apiVersion": "v1", "kind": "Thing", "name": name} for name in "abc"]
+    assert rendered.composite["status"]["watchedResourceRefs"] == listed
+    assert [step for step, _ in platform.calls] == ["follow", "follow", "follow", "watch"]
+
+
+def test_other_resources_to_watch_are_no_reason_to_call_again(platform: Platform) -> None:
+    wish = {"a": ResourceSelector("v1", "Thing", match_name="a")}
+
+    def run(request: Request) -> Response:
+        watched = (ref("a"),) if request.required_resources else ()
+        return respond(request, requirements=Requirements(wish, watch_resources=watched))
+
+    platform.render([platform.step("s", run)])
+    assert len(platform.calls) == 2
+
+
+@pytest.mark.parametrize(
+    ("watched", "allowed", "reason"),
+    [
+        (ResourceRef("v1", "Thing", "a-1"), True, "the name matches a rule"),
+        (ResourceRef("v1", "Thing", "b"), False, "no rule allows the name"),
+        (ResourceRef("v1", "Labelled", "sent"), True, "the function was sent it, as its labels allow"),
+        (ResourceRef("v1", "Labelled", "other"), False, "nobody knows its labels"),
+    ],
+)
+def test_a_function_may_watch_what_it_may_ask_for_and_what_it_was_sent(
+    platform: Platform, watched: ResourceRef, allowed: bool, reason: str
+) -> None:
+    platform.world = [{**thing("sent", env="dev"), "kind": "Labelled"}]
+    wish = {"x": ResourceSelector("v1", "Labelled", match_labels={"env": "dev"})}
+
+    def run(request: Request) -> Response:
+        refs = (watched,) if request.required_resources else ()
+        return respond(request, requirements=Requirements(wish, watch_resources=refs))
+
+    step = platform.step("s", run, allowed_extra_resources=RULES)
+    if allowed:
+        platform.render([step])
+        return
+    with pytest.raises(RequirementRefused, match=r"does not allow its function to watch (Thing|Labelled)"):
+        platform.render([step])
+
+
+WITHOUT_RESOURCES = tuple(each for each in CAPABILITIES if each != REQUIRED_RESOURCES)
+
+
+@pytest.mark.parametrize("field", ["resources", "extra_resources"])
+def test_a_function_that_asks_for_disabled_resources_fails_before_anything_is_decided(field: str) -> None:
+    wish = Requirements(**{field: {"a": ResourceSelector("v1", "Thing", match_name="a")}})
+    request = Request(State(), capabilities=WITHOUT_RESOURCES)
+    work = call_until_stable(Step("s", "f"), request)
+    assert isinstance(next(work), Call)
+    with pytest.raises(ExtraResourcesDisabled, match="extra resources, which are disabled"):
+        work.send(Response(requirements=wish))
+
+
+def test_schemas_are_given_where_resources_are_disabled() -> None:
+    wish = Requirements(schemas={"a": SchemaSelector("v1", "Thing")}, watch_resources=(ref("a"),))
+    request = Request(State(), capabilities=WITHOUT_RESOURCES)
+    work = call_until_stable(Step("s", "f"), request)
+    next(work)
+    assert isinstance(work.send(Response(requirements=wish)), FetchSchema)
+    again = work.send({"type": "object"})
+    assert isinstance(again, Call)
+    assert again.request.required_schemas == {"a": {"type": "object"}}
+    with pytest.raises(StopIteration) as end:
+        work.send(Response(requirements=wish))
+    assert end.value.value.requirements == Requirements(schemas=wish.schemas), "nothing is watched either"

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from crossply.compose.messages import Requirements, ResourceSelector, Response
+from crossply.kube.client import Client
+from crossply.kube.config import load_config
+from tests.api.servers import embedded
+from tests.e2e.conftest import running
 from tests.e2e.pipelines import EXTRA_RESOURCES, builtin, calling, served
-from tests.e2e.scenario import CONFIG_MAP
+from tests.e2e.scenario import CONFIG_MAP, PATIENCE, Scenario
 from tests.e2e.things import READY, SYNCED, Things, config_map, desiring, failing
 
 pytestmark = pytest.mark.xdist_group("e2e")
@@ -231,3 +237,53 @@ def test_the_built_in_function_puts_them_into_the_context(play):
 
     with served(function) as address:
         play(lambda s: scenario(s, address))
+
+
+OFF = "--enable-composition-functions-extra-resources=false"
+
+
+@pytest.fixture(params=["up", "controller"])
+def without_extra_resources(request, tmp_path):
+    """How to reach a control plane that gives functions no resources."""
+    if request.param == "up":
+        with running(tmp_path, "up", "--in-memory", "--data", str(tmp_path), OFF):
+            yield load_config(str(tmp_path / "kubeconfig"))
+        return
+    alone = ("--shards=0", "--metrics-port=0", "--health-probe-port=0", "--enable-webhooks=false")
+    with (
+        embedded(tmp_path) as server,
+        running(tmp_path, "controller", "--kubeconfig", server.kubeconfig, *alone, OFF),
+    ):
+        yield load_config(server.kubeconfig)
+
+
+@pytest.mark.embedded_only("it is about a flag")
+def test_where_extra_resources_are_disabled_a_function_that_asks_fails_its_step(without_extra_resources):
+    """Seed 4, Q6: cluster operators can disable them. What was composed before stays."""
+    offered = []
+
+    def function(request):
+        offered.append(2 in request.capabilities)
+        wanted = request.observed.composite.object["spec"].get("mode") == "ask"
+        if not wanted:
+            return desiring(request, one=config_map(data={"text": "kept"}))
+        return requiring(Response(), "resources", a=selector(home_of(request), match_name="a"))
+
+    async def scenario(s, address):
+        await data(s, "a", "A")
+        things = await Things.defined(s)
+        await things.compose(await calling(s, address))
+        await things.apply("mine")
+        xr = await things.until("mine", SYNCED, READY)
+        await things.apply("mine", {"mode": "ask"})
+        told = 'pipeline step "tell": the function asks for extra resources, which are disabled'
+        await things.until("mine", failing(told))
+        assert (await things.composed(xr))["one"]["data"] == {"text": "kept"}
+        assert not any(offered), "a function can know it before it asks"
+
+    async def connected(address):
+        async with Client(without_extra_resources) as client, asyncio.timeout(2 * PATIENCE):
+            await scenario(await Scenario.begin(client, "without"), address)
+
+    with served(function) as address:
+        asyncio.run(connected(address))

@@ -7,10 +7,10 @@ from collections import Counter
 
 import pytest
 
-from crossply.compose.messages import Requirements, ResourceSelector
+from crossply.compose.messages import Requirements, ResourceRef, ResourceSelector
 from tests.e2e.pipelines import calling, served
-from tests.e2e.scenario import CONFIG_MAP
-from tests.e2e.things import READY, SYNCED, Things, config_map, custom_kind, desiring
+from tests.e2e.scenario import CONFIG_MAP, CRD
+from tests.e2e.things import READY, SYNCED, Things, config_map, custom_kind, desiring, failing
 
 pytestmark = pytest.mark.xdist_group("e2e")
 
@@ -182,4 +182,119 @@ def test_input_that_a_step_refers_to_is_read_and_followed(play):
         await until_words(s, name, "bye")
 
     with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+class Watcher:
+    """A function that counts how often it was called, and wants other resources watched."""
+
+    def __init__(self):
+        self.home = ""
+        self.refs = ()
+        self.calls = 0
+
+    def watch(self, namespace, *refs):
+        """Begin to watch these, and compose into a namespace."""
+        self.home, self.refs = namespace, refs
+
+    def __call__(self, request):
+        self.calls += 1
+        answer = desiring(request, one=config_map(metadata={"namespace": self.home}))
+        return answer._replace(requirements=Requirements(watch_resources=self.refs))
+
+
+def watched_refs(xr):
+    """What the status of an XR says is watched for it."""
+    return xr["status"].get("watchedResourceRefs")
+
+
+@pytest.mark.parametrize("scope", ["Namespaced", "LegacyCluster"])
+def test_a_resource_that_a_function_watches_recomposes_the_xr_and_is_in_its_status(play, scope):
+    """Seed 4, Q7: by name, without being sent to the function, in `status.watchedResourceRefs`."""
+    watcher = Watcher()
+
+    async def scenario(s, address):
+        watcher.watch(s.id, ResourceRef("v1", "ConfigMap", "word", s.id))
+        things = await Things.defined(s, scope)
+        await things.compose(await calling(s, address))
+        await things.apply("mine")
+        refs = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "word", "namespace": s.id}]
+        await things.until("mine", SYNCED, READY, lambda xr: watched_refs(xr) == refs)
+        for change in ("appears", "changes"):
+            before = await settled_calls(watcher)
+            await word(s, "word", change)
+            await s.eventually(lambda before=before: _is(watcher.calls > before))
+        before = await settled_calls(watcher)
+        await s.client.delete(CONFIG_MAP, "word", s.id)
+        await s.eventually(lambda: _is(watcher.calls > before))
+        watcher.watch(s.id)
+        await things.apply("mine", {"size": "2"})
+        await things.until("mine", SYNCED, lambda xr: watched_refs(xr) is None)
+        before = await settled_calls(watcher)
+        await word(s, "word", "nobody cares")
+        assert await settled_calls(watcher) == before
+
+    with served(watcher) as address:
+        play(lambda s: scenario(s, address))
+
+
+async def settled_calls(watcher):
+    """How often the function was called, once it is not called any more."""
+    calls = -1
+    while calls != watcher.calls:
+        calls = watcher.calls
+        await asyncio.sleep(0.7)
+    return calls
+
+
+async def _is(value):
+    return value
+
+
+def test_a_watched_kind_may_be_installed_later(play):
+    watcher = Watcher()
+
+    async def scenario(s, address):
+        watcher.watch(s.id, ResourceRef(f"{s.group}/v1", "Bucket", "one", s.id))
+        things = await Things.defined(s)
+        await things.compose(await calling(s, address))
+        await things.apply("mine")
+        await things.until("mine", SYNCED, READY, watched_refs)
+        buckets = await custom_kind(s)
+        # The kind was unknown when the function was last called.
+        before = await settled_calls(watcher)
+        metadata = {"name": "one", "namespace": s.id}
+        body = {"apiVersion": buckets.api_version, "kind": "Bucket", "metadata": metadata, "spec": {}}
+        await s.client.create(buckets, body)
+        await s.eventually(lambda: _is(watcher.calls > before))
+
+    with served(watcher) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_a_kind_whose_functions_watch_nothing_keeps_the_crd_of_its_definition(play):
+    async def scenario(s):
+        things = await Things.defined(s)
+        crd = await s.client.get(CRD, things.kind.resource)
+        assert "watchedResourceRefs" not in str(crd["spec"])
+
+    play(scenario)
+
+
+def test_a_step_says_what_its_function_may_watch(play):
+    watcher = Watcher()
+
+    async def scenario(s, address):
+        watcher.watch(s.id, ResourceRef("v1", "ConfigMap", "word-1", s.id))
+        things = await Things.defined(s)
+        rules = [{"apiVersion": "v1", "kind": "ConfigMap", "name": "word-.*"}]
+        await things.compose(await calling(s, address, allowedExtraResources=rules))
+        await things.apply("mine")
+        await things.until("mine", SYNCED, READY, watched_refs)
+        watcher.watch(s.id, ResourceRef("v1", "ConfigMap", "other", s.id))
+        await things.apply("mine", {"size": "2"})
+        told = 'step "tell" does not allow its function to watch ConfigMap (v1) "other"'
+        await things.until("mine", failing(told))
+
+    with served(watcher) as address:
         play(lambda s: scenario(s, address))

@@ -9,6 +9,7 @@ from crossply.compose.messages import (
     Request,
     Requirements,
     Resource,
+    ResourceRef,
     ResourceSelector,
     Response,
     Result,
@@ -57,7 +58,7 @@ requirements = st.builds(
     st.dictionaries(names, selectors, max_size=2),
     st.dictionaries(names, selectors, max_size=2),
     st.dictionaries(names, st.builds(SchemaSelector, texts, texts), max_size=2),
-    st.dictionaries(names, selectors, max_size=2),
+    st.lists(st.builds(ResourceRef, texts, texts, texts, st.none() | texts), max_size=2).map(tuple),
 )
 responses = st.builds(
     Response,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import datetime
 
+import pytest
 from called_both_ways import READY, XR, asked, both_ways
 
-from crossply.compose.messages import SECOND, TARGET_COMPOSITE_AND_CLAIM, Resource
+from crossply.compose.messages import SECOND, TARGET_COMPOSITE_AND_CLAIM, Resource, ResourceRef
 from crossply.sdk import function
+from crossply.sdk.failures import ValueRefused
 
 
 def test_conditions_are_read():
@@ -66,6 +68,29 @@ def test_requirements_are_none_until_they_were_fetched():
     )
     assert second.results[0].message == "['m'] [] []"
     assert second.requirements == first.requirements
+
+
+def test_resources_to_watch_are_named_once_each():
+    def compose(req, rsp):
+        rsp.watch("v1", "ConfigMap", "a", namespace="default")
+        rsp.watch("v1", "ConfigMap", "a", namespace="default")
+        rsp.watch("example.org/v1", "Zone", "z")
+
+    asked_for = both_ways(compose).requirements
+    assert asked_for.watch_resources == (
+        ResourceRef("v1", "ConfigMap", "a", "default"),
+        ResourceRef("example.org/v1", "Zone", "z"),
+    )
+    assert asked_for.resources == {}
+
+
+def test_a_resource_to_watch_needs_a_name():
+    @function
+    def compose(req, rsp):
+        rsp.watch("v1", "ConfigMap", "")
+
+    with pytest.raises(ValueRefused, match="needs an API version, a kind and a name"):
+        compose.try_out(XR)
 
 
 def test_credentials_input_and_capabilities_are_read():

@@ -122,7 +122,14 @@ def _wanted(wanted: messages.Requirements) -> Object:
             "extraResources": _selectors(wanted.extra_resources),
             "resources": _selectors(wanted.resources),
             "schemas": schemas,
+            "watchResources": [_ref(ref) for ref in wanted.watch_resources],
         }
+    )
+
+
+def _ref(ref: messages.ResourceRef) -> Object:
+    return _without_empty(
+        {"apiVersion": ref.api_version, "kind": ref.kind, "name": ref.name, "namespace": ref.namespace}
     )
 
 

@@ -14,7 +14,7 @@ from crossply.cli.observing import HERE_ONLY, LOG_FORMAT, LOOPBACK, debug_flag, 
 from crossply.cli.package_flags import TRUST_FLAGS, local_package_settings
 from crossply.cli.serving import run_plane, stop_requested, unless_stopped
 from crossply.cli.spec import Command, Flag, Invocation
-from crossply.cli.work_flags import CONTROLLED_ROLLOUT, FUNCTION_TIMEOUT, OPERATIONS
+from crossply.cli.work_flags import CONTROLLED_ROLLOUT, EXTRA_RESOURCES, FUNCTION_TIMEOUT, OPERATIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ def _options(invocation: Invocation) -> Options:
     return Options(
         function_seconds=invocation["function-timeout"],
         rollout=invocation["enable-controlled-rollout"],
+        extra_resources=invocation[EXTRA_RESOURCES.name],
         operations=invocation["enable-operations"],
         packages=local_package_settings(invocation, os.path.join(data, "packages")),
         images=os.path.join(data, "images"),
@@ -130,6 +131,7 @@ COMMAND = Command(
         READY_FD,
         FUNCTION_TIMEOUT,
         CONTROLLED_ROLLOUT,
+        EXTRA_RESOURCES,
         OPERATIONS,
         *HOST_ACCESS_FLAGS,
         *TRUST_FLAGS,

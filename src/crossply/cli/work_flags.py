@@ -38,6 +38,13 @@ CONTROLLED_ROLLOUT = Flag(
     default=True,
     env="ENABLE_CONTROLLED_ROLLOUT",
 )
+EXTRA_RESOURCES = Flag(
+    "enable-composition-functions-extra-resources",
+    "Give functions the resources that they ask for; on unless it is set to false. Then a step whose "
+    "function asks for resources fails.",
+    default=True,
+    env="ENABLE_COMPOSITION_FUNCTIONS_EXTRA_RESOURCES",
+)
 OPERATIONS = Flag(
     "enable-operations",
     "Have Operations, CronOperations and WatchOperations: pipelines that run once, on a schedule, or "
@@ -47,6 +54,7 @@ OPERATIONS = Flag(
 WORK_FLAGS = (
     FUNCTION_TIMEOUT,
     CONTROLLED_ROLLOUT,
+    EXTRA_RESOURCES,
     OPERATIONS,
     Flag(
         "max-concurrent-reconciles",
@@ -136,6 +144,7 @@ def options_of(invocation: Invocation) -> Options:
             cooldown=invocation["circuit-breaker-cooldown"],
         ),
         rollout=invocation["enable-controlled-rollout"],
+        extra_resources=invocation[EXTRA_RESOURCES.name],
         operations=invocation["enable-operations"],
         keeper=invocation["keeper"] or "",
         packages=package_settings(invocation),

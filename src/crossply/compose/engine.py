@@ -14,7 +14,15 @@ from crossply.compose.asks import Work
 from crossply.compose.collection import Deletion, collect
 from crossply.compose.composed import Composed, build_composed
 from crossply.compose.events import Event, StatusCondition
-from crossply.compose.messages import READY_FALSE, READY_TRUE, Requirements, Resource, Snapshot
+from crossply.compose.messages import (
+    CAPABILITIES,
+    READY_FALSE,
+    READY_TRUE,
+    Requirements,
+    Resource,
+    ResourceRef,
+    Snapshot,
+)
 from crossply.compose.metadata import owner_from
 from crossply.compose.observed import Observed, as_state
 from crossply.compose.pipeline import Told, run_pipeline
@@ -32,9 +40,10 @@ class Job(NamedTuple):
     observed: Mapping[str, Observed]
     connection_details: Mapping[str, bytes] = {}
     context: Object = {}  # noqa: RUF012 - read only
-    required_before: Mapping[str, Requirements] | None = {}
-    """What each step required in the last run: fetched up front, it saves a call. None where functions get
-    nothing that they require, and are called once each."""
+    required_before: Mapping[str, Requirements] = {}
+    """What each step required in the last run: fetched up front, it saves a call."""
+    capabilities: tuple[int, ...] = CAPABILITIES
+    """What functions are offered."""
 
 
 class Outcome(NamedTuple):
@@ -53,6 +62,8 @@ class Outcome(NamedTuple):
     events: tuple[Event, ...]
     conditions: tuple[StatusCondition, ...]
     requirements: Mapping[str, Requirements]
+    watched: tuple[ResourceRef, ...] = ()
+    """The resources that functions want watched, without doubles and in a fixed order."""
 
 
 def compose(job: Job, told: Told) -> Work[Outcome]:
@@ -60,7 +71,9 @@ def compose(job: Job, told: Told) -> Work[Outcome]:
     xr = job.composite.object
     owner = owner_from(xr)
     state = as_state(job.composite, job.connection_details, job.observed)
-    finished = yield from run_pipeline(job.recipe.steps, state, job.context, told, job.required_before)
+    finished = yield from run_pipeline(
+        job.recipe.steps, state, job.context, told, job.required_before, capabilities=job.capabilities
+    )
     desired = finished.desired
     composed = yield from build_composed(desired.resources, job.observed, owner, told.events)
     composite = desired.composite or Resource({})
@@ -76,4 +89,10 @@ def compose(job: Job, told: Told) -> Work[Outcome]:
         events=tuple(told.events),
         conditions=tuple(told.conditions),
         requirements=told.requirements,
+        watched=_watched(told.requirements),
     )
+
+
+def _watched(requirements: Mapping[str, Requirements]) -> tuple[ResourceRef, ...]:
+    refs = {ref for asked in requirements.values() for ref in asked.watch_resources}
+    return tuple(sorted(refs, key=lambda ref: [field or "" for field in ref]))

@@ -81,6 +81,13 @@ class RequirementRefused(ComposeError):
     hint = "add a rule to the step's allowedExtraResources if the function may see them"
 
 
+class ExtraResourcesDisabled(ComposeError):
+    """A function asked for resources where the control plane gives none."""
+
+    code = "CP-221"
+    hint = "start the control plane without --enable-composition-functions-extra-resources=false"
+
+
 class ComposedResourceError(ComposeError):
     """A function desires a resource that cannot be composed as it stands."""
 

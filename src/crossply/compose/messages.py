@@ -21,7 +21,10 @@ SEVERITY_UNSPECIFIED, SEVERITY_FATAL, SEVERITY_WARNING, SEVERITY_NORMAL = 0, 1, 
 TARGET_UNSPECIFIED, TARGET_COMPOSITE, TARGET_COMPOSITE_AND_CLAIM = 0, 1, 2
 STATUS_UNSPECIFIED, STATUS_UNKNOWN, STATUS_TRUE, STATUS_FALSE = 0, 1, 2, 3
 
-CAPABILITIES = (1, 2, 3, 4, 5)
+REQUIRED_RESOURCES = 2
+"""The capability to give functions the resources that they ask for."""
+
+CAPABILITIES = (1, REQUIRED_RESOURCES, 3, 4, 5)
 """Capabilities, required resources, credentials, conditions, required schemas: all that the engine offers."""
 
 SECOND = 1_000_000_000
@@ -96,14 +99,24 @@ class SchemaSelector(NamedTuple):
     kind: str
 
 
+class ResourceRef(NamedTuple):
+    """One resource by name."""
+
+    api_version: str
+    kind: str
+    name: str
+    namespace: str | None = None
+    """None for a cluster scoped resource, or for a resource of the name in any namespace."""
+
+
 class Requirements(NamedTuple):
     """What a function asks for before it can give its final answer."""
 
     resources: dict[str, ResourceSelector] = {}  # noqa: RUF012
     extra_resources: dict[str, ResourceSelector] = {}  # noqa: RUF012
     schemas: dict[str, SchemaSelector] = {}  # noqa: RUF012
-    watch_resources: dict[str, ResourceSelector] = {}  # noqa: RUF012
-    """What it does not want to see, but wants to run again for when it changes."""
+    watch_resources: tuple[ResourceRef, ...] = ()
+    """Resources whose changes have the pipeline run again; the function is not sent them."""
 
 
 class Result(NamedTuple):

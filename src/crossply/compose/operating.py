@@ -13,7 +13,13 @@ from crossply.compose.asks import Work
 from crossply.compose.conditions import read_conditions, set_conditions
 from crossply.compose.errors import BootstrapMissing, ComposeError, OperationResourceError
 from crossply.compose.events import NORMAL, WARNING, Event, StatusCondition
-from crossply.compose.messages import NO_STATE, SEVERITY_NORMAL, SEVERITY_UNSPECIFIED, Result
+from crossply.compose.messages import (
+    CAPABILITIES,
+    NO_STATE,
+    SEVERITY_NORMAL,
+    SEVERITY_UNSPECIFIED,
+    Result,
+)
 from crossply.compose.metadata import metadata_of, name_of, namespace_of, text_in
 from crossply.compose.pipeline import Manner, Told, run_pipeline
 from crossply.compose.recipe import prepare_steps
@@ -47,10 +53,12 @@ class Operated(NamedTuple):
     context: Object | None
 
 
-def operate(operation: Operation, context: Object, told: Told) -> Work[Operated]:
+def operate(
+    operation: Operation, context: Object, told: Told, capabilities: tuple[int, ...] = CAPABILITIES
+) -> Work[Operated]:
     """Run the pipeline. `told` keeps what functions said, also when the run fails."""
     steps = prepare_steps(operation.steps)
-    finished = yield from run_pipeline(steps, NO_STATE, context, told, {}, _MANNER)
+    finished = yield from run_pipeline(steps, NO_STATE, context, told, {}, _MANNER, capabilities)
     resources = finished.desired.resources
     wishes = tuple(Wish(name, from_wire(resources[name].object)) for name in sorted(resources))
     for wish in wishes:

@@ -20,6 +20,7 @@ from crossply.compose.errors import (
 )
 from crossply.compose.events import SYSTEM_CONDITIONS, Event, StatusCondition, condition_from, event_from
 from crossply.compose.messages import (
+    CAPABILITIES,
     NO_STATE,
     SEVERITY_FATAL,
     Request,
@@ -32,7 +33,7 @@ from crossply.compose.messages import (
     State,
 )
 from crossply.compose.recipe import PreparedStep
-from crossply.compose.requirements import call_once, call_until_stable, fetch_resources, fetch_schema, seeded
+from crossply.compose.requirements import call_until_stable, fetch_resources, fetch_schema, seeded
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import Step
 from crossply.values import Object
@@ -84,29 +85,27 @@ def run_pipeline(
     observed: State,
     context: Object | None,
     told: Told,
-    required_before: Mapping[str, Requirements] | None,
+    required_before: Mapping[str, Requirements],
     manner: Manner = COMPOSITION,
+    capabilities: tuple[int, ...] = CAPABILITIES,
 ) -> Work[Finished]:
     """The desired state after the last step."""
     desired = State()
-    answer = call_once if required_before is None else call_until_stable
     for prepared in steps:
-        request = yield from _request(prepared, observed, desired, context, manner)
-        before = (required_before or {}).get(prepared.step.name)
+        request = yield from _request(prepared, observed, desired, context, manner, capabilities)
+        before = required_before.get(prepared.step.name)
         if before is not None:
             request = yield from seeded(prepared.step, request, before)
-        response = yield from _call(prepared.step, request, answer, manner)
+        response = yield from _call(prepared.step, request, manner)
         _listen(prepared.step, response, told, manner)
         desired = NO_STATE if response.desired is None else response.desired
         context = response.context
     return Finished(desired, context)
 
 
-def _call(
-    step: Step, request: Request, answer: Callable[[Step, Request], Work[Response]], manner: Manner
-) -> Work[Response]:
+def _call(step: Step, request: Request, manner: Manner) -> Work[Response]:
     try:
-        return (yield from answer(step, request))
+        return (yield from call_until_stable(step, request))
     except ComposeError as problem:
         raise problem.within(manner.failed.format(step.name)) from None
     except CrossplyError as problem:
@@ -137,14 +136,19 @@ def _listen(step: Step, response: Response, told: Told, manner: Manner) -> None:
 
 
 def _request(
-    prepared: PreparedStep, observed: State, desired: State, context: Object | None, manner: Manner
+    prepared: PreparedStep,
+    observed: State,
+    desired: State,
+    context: Object | None,
+    manner: Manner,
+    capabilities: tuple[int, ...],
 ) -> Work[Request]:
     step = prepared.step
     given = prepared.input.view if prepared.input is not None else None
     if step.input_ref is not None:
         given = yield from _referenced_input(step, manner)
     if not step.credentials and not step.required_resources and not step.required_schemas:
-        return Request(observed, desired, input=given, context=context)
+        return Request(observed, desired, input=given, context=context, capabilities=capabilities)
     credentials = yield from _credentials(step, manner)
     resources = yield from _bootstrap_resources(step)
     schemas = yield from _bootstrap_schemas(step)
@@ -156,6 +160,7 @@ def _request(
         credentials=credentials,
         required_resources=resources,
         required_schemas=schemas,
+        capabilities=capabilities,
     )
 
 

@@ -33,6 +33,7 @@ from crossply.compose.pipeline import Told
 from crossply.compose.recipe import Recipe
 from crossply.compose.verdict import DELETING, RESPONSIVE, SYNCED, conclude, conclude_failure
 from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
+from crossply.compose.watched_resources import watched_status
 from crossply.compose.world import World, decode_data
 from crossply.errors import CrossplyError
 from crossply.values import Object
@@ -142,7 +143,7 @@ class Rendering:
             "kind": text_in(xr, "kind"),
             "metadata": metadata,
             "spec": self._machinery.holding(self._machinery.references, outcome.references),
-            "status": {**status, "conditions": kept},
+            "status": {**status, **watched_status(outcome.watched), "conditions": kept},
         }
 
     def _with_references(self, xr: Object, observed: Sequence[Object]) -> Object:

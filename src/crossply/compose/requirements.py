@@ -11,8 +11,15 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from crossply.compose.asks import Call, FetchResources, FetchSchema, Work
-from crossply.compose.errors import RequirementRefused, RequirementsUnstable, StepNotRun
+from crossply.compose.errors import (
+    ExtraResourcesDisabled,
+    RequirementRefused,
+    RequirementsUnstable,
+    StepNotRun,
+)
+from crossply.compose.extra_resource_rules import is_allowed
 from crossply.compose.messages import (
+    REQUIRED_RESOURCES,
     SEVERITY_FATAL,
     Request,
     Requirements,
@@ -21,8 +28,9 @@ from crossply.compose.messages import (
     Response,
     SchemaSelector,
 )
+from crossply.compose.watched_resources import WatchedResources
 from crossply.errors import CrossplyError
-from crossply.kinds.composition import ExtraResourceRule, Step
+from crossply.kinds.composition import Step
 from crossply.values import Object
 
 MAX_ITERATIONS = 5
@@ -35,12 +43,6 @@ class Answers(NamedTuple):
     resources: Mapping[str, tuple[Resource, ...]]
     extra_resources: Mapping[str, tuple[Resource, ...]]
     schemas: Mapping[str, Object | None]
-
-
-def call_once(step: Step, request: Request) -> Work[Response]:
-    """The function's answer where nothing that it requires is fetched."""
-    response: Response = yield Call(step, request)
-    return response
 
 
 def seeded(step: Step, request: Request, before: Requirements) -> Work[Request]:
@@ -78,19 +80,26 @@ def _fetch_found(
 
 
 def call_until_stable(step: Step, request: Request) -> Work[Response]:
-    """The function's final answer."""
+    """The function's final answer, with all that it wanted watched in any call."""
     limit = MAX_ITERATIONS if step.max_iterations is None else step.max_iterations
     given = Answers(request.required_resources, request.extra_resources, request.required_schemas)
+    watched = WatchedResources(step)
+    watched.permit(given.resources, given.extra_resources)
     wanted: Requirements | None = None
     iteration = 0
     while True:
         response: Response = yield Call(step, request)
-        if response.requirements == wanted or is_fatal(response):
-            return response
-        wanted = response.requirements
+        if REQUIRED_RESOURCES not in request.capabilities:
+            response = _refuse_resources(response)
+        watched.add(response.requirements)
+        asked = _without_watches(response.requirements)
+        if asked == wanted or is_fatal(response):
+            return watched.into(response)
+        wanted = asked
         answers = yield from _answer(step, wanted or Requirements(), given)
+        watched.permit(answers.resources, answers.extra_resources)
         if iteration == 0 and answers == given:
-            return response
+            return watched.into(response)
         if iteration == limit:
             raise RequirementsUnstable(
                 f"requirements didn't stabilize after the maximum number of iterations ({limit})"
@@ -99,6 +108,27 @@ def call_until_stable(step: Step, request: Request) -> Work[Response]:
         request = request.with_requirements(
             response.context, answers.resources, answers.extra_resources, answers.schemas
         )
+
+
+def _refuse_resources(response: Response) -> Response:
+    """The answer without watches; one that asks for resources is refused.
+
+    It is not taken as it is: a function that waits for resources desires nothing yet, so what it composed
+    before would be deleted.
+    """
+    asked = response.requirements
+    if asked is None:
+        return response
+    if asked.resources or asked.extra_resources:
+        raise ExtraResourcesDisabled("the function asks for extra resources, which are disabled")
+    return response._replace(requirements=asked._replace(watch_resources=()))
+
+
+def _without_watches(requirements: Requirements | None) -> Requirements | None:
+    """What is fetched; a function that only wants something else watched has all that it asked for."""
+    if requirements is None or not requirements.watch_resources:
+        return requirements
+    return requirements._replace(watch_resources=())
 
 
 def is_fatal(response: Response) -> bool:
@@ -145,32 +175,9 @@ def fetch_schema(selector: SchemaSelector, purpose: str) -> Work[Object | None]:
 
 
 def _check_allowed(step: Step, name: str, selector: ResourceSelector) -> None:
-    rules = step.allowed_extra_resources
-    if rules is None or any(_allows(rule, selector) for rule in rules):
+    if is_allowed(step, selector):
         return
     raise RequirementRefused(
         f'step "{step.name}" does not allow its function to ask for {selector.kind} '
         f'({selector.api_version}) as "{name}"'
     )
-
-
-def _allows(rule: ExtraResourceRule, selector: ResourceSelector) -> bool:
-    """Whether a rule covers all that the selector can select."""
-    if (rule.api_version, rule.kind) != (selector.api_version, selector.kind):
-        return False
-    if rule.match_name is not None:
-        return selector.match_name is not None and _matches(rule.match_name, selector.match_name)
-    if rule.match_labels is not None:
-        asked = selector.match_labels or {}
-        return all(
-            key in asked and _matches(pattern, asked[key]) for key, pattern in rule.match_labels.items()
-        )
-    return True
-
-
-def _matches(pattern: str, text: str) -> bool:
-    if pattern == "*":
-        return True
-    from crossply.values.regexp import compile_go
-
-    return compile_go(f"^(?:{pattern})$").search(text) is not None

@@ -17,6 +17,7 @@ from crossply.compose.messages import (
     Request,
     Requirements,
     Resource,
+    ResourceRef,
     ResourceSelector,
     Response,
     Result,
@@ -158,7 +159,17 @@ def _requirements(data: bytes) -> Requirements:
         resources={name: _selector(value) for name, value in read_entries(fields, 0x12)},
         extra_resources={name: _selector(value) for name, value in read_entries(fields, 0x0A)},
         schemas={name: _schema_selector(value) for name, value in read_entries(fields, 0x1A)},
-        watch_resources={name: _selector(value) for name, value in read_entries(fields, 0x1F4A)},
+        watch_resources=tuple(map(_resource_ref, fields.get(0x1F4A, ()))),
+    )
+
+
+def _resource_ref(data: bytes) -> ResourceRef:
+    fields = read_fields(data)
+    return ResourceRef(
+        read_text(fields, 0x0A),
+        read_text(fields, 0x12),
+        read_text(fields, 0x1A),
+        _optional_text(fields, 0x22),
     )
 
 

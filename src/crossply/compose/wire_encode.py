@@ -17,6 +17,7 @@ from crossply.compose.messages import (
     Request,
     Requirements,
     Resource,
+    ResourceRef,
     ResourceSelector,
     Response,
     Result,
@@ -174,9 +175,13 @@ def _requirements(wanted: Requirements) -> bytes:
                 write_entry(b"\x1a", name, _kind(wanted.schemas[name])) for name in sorted(wanted.schemas)
             ),
             # Field 1001 is ours; whoever does not know it passes over it.
-            _selectors(b"\xca\x3e", wanted.watch_resources),
+            b"".join(write_chunk(b"\xca\x3e", _resource_ref(ref)) for ref in wanted.watch_resources),
         )
     )
+
+
+def _resource_ref(ref: ResourceRef) -> bytes:
+    return _kind(ref) + _text(b"\x1a", ref.name) + _optional_text(b"\x22", ref.namespace)
 
 
 def _selectors(tag: bytes, selectors: Mapping[str, ResourceSelector]) -> bytes:
@@ -190,7 +195,7 @@ def _selector(selector: ResourceSelector) -> bytes:
     return _kind(selector) + match + _optional_text(b"\x2a", selector.namespace)
 
 
-def _kind(selector: ResourceSelector | SchemaSelector) -> bytes:
+def _kind(selector: ResourceSelector | SchemaSelector | ResourceRef) -> bytes:
     return _text(b"\x0a", selector.api_version) + _text(b"\x12", selector.kind)
 
 

@@ -26,6 +26,8 @@ class Options(NamedTuple):
     """How many calls of a function at once, and what is remembered of their answers."""
     rollout: bool = True
     """Whether several revisions of a function may be active, and steps may choose among them."""
+    extra_resources: bool = True
+    """Whether functions get the resources that they ask for."""
     operations: bool = False
     """Whether there are Operations, and what makes them."""
     keeper: str = ""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from crossply.compose.messages import CAPABILITIES
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.composites.circuit import Limits
 from crossply.control.composites.dependencies import Dependencies
@@ -34,8 +35,8 @@ class Plane:
     shares: Shares = field(default_factory=Alone)
     """Which part of the work is this replica's."""
     functions: PipelineFunctions = field(default_factory=PipelineFunctions)
-    fetches_required: bool = True
-    """Whether functions get the resources that they require."""
+    capabilities: tuple[int, ...] = CAPABILITIES
+    """What functions are offered."""
     circuit: Limits = field(default_factory=Limits)
     concurrency: int = 32
     """So many objects of a kind are reconciled at once."""

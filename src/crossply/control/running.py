@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
+from crossply.compose.messages import CAPABILITIES, REQUIRED_RESOURCES
 from crossply.control.calls.feeding import feed
 from crossply.control.calls.kept_answers import KeptAnswers
 from crossply.control.calls.pipeline_functions import PipelineFunctions
@@ -75,6 +76,8 @@ class ControlPlane:
         self._plane = plane_for(client)
         self._plane.circuit, self._plane.concurrency = options.circuit, options.concurrency
         self._plane.shortest_poll = options.shortest_poll
+        if not options.extra_resources:
+            self._plane.capabilities = tuple(each for each in CAPABILITIES if each != REQUIRED_RESOURCES)
         self._plane.functions = PipelineFunctions(options.function_seconds, options.rollout)
         self._plane.functions.opening.check_host_access = options.host_access.check
         self._plane.keeper = client.acting_as(options.keeper) if options.keeper else None

@@ -62,6 +62,7 @@ class Response:
         "_requirements",
         "_state",
         "_ttl",
+        "_watched",
         "conditions",
         "output",
         "results",
@@ -72,7 +73,8 @@ class Response:
         self._arrival = arrival
         self._state = DesiredState(arrival)
         self._context: Object | None = None
-        self._requirements = messages.Requirements({}, {}, {}, {})
+        self._requirements = messages.Requirements({}, {}, {})
+        self._watched: dict[messages.ResourceRef, None] = {}
         self._ttl = 60 * messages.SECOND
         self.results: list[Result] = []
         self.conditions: list[SetCondition] = []
@@ -179,6 +181,17 @@ class Response:
         self._requirements.schemas[key] = messages.SchemaSelector(api_version, kind)
         return self._request.schemas.get(key)
 
+    def watch(self, api_version: str, kind: str, name: str, *, namespace: str | None = None) -> None:
+        """Have the pipeline run again when this resource appears, changes or goes.
+
+        It need not exist. The function is not sent it: `require` does that, and watches it as well. Without
+        a namespace it is a cluster scoped resource, or one of the name in any namespace. Engines other than
+        Crossply ignore this.
+        """
+        if not (api_version and kind and name):
+            raise ValueRefused("a resource to watch needs an API version, a kind and a name")
+        self._watched[messages.ResourceRef(api_version, kind, name, namespace)] = None
+
     def auto_ready(self, *names: str) -> list[str]:
         """Mark desired resources ready whose observed ones have the condition Ready: these, or all.
 
@@ -195,10 +208,10 @@ class Response:
 
     def draft(self) -> Draft:
         """All of it, ready to be written."""
-        asked = self._requirements
+        asked = self._requirements._replace(watch_resources=tuple(self._watched))
         rest = messages.Response(
             results=tuple(map(_result, self.results)),
-            requirements=asked if asked.resources or asked.schemas else None,
+            requirements=asked if any(asked) else None,
             conditions=tuple(map(_condition, self.conditions)),
             ttl=self._ttl,
             tag=self._arrival.tag,

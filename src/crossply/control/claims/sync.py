@@ -22,6 +22,7 @@ from crossply.compose.metadata import (
     name_of,
     namespace_of,
 )
+from crossply.schema.watched_refs import WATCHED_REFS
 from crossply.values import Object
 
 EXTERNAL_NAME = "crossplane.io/external-name"
@@ -56,7 +57,7 @@ REQUIREMENT = Binding(
     frozenset({"compositionRevisionRef", "resourceRef", "writeConnectionSecretToRef"}),
 )
 
-_ENGINE_STATUS = frozenset({"conditions", "connectionDetails", "claimConditionTypes"})
+_ENGINE_STATUS = frozenset({"conditions", "connectionDetails", "claimConditionTypes", WATCHED_REFS})
 
 
 def spec_of(obj: Object | None) -> Object:

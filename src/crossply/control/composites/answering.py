@@ -20,7 +20,13 @@ from crossply.compose.asks import (
     Result,
     Work,
 )
-from crossply.compose.messages import Requirements, ResourceSelector, Response, Snapshot
+from crossply.compose.messages import (
+    REQUIRED_RESOURCES,
+    Requirements,
+    ResourceSelector,
+    Response,
+    Snapshot,
+)
 from crossply.compose.world import NotFound, decode_data
 from crossply.control.composites.dependencies import Interest
 from crossply.control.kinds import CRD, SECRET
@@ -83,8 +89,15 @@ class ClusterAnswers:
         return answer.response
 
     async def _note_watched(self, requirements: Requirements | None) -> None:
-        for selector in requirements.watch_resources.values() if requirements is not None else ():
-            await self._note(selector)
+        if requirements is None or REQUIRED_RESOURCES not in self._plane.capabilities:
+            return
+        for ref in requirements.watch_resources:
+            try:
+                await self._note(
+                    ResourceSelector(ref.api_version, ref.kind, ref.name, namespace=ref.namespace)
+                )
+            except UnknownKind:
+                self.interests.add(Interest(CRD))  # it may come
 
     async def _note(self, selector: ResourceSelector) -> Interest:
         kind = await self._plane.discovery.kind_for(selector.api_version, selector.kind)

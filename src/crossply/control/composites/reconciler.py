@@ -27,6 +27,7 @@ from crossply.compose.observed import observe
 from crossply.compose.pipeline import Told
 from crossply.compose.verdict import DELETING, SYNCED, conclude
 from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
+from crossply.compose.watched_resources import watched_status
 from crossply.compose.world import decode_data
 from crossply.control.claims.events import tell_claim
 from crossply.control.composites.answering import ClusterAnswers
@@ -41,6 +42,7 @@ from crossply.control.composites.events import admitted, bounded, failure, joine
 from crossply.control.composites.legacy_status import engine_status
 from crossply.control.composites.looking_again import polled_after
 from crossply.control.composites.selecting import Choice, Compositions
+from crossply.control.composites.watched_refs import WatchedRefsField
 from crossply.control.composites.writes import CompositeWrites
 from crossply.control.definitions.service_account import explain_refusal
 from crossply.control.plane import Plane
@@ -52,6 +54,8 @@ from crossply.kube.kind import Kind
 from crossply.values import Object
 
 FINALIZER = "composite.apiextensions.crossplane.io"
+_SCHEMA_SECONDS = 1.0
+"""How soon to reconcile again when a field was just added to the schema of the composite resource."""
 
 Wake = Callable[[str, str], None]
 """Has a composite resource of a namespace and name looked at again."""
@@ -97,6 +101,7 @@ class CompositeReconciler:
         self._composed = composed
         self._writes = ComposedWrites(plane, composed)
         self._own = CompositeWrites(plane, kind, cache, circuit)
+        self._watched_refs = WatchedRefsField(plane, kind)
         self._circuit = circuit
         self._wake = wake
         self._required: dict[str, dict[str, Requirements]] = {}
@@ -167,7 +172,8 @@ class CompositeReconciler:
             # Also of a run that failed: what was missing may come.
             place = (namespace_of(xr), name_of(xr))
             self._plane.dependencies.follow((self._kind, *place), interests, lambda: self._wake(*place))
-        await self._conclude(run)
+        if not await self._conclude(run):
+            return _SCHEMA_SECONDS
         return run.look_again_after or polled_after(run.xr, self._plane.shortest_poll)
 
     async def _run(self, xr: Object, told: Told, interests: set[Interest]) -> Run:
@@ -182,9 +188,10 @@ class CompositeReconciler:
         interests.update(self._composed.secrets_of(found))
         secret = await find_secret(self._plane, seen) if self._machinery.publishes else None
         details = decode_data(secret) if secret is not None else {}
-        required = self._required.get(uid_of(xr), {}) if self._plane.fetches_required else None
+        required = self._required.get(uid_of(xr), {})
         observed = observe(found, uid_of(xr))
-        job = Job(Snapshot(seen), choice.recipe, observed, details, required_before=required)
+        capabilities = self._plane.capabilities
+        job = Job(Snapshot(seen), choice.recipe, observed, details, {}, required, capabilities)
         answers = ClusterAnswers(self._plane, interests)
         try:
             outcome = await answers.drive(compose(job, told))
@@ -240,7 +247,8 @@ class CompositeReconciler:
         details = allowed(outcome.connection_details, self._definition.connection_secret_keys)
         return await publish(self._plane, xr, details, secret)
 
-    async def _conclude(self, run: Run) -> None:
+    async def _conclude(self, run: Run) -> bool:
+        """Write the status; whether all of it could be written."""
         xr, outcome = run.xr, run.outcome
         published = await self._publish(xr, outcome, run.secret)
         verdict = conclude(outcome.composed, run.unsynced, outcome.composite_ready)
@@ -249,6 +257,10 @@ class CompositeReconciler:
         conditions = admitted(outcome.conditions, xr.get("status") or {})
         if self._machinery.publishes:
             status = {**status, **engine_status(xr.get("status") or {}, conditions, published)}
+        # On the status that a function set, too: what is watched is for the engine to say.
+        is_complete = not outcome.watched or await self._watched_refs.is_served()
+        if is_complete:
+            status = {**status, **watched_status(outcome.watched)}
         changes = (*conditions, *verdict.conditions)
         try:
             await self._own.status(xr, status, changes)
@@ -258,6 +270,7 @@ class CompositeReconciler:
             told = f"cannot compose resources: cannot apply composite resource status: {problem}"
             raise ComposeError(told, hint=problem.hint) from problem
         await self._tell(xr, (*outcome.events, *joined(verdict.events)))
+        return is_complete
 
     async def _tell_failure(self, xr: Object, told: Told, problem: CrossplyError) -> None:
         status = xr.get("status") or {}

@@ -20,6 +20,7 @@ from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import TypeRef
 from crossply.kube.kind import Kind
+from crossply.schema.watched_refs import keep_watched_refs
 from crossply.values import Object
 
 MANAGER = "crossplane"
@@ -99,6 +100,7 @@ class DefinedKinds(Generic[K]):
         """Make a CRD so; as it is now, and whether that took a write."""
         crd = {key: value for key, value in crd.items() if key != "status"}  # that is the API server's
         live = await self._plane.client.get(CRD, crd["metadata"]["name"])
+        crd = keep_watched_refs(crd, live)
         if live is not None and (self._applied.refresh(live, crd) or is_applied(live, crd, MANAGER)):
             return live, False
         written = await self._plane.keeping.apply(CRD, crd, MANAGER)

@@ -105,7 +105,7 @@ class OperationController:
         answers = ClusterAnswers(self._plane, set(), anew=True)
         try:
             async with asyncio.timeout(_SECONDS):
-                return (await answers.drive(operate(parsed, {}, told))).wishes
+                return (await answers.drive(operate(parsed, {}, told, self._plane.capabilities))).wishes
         except TimeoutError:
             raise StepNotRun(f"the pipeline did not end within {_SECONDS:.0f} s") from None
 

@@ -19,6 +19,7 @@ from crossply.kube.client import Client
 from crossply.kube.failures import Forbidden
 from crossply.schema.crd import claim_crd, composite_crd, offers_claim
 from crossply.schema.crd_v1alpha1 import requirement_crd
+from crossply.schema.watched_refs import keep_watched_refs
 from crossply.values import Object
 
 DEFINITIONS = (DEFINITION, INFRASTRUCTURE_DEFINITION, APPLICATION_DEFINITION)
@@ -49,7 +50,9 @@ async def _publish(client: Client, publication: Object) -> None:
 
 
 async def _bring(client: Client, definition: Object) -> None:
-    await client.apply(CRD, composite_crd(definition), MANAGER)
+    crd = composite_crd(definition)
+    live = await client.get(CRD, crd["metadata"]["name"])
+    await client.apply(CRD, keep_watched_refs(crd, live), MANAGER)
     if definition["kind"] == DEFINITION.kind and offers_claim(definition):
         await client.apply(CRD, claim_crd(definition), MANAGER)
     for role in roles_for(definition, granted_by(parse_definition(definition))):

@@ -17,6 +17,7 @@ from crossply.compose.messages import (
     Request,
     Requirements,
     Resource,
+    ResourceRef,
     ResourceSelector,
     Response,
     Result,
@@ -212,11 +213,27 @@ _SCHEMAS = _map(
         {"api_version": _text, "kind": _text},
     )
 )
+_REFS = _list(
+    _made(
+        lambda said: ResourceRef(
+            said.get("api_version", ""), said.get("kind", ""), said.get("name", ""), said.get("namespace")
+        ),
+        {"api_version": _text, "kind": _text, "name": _text, "namespace": _text},
+    )
+)
 _REQUIREMENTS = _made(
     lambda said: Requirements(
-        said.get("resources", {}), said.get("extra_resources", {}), said.get("schemas", {})
+        said.get("resources", {}),
+        said.get("extra_resources", {}),
+        said.get("schemas", {}),
+        tuple(said.get("watch_resources", ())),
     ),
-    {"resources": _SELECTORS, "extra_resources": _SELECTORS, "schemas": _SCHEMAS},
+    {
+        "resources": _SELECTORS,
+        "extra_resources": _SELECTORS,
+        "schemas": _SCHEMAS,
+        "watch_resources": _REFS,
+    },
 )
 _RESPONSE = _message(
     {

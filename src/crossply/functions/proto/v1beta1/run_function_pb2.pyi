@@ -214,7 +214,7 @@ class Schema(_message.Message):
     def __init__(self, openapi_v3: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class Requirements(_message.Message):
-    __slots__ = ("extra_resources", "resources", "schemas")
+    __slots__ = ("extra_resources", "resources", "schemas", "watch_resources")
     class ExtraResourcesEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -239,10 +239,24 @@ class Requirements(_message.Message):
     EXTRA_RESOURCES_FIELD_NUMBER: _ClassVar[int]
     RESOURCES_FIELD_NUMBER: _ClassVar[int]
     SCHEMAS_FIELD_NUMBER: _ClassVar[int]
+    WATCH_RESOURCES_FIELD_NUMBER: _ClassVar[int]
     extra_resources: _containers.MessageMap[str, ResourceSelector]
     resources: _containers.MessageMap[str, ResourceSelector]
     schemas: _containers.MessageMap[str, SchemaSelector]
-    def __init__(self, extra_resources: _Optional[_Mapping[str, ResourceSelector]] = ..., resources: _Optional[_Mapping[str, ResourceSelector]] = ..., schemas: _Optional[_Mapping[str, SchemaSelector]] = ...) -> None: ...
+    watch_resources: _containers.RepeatedCompositeFieldContainer[ResourceRef]
+    def __init__(self, extra_resources: _Optional[_Mapping[str, ResourceSelector]] = ..., resources: _Optional[_Mapping[str, ResourceSelector]] = ..., schemas: _Optional[_Mapping[str, SchemaSelector]] = ..., watch_resources: _Optional[_Iterable[_Union[ResourceRef, _Mapping]]] = ...) -> None: ...
+
+class ResourceRef(_message.Message):
+    __slots__ = ("api_version", "kind", "name", "namespace")
+    API_VERSION_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    NAMESPACE_FIELD_NUMBER: _ClassVar[int]
+    api_version: str
+    kind: str
+    name: str
+    namespace: str
+    def __init__(self, api_version: _Optional[str] = ..., kind: _Optional[str] = ..., name: _Optional[str] = ..., namespace: _Optional[str] = ...) -> None: ...
 
 class ResourceSelector(_message.Message):
     __slots__ = ("api_version", "kind", "match_name", "match_labels", "namespace")

@@ -88,6 +88,14 @@ def require_resources(
     rsp.requirements.resources[name].CopyFrom(selector)
 
 
+def watch_resource(rsp: Any, api_version: str, kind: str, name: str, *, namespace: str | None = None) -> None:
+    """Have the pipeline run again when a resource changes; only Crossply does that."""
+    ref = fnv1.ResourceRef(api_version=api_version, kind=kind, name=name)
+    if namespace is not None:
+        ref.namespace = namespace
+    rsp.requirements.watch_resources.append(ref)
+
+
 def require_schema(rsp: Any, name: str, api_version: str, kind: str) -> None:
     """Ask for the OpenAPI schema of a kind."""
     rsp.requirements.schemas[name].CopyFrom(fnv1.SchemaSelector(api_version=api_version, kind=kind))

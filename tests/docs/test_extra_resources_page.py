@@ -1,0 +1,21 @@
+"""Every example of the page on extra resources runs as it is printed."""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+
+import pytest
+from markdown_session import Reader
+
+PAGE = pathlib.Path(__file__).parents[2] / "docs" / "how-to" / "extra-resources.md"
+
+
+def test_extra_resources_inputs_limits_and_watches_work_as_printed(tmp_path: pathlib.Path) -> None:
+    if shutil.which("kubectl") is None:
+        pytest.skip("THE PAGE IS NOT TESTED: kubectl is not installed")
+    reader = Reader(tmp_path)
+    try:
+        reader.follow(PAGE, at_least=12)
+    finally:
+        reader.run("crossply down")
