@@ -78,7 +78,7 @@ class FunctionHost:
         service = revision["status"]["endpoint"].removeprefix("dns:///").partition(".")[0]
         self._proxy.places[f"{service}.{HOME}:{_PORT}"] = (self._address, server.port)
         await self._show(service, server.port, "grpc")
-        await self._say_available(revision["metadata"]["name"])
+        await self.say_available(revision["metadata"]["name"])
 
     async def show_webhooks(self, port: int) -> None:
         """Have API servers find Crossplane's webhook server behind its Service, whose port has no name."""
@@ -108,7 +108,8 @@ class FunctionHost:
         }
         await self._client.apply(SLICE, body, "kubelet")
 
-    async def _say_available(self, name: str) -> None:
+    async def say_available(self, name: str) -> None:
+        """Say what the controller of Deployments would."""
         live = await self._client.get(DEPLOYMENT, name, HOME)
         assert live is not None
         available = {"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"}

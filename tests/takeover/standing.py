@@ -19,9 +19,10 @@ from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind
 from crossply.values import Object, yaml
 from tests.deploy.installing import allowing, composing, controller_flags, install_objects, may_compose
-from tests.e2e.packaging import FUNCTION, REVISIONS
-from tests.e2e.scenario import CONFIG_MAP, PATIENCE, SECRET, condition
+from tests.e2e.packaging import FUNCTION, PROVIDER, REVISIONS, crd
+from tests.e2e.scenario import CONFIG_MAP, CRD, PATIENCE, SECRET, condition
 from tests.e2e.scenario import NAMESPACE as NAMESPACES
+from tests.e2e.test_deployments import DEPLOYMENT
 from tests.e2e.things import READY, SYNCED
 from tests.packages.making import package
 from tests.packages.peers import pushed
@@ -31,7 +32,15 @@ from tests.takeover.fleet import Member
 from tests.takeover.function_host import FUNCTIONS, FunctionHost
 
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
-FUNCTION_REVISION = REVISIONS["Function"]
+_EXTENSIONS = "apiextensions.crossplane.io"
+ACTIVATION = Kind(
+    _EXTENSIONS,
+    "v1alpha1",
+    "ManagedResourceActivationPolicy",
+    "managedresourceactivationpolicies",
+    False,
+)
+MANAGED = Kind(_EXTENSIONS, "v1alpha1", "ManagedResourceDefinition", "managedresourcedefinitions", False)
 CHART = pathlib.Path(__file__).parents[2] / "deploy" / "chart"
 _FLAGS = ("--metrics-port=0", "--health-probe-port=0", "--webhook-port=0")
 
@@ -102,19 +111,42 @@ class Standing:
             await self.client.apply(FUNCTION, {**body, "spec": spec}, "user")
         for name in FUNCTIONS:
             revision = await self.eventually(
-                lambda name=name: self._deployed(name), f"{name} has a Deployment"
+                lambda name=name: self._deployed(FUNCTION, name), f"{name} has a Deployment"
             )
             await self.host.serve(name, revision)
             await self.until(FUNCTION, name, condition("Healthy", "True"))
 
-    async def _deployed(self, function: str) -> Object | None:
-        from tests.e2e.test_deployments import DEPLOYMENT
+    async def install_provider(self, registry: str) -> None:
+        """Install a Provider of two kinds, one of which is activated."""
+        name = "provider-things"
+        meta = {"apiVersion": "meta.pkg.crossplane.io/v1", "kind": "Provider", "metadata": {"name": name}}
+        meta["spec"] = {"capabilities": ["safe-start"]}
+        kinds = [crd(f"{name}.example.org", kind) for kind in ("Bucket", "Queue")]
+        stream = yaml.dump_all([meta, *kinds]).encode()
+        await asyncio.to_thread(pushed, registry, package(stream), f"acme/{name}:v1")
+        body = {"apiVersion": PROVIDER.api_version, "kind": "Provider", "metadata": {"name": name}}
+        await self.client.apply(PROVIDER, {**body, "spec": {"package": f"{registry}/acme/{name}:v1"}}, "user")
+        policy = {
+            "apiVersion": ACTIVATION.api_version,
+            "kind": ACTIVATION.kind,
+            "metadata": {"name": "buckets"},
+        }
+        spec = {"activate": [f"buckets.{name}.example.org"]}
+        await self.client.apply(ACTIVATION, {**policy, "spec": spec}, "user")
+        await self.eventually(
+            lambda: self.client.get(CRD, f"buckets.{name}.example.org"), "Buckets are served"
+        )
+        revision = await self.eventually(lambda: self._deployed(PROVIDER, name), f"{name} has a Deployment")
+        await self.host.say_available(revision["metadata"]["name"])
+        await self.until(PROVIDER, name, condition("Healthy", "True"))
 
-        live = await self.client.get(FUNCTION, function)
+    async def _deployed(self, kind: Kind, package: str) -> Object | None:
+        """The current revision of a package, once it has a Deployment and says where its certificate is."""
+        live = await self.client.get(kind, package)
         name = ((live or {}).get("status") or {}).get("currentRevision")
-        revision = await self.client.get(FUNCTION_REVISION, name) if name else None
+        revision = await self.client.get(REVISIONS[kind.kind], name) if name else None
         deployed = revision and await self.client.get(DEPLOYMENT, name, HOME)
-        return revision if deployed and (revision["status"] or {}).get("endpoint") else None
+        return revision if deployed and (revision.get("status") or {}).get("tlsServerSecretName") else None
 
     async def create_fleet(self) -> None:
         """Define the kinds and create sixty of them, and what protects some."""

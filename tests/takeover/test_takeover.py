@@ -16,7 +16,7 @@ import pytest
 
 from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind
-from tests.e2e.packaging import FUNCTION
+from tests.e2e.packaging import FUNCTION, PROVIDER, REVISIONS
 from tests.e2e.scenario import CONFIG_MAP, CRD, SECRET
 from tests.e2e.test_deployments import DEPLOYMENT
 from tests.e2e.things import READY, SYNCED
@@ -29,12 +29,12 @@ from tests.takeover.crossplane_process import HOME, Crossplane
 from tests.takeover.fleet import Member
 from tests.takeover.function_host import SERVICE, TELL, FunctionHost
 from tests.takeover.snapshot import altered, lost, read_all, rewritten
-from tests.takeover.standing import FUNCTION_REVISION, Standing, connected
+from tests.takeover.standing import MANAGED, Standing, connected
 
 FLEET = (*fleet.KINDS, fleet.XCRATE, CONFIG_MAP, SECRET, fleet.USAGE)
 """What users have in the cluster: composite resources, claims, and what was composed for them."""
 COMPOSED = {kind.kind for kind in (CONFIG_MAP, SECRET)}
-PACKAGES = (FUNCTION, FUNCTION_REVISION)
+PACKAGES = (FUNCTION, PROVIDER, REVISIONS["Function"], REVISIONS["Provider"], MANAGED)
 RUNTIME = (DEPLOYMENT, SERVICE, SECRET)
 LOCK = Kind("pkg.crossplane.io", "v1beta1", "Lock", "locks", False)
 OURS = "crossply-no-usages"
@@ -137,6 +137,7 @@ async def _begin(story: Story, registry: str) -> None:
     await standing.host.show_webhooks(standing.crossplane.webhook_port)
     await story.start_crossplane()
     await standing.install_functions(registry)
+    await standing.install_provider(registry)
     await standing.create_fleet()
     await story.settle("first")
     story.before = await story.look()
@@ -243,6 +244,20 @@ def test_composition_changes_drift_and_deletions_are_followed(taken):
             await standing.eventually(gone, f"{member} is gone")
 
     taken.play(scenario())
+
+
+def test_packages_and_what_runs_them_are_still_the_same_after_that(taken):
+    later = taken.play(taken.look())
+    assert altered(taken.before["packages"], later["packages"]) == {}
+    assert rewritten(taken.before["runtime"], later["runtime"]) == {}
+    kinds = {
+        key: obj
+        for key, obj in taken.before["crds"].items()
+        if key[2].endswith(".provider-things.example.org")
+    }
+    assert len(kinds) == 1, "one of the two kinds was activated"
+    assert rewritten(kinds, later["crds"]) == {}
+    assert not any(key[2].startswith("queues.provider-things") for key in later["crds"])
 
 
 def test_what_is_in_use_stays_protected_by_either_and_by_both(taken):
