@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/crossply/version.py)
 
-.PHONY: help bytecode run stop packages test lint format bench soak fuzz docs lock proto test-cluster test-e2e test-rest test-node manifests image clean
+.PHONY: help bytecode run stop packages test lint format bench soak fuzz docs lock proto test-cluster test-e2e test-rest test-node test-takeover manifests image clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -69,6 +69,9 @@ test-rest: bytecode ## Watch a settled control plane of 200 composite resources 
 
 test-node: bytecode ## Run the controllers and functions as Pods on a Kubernetes of one node (root, Debian's containerd)
 	@CROSSPLY_NODE=1 $(BIN)/python -m pytest tests/node
+
+test-takeover: bytecode ## Take a cluster over from a real Crossplane, and give it back (built once, by Go, in .cache)
+	@PYTHON=$(BIN)/python tests/cluster/takeover.sh
 
 clean: ## Remove what was set up
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -29,7 +29,9 @@ _LABELS = '  labels:\n    {{- include "crossply.labels" . | nindent 4 }}\n'
 def chart_roles() -> str:
     """The roles that always exist, as a template of the chart."""
     objects = [*standing_roles(), standing_binding()]
-    return _NOTICE.format(source="control/definitions/standing_roles.py") + "".join(map(_templated, objects))
+    roles = "".join(map(_templated, objects))
+    notice = _NOTICE.format(source="control/definitions/standing_roles.py")
+    return f"{notice}{{{{- if .Values.rbac.sharedRoles }}}}\n{roles}{{{{- end }}}}\n"
 
 
 def _templated(role: Object) -> str:

@@ -5,6 +5,7 @@
 #   tests/cluster/build.sh e2e    the same and e2e.test, the end-to-end tests of Kubernetes
 #   tests/cluster/build.sh helm   Helm alone
 #   tests/cluster/build.sh node   kubelet and kube-scheduler alone, for a node that runs Pods
+#   tests/cluster/build.sh crossplane  Crossplane alone, to take a cluster over from
 #
 # The directory is kept under .cache/cluster (or CROSSPLY_CLUSTER_CACHE), one for each go.mod, so a second call
 # finds everything there and needs no Go. Progress goes to standard error.
@@ -23,7 +24,8 @@ case "$*" in
 e2e) programs+=(e2e.test) ;;
 helm) programs=(helm) module=$here/helm ;;
 node) programs=(kubelet kube-scheduler) module=$here/node ;;
-*) say "usage: build.sh [e2e|helm|node]"; exit 2 ;;
+crossplane) programs=(crossplane) module=$here/crossplane ;;
+*) say "usage: build.sh [e2e|helm|node|crossplane]"; exit 2 ;;
 esac
 
 key=$(sha256sum "$module/go.mod" | cut -c1-16)
@@ -42,7 +44,10 @@ version_of() { awk -v module="$1" '$1 == module && $2 ~ /^v/ { print $2; exit }'
 
 # Clients refuse a server of version "v0.0.0-master", which is what an unset variable says.
 linker_flags() {
-    local version minor package helm
+    local version minor package helm crossplane
+    crossplane=$(version_of github.com/crossplane/crossplane/v2)
+    package=github.com/crossplane/crossplane-runtime/v2/pkg/version
+    [ -z "$crossplane" ] || { printf '%s' "-s -w -X $package.version=$crossplane"; return; }
     helm=$(version_of helm.sh/helm/v3)
     [ -z "$helm" ] || { printf '%s' "-s -w -X helm.sh/helm/v3/internal/version.version=$helm"; return; }
     version=$(version_of k8s.io/kubernetes)
@@ -62,6 +67,7 @@ compile() {
     case "$program" in
     etcd) exec "${go[@]}" build "${flags[@]}" go.etcd.io/etcd/server/v3 ;;
     helm) exec "${go[@]}" build "${flags[@]}" helm.sh/helm/v3/cmd/helm ;;
+    crossplane) exec "${go[@]}" build "${flags[@]}" github.com/crossplane/crossplane/v2/cmd/crossplane ;;
     e2e.test) exec "${go[@]}" test -c "${flags[@]}" k8s.io/kubernetes/test/e2e ;;
     *) exec "${go[@]}" build "${flags[@]}" "k8s.io/kubernetes/cmd/$program" ;;
     esac

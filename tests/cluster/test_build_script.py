@@ -122,5 +122,12 @@ def test_helm_is_built_alone_and_knows_its_version(workshop):
     assert workshop.build()[1] != directory
 
 
+def test_crossplane_is_built_alone_and_knows_its_version(workshop):
+    _, directory, _ = workshop.with_go().build("crossplane")
+    assert os.listdir(directory) == ["crossplane"]
+    [call] = workshop.go_calls()
+    assert "crossplane-runtime/v2/pkg/version.version=v2." in call
+
+
 def test_an_unknown_request_is_wrong_use(workshop):
     assert workshop.build("everything")[0] == 2

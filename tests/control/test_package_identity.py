@@ -217,3 +217,13 @@ def test_a_revision_that_crossplane_installed_is_called_at_its_endpoint():
     assert way_of_revision(SERVED).endpoint == "dns:///x.crossplane-system:9443"
     ours = {**SERVED, "status": {"endpoint": "builtin:///auto-ready"}}
     assert way_of_revision(ours).endpoint == ""
+
+
+def test_what_crossplane_installed_stays_while_its_registry_cannot_be_asked(play):
+    async def case(c):
+        c.registry.handlers.clear()
+        theirs = {**SERVED, "spec": {**SERVED["spec"], "image": c.image}}
+        status = {"currentIdentifier": c.image, "resolvedPackage": c.image}
+        assert await c.hash(theirs, status) == "0123456789ab"
+
+    play(case)

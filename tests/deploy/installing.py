@@ -84,16 +84,22 @@ def install(kubeconfig: str, authority: str, directory: pathlib.Path, *more: Obj
 
 
 async def _install(kubeconfig: str, authority: str, directory: pathlib.Path, more: tuple[Object, ...]) -> str:
-    config = load_config(kubeconfig)
-    async with Client(config) as client:
-        discovery = Discovery(client)
-        for obj in (*manifests(), *more):
-            if obj["kind"] not in _RUN_BY_NODES:
-                kind = await discovery.kind_for(obj["apiVersion"], obj["kind"])
-                await client.apply(kind, obj, "installer")
-        token = await _token(client)
+    async with Client(load_config(kubeconfig)) as client:
+        return await install_objects(client, authority, directory, [*manifests(), *more], force=True)
+
+
+async def install_objects(
+    client: Client, authority: str, directory: pathlib.Path, objects: list[Object], force: bool = False
+) -> str:
+    """Apply what the chart makes; the kubeconfig of the account. `force` takes over what others installed."""
+    discovery = Discovery(client)
+    for obj in objects:
+        if obj["kind"] not in _RUN_BY_NODES:
+            kind = await discovery.kind_for(obj["apiVersion"], obj["kind"])
+            await client.apply(kind, obj, "installer", force=force)
     path = directory / "crossply.kubeconfig"
-    path.write_text(_SHAPE.format(server=config.server, authority=authority, token=token))
+    token = await _token(client)
+    path.write_text(_SHAPE.format(server=client.config.server, authority=authority, token=token))
     return str(path)
 
 

@@ -117,6 +117,18 @@ def test_what_is_switched_off_is_not_there(helm):
     assert container["image"] == "crossply@sha256:abc"
 
 
+def test_beside_crossplane_nothing_has_a_name_of_crossplanes_chart(helm):
+    objects = rendered(helm, "rbac: {sharedRoles: false}")
+    taken = {"crossplane", "crossplane-admin", "crossplane-edit", "crossplane-view", "crossplane-browse"}
+    taken |= {f"crossplane:aggregate-to-{role}" for role in ("admin", "edit", "view", "browse")}
+    taken |= {"crossplane:system:aggregate-to-crossplane", "crossplane-no-usages", "crossplane-webhooks"}
+    assert not taken & {each["metadata"]["name"] for each in objects}
+    binding = named(objects, "ClusterRoleBinding", "crossply")
+    assert binding["roleRef"]["name"] == "crossplane", (
+        "whose rights Crossplane's chart gathers in the same way"
+    )
+
+
 def test_nobody_gets_what_the_controllers_must_not_have():
     """No role of theirs has a wildcard for verbs, and only the impersonated user may escalate."""
     for each in manifests():

@@ -41,8 +41,8 @@ def needs(shelf: Shelf, *wanted: tuple[str, str, str]) -> list[dict]:
 def counts(revision: dict) -> tuple[int, int, int]:
     status = revision["status"]
     return (
-        status["foundDependencies"],
-        status["installedDependencies"],
+        status.get("foundDependencies", 0),
+        status.get("installedDependencies", 0),
         status.get("invalidDependencies", 0),
     )
 

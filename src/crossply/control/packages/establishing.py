@@ -16,7 +16,9 @@ from crossply.compose.metadata import annotations_of, labels_of, name_of
 from crossply.control.definitions.core_crds import core_names
 from crossply.control.definitions.defined_kinds import Waiting
 from crossply.control.field_owners import is_applied
-from crossply.control.kinds import CRD, SECRET
+from crossply.control.kinds import CRD, PROVIDER_REVISION, SECRET
+from crossply.control.memory import covers
+from crossply.control.packages.managed_definitions import MANAGED_DEFINITION, managed_definitions
 from crossply.control.packages.ownership import AlreadyControlled, owners, released
 from crossply.control.packages.revisions_local import PACKAGE
 from crossply.control.packages.webhook_parts import call_back, pointed_home
@@ -80,6 +82,7 @@ class Establishing:
         """Bring the objects of a revision into being; they are encoded, and decoded a few at a time."""
         active = revision["spec"].get("desiredState") == "Active"
         served, left_out = await self._served(objects)
+        managed = await self._managed(revision, served)
         certificate = ""
         if active and call_back(map(_decoded, served)):
             certificate = await self._certificate(revision)
@@ -88,6 +91,8 @@ class Establishing:
             obj = _decoded(data)
             if certificate:
                 obj = pointed_home(obj, revision, self._namespace, certificate)
+            if obj["kind"] == CRD.kind and name_of(obj) in managed:
+                return await self._managed_wish(_desired(obj, revision), managed[name_of(obj)])
             return await self._wish(_desired(obj, revision), revision, active)
 
         wishes = await _each(served, wish)
@@ -102,6 +107,12 @@ class Establishing:
         }
         references.sort(key=_identifier, reverse=True)
         return Established(references, generations, left_out, bool(certificate))
+
+    async def _managed(self, revision: Object, objects: Sequence[bytes]) -> dict[str, Object]:
+        """The ManagedResourceDefinitions by which Crossplane installed kinds of this package."""
+        if revision["kind"] != PROVIDER_REVISION.kind or not objects:
+            return {}
+        return await managed_definitions(self._plane, revision)
 
     async def _served(self, objects: Sequence[bytes]) -> tuple[list[bytes], list[str]]:
         """The objects whose kinds are served here, and what the others are called."""
@@ -146,6 +157,15 @@ class Establishing:
         found = None if live is None else _important(live)
         is_there = live is not None and is_applied(live, wish, MANAGER)
         return _Wish(kind, orjson.dumps(wish), found, is_there, references)
+
+    async def _managed_wish(self, obj: Object, definition: Object) -> _Wish:
+        """A CRD that Crossplane's definition controls: it stays so, and there may be none."""
+        live = await self._plane.keeping.get(CRD, name_of(obj))
+        if live is None or covers(live["spec"], obj["spec"]):
+            return _Wish(MANAGED_DEFINITION, orjson.dumps(obj), definition, True, [])
+        references = live["metadata"].get("ownerReferences") or []
+        wish = {**obj, "metadata": {**obj["metadata"], "ownerReferences": references}}
+        return _Wish(CRD, orjson.dumps(wish), _important(live), False, references)
 
     async def _expect_release(self, problem: AlreadyControlled, revision: Object) -> None:
         """Wait for another revision of the same package, which was active until now, to let go."""

@@ -264,7 +264,10 @@ class InstallingController:
         async with step(story, DEPENDENCIES):
             standing = await self._locking.enter(look.revision, self._kind.package.kind, meta)
         for key in ("found", "installed", "invalid"):
-            look.status[f"{key}Dependencies"] = getattr(standing, key)
+            # A count of none is left out, as Crossplane does: it would remove it.
+            look.status.pop(f"{key}Dependencies", None)
+            if getattr(standing, key):
+                look.status[f"{key}Dependencies"] = getattr(standing, key)
         if standing.problem is not None:
             # A change of the Lock has us look again.
             raise StepFailed(standing.problem.within(story), DEPENDENCIES, again=False)

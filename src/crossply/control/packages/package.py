@@ -19,7 +19,7 @@ from crossply.control.conditions import with_conditions
 from crossply.control.field_owners import holds
 from crossply.control.packages import health
 from crossply.control.packages.activation import ACTIVE, INACTIVE, MANUAL, Decision, Rules, Standing, decide
-from crossply.control.packages.fetching import ALWAYS
+from crossply.control.packages.fetching import ALWAYS, DIGEST
 from crossply.control.packages.package_identity import Identities
 from crossply.control.packages.package_kinds import PackageKind
 from crossply.control.packages.revisions import Identity, check_ours, revision_for, revision_name
@@ -160,6 +160,9 @@ class PackageController:
     async def _apply(
         self, package: Object, identity: Identity, decision: Decision, live: Object | None
     ) -> Object:
+        if live is not None and DIGEST not in annotations_of(live):
+            # Crossplane made it. A digest would be part of the image that its Pods run, and restart them.
+            identity = identity._replace(digest="")
         wish = revision_for(package, self._kind, identity, decision)
         if live is not None and holds(live, wish, MANAGER):
             return live

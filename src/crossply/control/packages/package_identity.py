@@ -13,7 +13,12 @@ from crossply.compose.metadata import annotations_of, name_of
 from crossply.control.packages.fetching import ALWAYS, DIGEST, Fetching, Resolved
 from crossply.control.packages.package_kinds import PackageKind
 from crossply.control.packages.revisions import Identity
-from crossply.control.packages.revisions_local import kept_revision, local_identity, needs_package
+from crossply.control.packages.revisions_local import (
+    is_unpacked,
+    keeps_revision,
+    local_identity,
+    needs_package,
+)
 from crossply.errors import CrossplyError
 from crossply.values import Object
 
@@ -43,9 +48,8 @@ class Identities:
     async def of(self, package: Object, kind: PackageKind, current: Object | None) -> Identity:
         """What a package stands for, beside its revision until now; raises why that cannot be known."""
         if kind.rolls_out and not needs_package(package):
-            if current is not None and kept_revision(package, current):
-                return _kept(package, current)
-            return Identity(local_identity(package), package["spec"]["package"], [])
+            kept = _installed(package, current) if current and keeps_revision(package, current) else None
+            return kept or Identity(local_identity(package), package["spec"]["package"], [])
         try:
             resolved = await self._resolve(package, (kind.package.kind, name_of(package)))
         except CrossplyError:
@@ -75,21 +79,18 @@ class Identities:
         return _always(package) and self._clock() - known.at > FRESH_SECONDS
 
 
-def _kept(package: Object, current: Object) -> Identity:
-    """What a package stands for by its revision: the name of that ends in the beginning of its digest."""
-    status = package.get("status") or {}
-    digest = name_of(current).rpartition("-")[2]
-    return Identity(digest, status.get("resolvedPackage", ""), status.get("appliedImageConfigRefs") or [])
-
-
 def _installed(package: Object, current: Object) -> Identity | None:
     """What it stood for when it was installed, if it still says the same."""
     status = package.get("status") or {}
     digest = annotations_of(current).get(DIGEST, "")
-    if not digest or status.get("currentIdentifier") != package["spec"]["package"]:
+    if status.get("currentIdentifier") != package["spec"]["package"]:
         return None
+    if not digest and not is_unpacked(current):
+        return None
+    # Crossplane notes no digest; the name of a revision ends in the beginning of it.
+    hash_ = digest.partition(":")[2] or name_of(current).rpartition("-")[2]
     configs = status.get("appliedImageConfigRefs") or []
-    return Identity(digest.partition(":")[2], status.get("resolvedPackage", ""), configs, digest)
+    return Identity(hash_, status.get("resolvedPackage", ""), configs, digest)
 
 
 def _always(package: Object) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from crossply.compose.metadata import name_of, uid_of
 from crossply.control.definitions.kind_roles import LABEL
 from crossply.control.kinds import CLUSTER_ROLE, CRD
+from crossply.control.packages.managed_definitions import MANAGED_DEFINITION
 from crossply.values import Object
 
 PREFIX = "crossplane:provider:"
@@ -24,7 +25,7 @@ def roles_of_provider(revision: Object, references: Iterable[Object]) -> list[Ob
     """The roles for the CRDs among what a revision brought; none where there are no CRDs."""
     plurals: dict[str, list[str]] = {}
     for reference in references:
-        if reference["kind"] == CRD.kind:
+        if reference["kind"] in (CRD.kind, MANAGED_DEFINITION.kind):
             plural, _, group = reference["name"].partition(".")
             plurals.setdefault(group, []).append(plural)
     if not plurals:

@@ -42,7 +42,7 @@ def is_unpacked(revision: Object) -> bool:
     return bool(resolved) and not carried_annotations(revision)
 
 
-def kept_revision(function: Object, current: Object | None) -> bool:
+def keeps_revision(function: Object, current: Object | None) -> bool:
     """Whether a Function that needs no package stays with a revision that was installed from its image.
 
     Crossplane installed it, and it serves. It stays until the Function names another package, or says how it

@@ -20,7 +20,7 @@ from crossply.control.packages.fetching import DIGEST
 from crossply.control.packages.package import package_of
 from crossply.control.packages.package_kinds import FUNCTIONS
 from crossply.control.packages.revisions import Identity, revision_for, revision_name
-from crossply.control.packages.revisions_local import kept_revision, local_identity, needs_package
+from crossply.control.packages.revisions_local import keeps_revision, local_identity, needs_package
 from crossply.errors import CrossplyError
 from crossply.functions.binding import bind, host_uses
 from crossply.functions.host_access import Check, HostAccess
@@ -91,7 +91,7 @@ def _coming(function: Object, revisions: list[Object]) -> Object | None:
     if not local and status.get("currentIdentifier") == image:
         return None
     current = next((each for each in revisions if name_of(each) == status.get("currentRevision")), None)
-    if local and kept_revision(function, current):
+    if local and keeps_revision(function, current):
         return None
     # Nobody has looked up the digest of an image that is not installed yet; its name is as good here.
     identity = Identity(local_identity(function), image, [])

@@ -1,0 +1,311 @@
+"""A cluster of Crossplane's is taken over by Crossply while it is in use, and taken back.
+
+Crossplane is the real program, on a real API server; the tests of this file are one story, in their order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import pathlib
+import tempfile
+from collections.abc import Iterator
+
+import pytest
+
+from crossply.kube.failures import KubeError
+from crossply.kube.kind import Kind
+from tests.e2e.packaging import FUNCTION, PROVIDER, REVISIONS
+from tests.e2e.scenario import CONFIG_MAP, CRD, SECRET
+from tests.e2e.test_deployments import DEPLOYMENT
+from tests.e2e.things import READY, SYNCED
+from tests.e2e.usages import CLUSTER_ROLE, WEBHOOKS
+from tests.kube.conftest import own_cluster
+from tests.packages.peers import docker_registry
+from tests.takeover import fleet
+from tests.takeover.connect_proxy import ConnectProxy
+from tests.takeover.crossplane_process import HOME, Crossplane
+from tests.takeover.fleet import Member
+from tests.takeover.function_host import SERVICE, TELL, FunctionHost
+from tests.takeover.snapshot import altered, lost, read_all, rewritten
+from tests.takeover.standing import MANAGED, Standing, connected
+
+FLEET = (*fleet.KINDS, fleet.XCRATE, CONFIG_MAP, SECRET, fleet.USAGE)
+"""What users have in the cluster: composite resources, claims, and what was composed for them."""
+COMPOSED = {kind.kind for kind in (CONFIG_MAP, SECRET)}
+PACKAGES = (FUNCTION, PROVIDER, REVISIONS["Function"], REVISIONS["Provider"], MANAGED)
+RUNTIME = (DEPLOYMENT, SERVICE, SECRET)
+LOCK = Kind("pkg.crossplane.io", "v1beta1", "Lock", "locks", False)
+OURS = "crossply-no-usages"
+
+
+class Story:
+    """What all tests of this file share: the cluster, who runs it, and how it was before."""
+
+    def __init__(self, runner: asyncio.Runner, standing: Standing, authority: str) -> None:
+        self.runner, self.standing, self.authority = runner, standing, authority
+        self.client = standing.client
+        self._crossplane = contextlib.AsyncExitStack()
+        self._crossply = contextlib.ExitStack()
+        self.before: dict[str, dict] = {}
+
+    def play(self, work):
+        return self.runner.run(work)
+
+    async def start_crossplane(self) -> None:
+        await self._crossplane.enter_async_context(self.standing.run_crossplane())
+
+    async def stop_crossplane(self) -> None:
+        await self._crossplane.aclose()
+
+    def start_crossply(self) -> None:
+        self._crossply.enter_context(self.standing.run_crossply())
+
+    def stop_crossply(self) -> None:
+        self._crossply.close()
+
+    async def look(self) -> dict[str, dict]:
+        """Everything that must not change when another control plane takes over."""
+        client = self.client
+        return {
+            "fleet": await read_all(client, FLEET, fleet.NAMESPACE),
+            "packages": await read_all(client, (*PACKAGES, LOCK)),
+            "runtime": await read_all(client, RUNTIME, HOME),
+            "crds": await read_all(client, (CRD,)),
+            "roles": await read_all(client, (CLUSTER_ROLE,)),
+            "webhooks": await read_all(client, (WEBHOOKS,)),
+        }
+
+    async def settle(self, name: str) -> None:
+        """Wait until a control plane that was started has composed new resources of every kind."""
+        newcomers = [Member(kind, f"{kind.kind.lower()}-{name}") for kind in fleet.KINDS]
+        await self.standing.write(*newcomers)
+        for member in newcomers:
+            await self.standing.until(member.kind, member.name, SYNCED, READY)
+
+    async def refusal(self, member: Member) -> str:
+        """Why something cannot be deleted."""
+        try:
+            await self.client.delete(member.kind, member.name, fleet.NAMESPACE)
+        except KubeError as problem:
+            return str(problem)
+        return ""
+
+
+@pytest.fixture(scope="module")
+def directory() -> Iterator[pathlib.Path]:
+    """Where logs are; they stay in CROSSPLY_TAKEOVER_DIR, if that is set."""
+    given = os.environ.get("CROSSPLY_TAKEOVER_DIR")
+    with tempfile.TemporaryDirectory(prefix="crossply-takeover-") as made:
+        path = pathlib.Path(given or made)
+        path.mkdir(exist_ok=True)
+        yield path
+
+
+@pytest.fixture(scope="module")
+def story(directory) -> Iterator[Story]:
+    """A cluster with a fleet that Crossplane composed, at rest."""
+    cluster = own_cluster(str(directory / "cluster"))
+    # Webhooks are found by EndpointSlices: no Service has an address that leads anywhere here.
+    cluster.apiserver_flags = ("--enable-aggregator-routing=true",)
+    cluster.etcd_flags = ("--unsafe-no-fsync",)
+    (directory / "registry").mkdir()
+    with (
+        cluster,
+        docker_registry(directory / "registry") as registry,
+        ConnectProxy().running() as proxy,
+        asyncio.Runner() as runner,
+    ):
+        told = contextlib.AsyncExitStack()
+        client = runner.run(told.enter_async_context(connected(cluster.kubeconfig)))
+        crossplane = Crossplane(cluster.kubeconfig, directory, proxy.address)
+        with FunctionHost(client, proxy, directory) as host:
+            story = Story(runner, Standing(client, crossplane, host, directory), cluster.ca_path)
+            try:
+                runner.run(_begin(story, registry))
+                yield story
+            finally:
+                story.stop_crossply()
+                runner.run(story.stop_crossplane())
+                runner.run(told.aclose())
+
+
+async def _begin(story: Story, registry: str) -> None:
+    standing = story.standing
+    await standing.crossplane.install_chart(story.client)
+    await standing.host.show_webhooks(standing.crossplane.webhook_port)
+    await story.start_crossplane()
+    await standing.install_functions(registry)
+    await standing.install_provider(registry)
+    await standing.create_fleet()
+    await story.settle("first")
+    story.before = await story.look()
+    assert "it is precious" in await story.refusal(fleet.PROTECTED)
+    story.before = await story.look()
+
+
+@pytest.fixture(scope="module")
+def taken(story: Story) -> Story:
+    """The cluster after Crossplane was stopped and Crossply was started, at rest."""
+    story.play(story.stop_crossplane())
+    story.play(story.standing.install_crossply(story.authority))
+    story.start_crossply()
+    story.play(story.settle("second"))
+    return story
+
+
+@pytest.fixture(scope="module")
+def after(taken: Story) -> dict[str, dict]:
+    """What there is then."""
+    return taken.play(taken.look())
+
+
+def test_no_composite_claim_composed_resource_or_secret_is_written(taken, after):
+    assert len(fleet.members()) == 60
+    assert rewritten(taken.before["fleet"], after["fleet"]) == {}
+
+
+def test_packages_and_their_revisions_stay_what_they_are(taken, after):
+    assert altered(taken.before["packages"], after["packages"]) == {}
+    assert set(after["packages"]) == set(taken.before["packages"])
+
+
+def test_deployments_services_and_certificates_stay_what_they_are(taken, after):
+    assert rewritten(taken.before["runtime"], after["runtime"]) == {}
+
+
+def test_crds_of_crossplane_lose_nothing(taken, after):
+    changes = {
+        name: [
+            place for place in lost(obj["spec"], after["crds"][key]["spec"]) if not _is_relaxed(name, place)
+        ]
+        for key, obj in taken.before["crds"].items()
+        for name in (key[2],)
+    }
+    assert {name: places for name, places in changes.items() if places} == {}
+
+
+def _is_relaxed(crd: str, place: str) -> bool:
+    """A Composition may have templates instead of a pipeline, and be of another type: these rules go."""
+    ends = (".spec.required", ".spec.x-kubernetes-validations", ".mode.enum")
+    return crd.startswith(("compositions.", "compositionrevisions.")) and any(end in place for end in ends)
+
+
+def test_roles_of_crossplane_lose_no_rule(taken, after):
+    changes = {
+        name: lost(obj.get("rules"), after["roles"][name].get("rules"))
+        for name, obj in taken.before["roles"].items()
+    }
+    assert {name: places for name, places in changes.items() if places} == {}
+
+
+def test_the_webhook_configuration_of_crossplane_stays_and_ours_is_beside_it(taken, after):
+    assert rewritten(taken.before["webhooks"], after["webhooks"]) == {}
+    assert ("ValidatingWebhookConfiguration", "", OURS) in after["webhooks"]
+
+
+def test_edits_are_followed_also_by_functions_that_crossplane_installed(taken):
+    async def scenario():
+        standing = taken.standing
+        calls = standing.host.calls[TELL]
+        edited = [Member(kind, f"{kind.kind.lower()}-3") for kind in fleet.KINDS]
+        await standing.write(*edited, size="large")
+        for member in edited:
+            await standing.until_composed(member, size="large")
+        assert standing.host.calls[TELL] > calls
+
+    taken.play(scenario())
+
+
+def test_composition_changes_drift_and_deletions_are_followed(taken):
+    async def scenario():
+        standing = taken.standing
+        await standing.compose("second")
+        for kind in (fleet.BOX, fleet.CLIMATE, fleet.CRATE):
+            for number in (0, fleet.COUNT - 1):
+                member = Member(kind, f"{kind.kind.lower()}-{number}")
+                await standing.until_composed(member, note="second")
+        drifted = await standing.until_composed(Member(fleet.TALE, "tale-5"), size="small")
+        body = {"data": {"size": "wrong"}}
+        await taken.client.patch_merge(CONFIG_MAP, drifted["metadata"]["name"], body, fleet.NAMESPACE)
+        await standing.until_composed(Member(fleet.TALE, "tale-5"), size="small")
+        for kind in fleet.KINDS:
+            member = Member(kind, f"{kind.kind.lower()}-7")
+            composed = (await standing.until_composed(member))["metadata"]["name"]
+            await taken.client.delete(member.kind, member.name, fleet.NAMESPACE)
+
+            async def gone(kind=kind, name=member.name, composed=composed):
+                return (
+                    await taken.client.get(kind, name, fleet.NAMESPACE) is None
+                    and await taken.client.get(CONFIG_MAP, composed, fleet.NAMESPACE) is None
+                )
+
+            await standing.eventually(gone, f"{member} is gone")
+
+    taken.play(scenario())
+
+
+def test_packages_and_what_runs_them_are_still_the_same_after_that(taken):
+    later = taken.play(taken.look())
+    assert altered(taken.before["packages"], later["packages"]) == {}
+    assert rewritten(taken.before["runtime"], later["runtime"]) == {}
+    kinds = {
+        key: obj
+        for key, obj in taken.before["crds"].items()
+        if key[2].endswith(".provider-things.example.org")
+    }
+    assert len(kinds) == 1, "one of the two kinds was activated"
+    assert rewritten(kinds, later["crds"]) == {}
+    assert not any(key[2].startswith("queues.provider-things") for key in later["crds"])
+
+
+def test_what_is_in_use_stays_protected_by_either_and_by_both(taken):
+    async def scenario():
+        # Crossplane's own configuration still names it, and nobody answers there: that refuses as well.
+        assert await taken.refusal(fleet.PROTECTED)
+        await taken.start_crossplane()
+        assert "it is precious" in await taken.refusal(fleet.PROTECTED)
+
+    taken.play(scenario())
+    taken.stop_crossply()
+
+    async def rest():
+        # Nobody answers for our configuration any more, which refuses as well, until it is deleted.
+        assert await taken.refusal(fleet.PROTECTED)
+        await taken.client.delete(WEBHOOKS, OURS)
+        assert "it is precious" in await taken.refusal(fleet.PROTECTED)
+
+    taken.play(rest())
+
+
+@pytest.fixture(scope="module")
+def taken_back(taken: Story) -> Story:
+    """The cluster after Crossplane alone runs it again, at rest."""
+    taken.stop_crossply()
+    taken.play(taken.stop_crossplane())
+    taken.before = taken.play(taken.look())
+    taken.play(taken.start_crossplane())
+    taken.play(taken.settle("third"))
+    return taken
+
+
+def test_crossplane_takes_it_back_in_the_same_way(taken_back):
+    after = taken_back.play(taken_back.look())
+    # Of composite resources that Crossply composed first, Crossplane begins to own the fields that it sets.
+    assert altered(taken_back.before["fleet"], after["fleet"]) == {}
+    composed = {key: obj for key, obj in taken_back.before["fleet"].items() if key[0] in COMPOSED}
+    assert rewritten(composed, after["fleet"]) == {}
+    assert altered(taken_back.before["packages"], after["packages"]) == {}
+    assert rewritten(taken_back.before["runtime"], after["runtime"]) == {}
+
+
+def test_crossplane_follows_edits_again(taken_back):
+    async def scenario():
+        standing = taken_back.standing
+        edited = [Member(kind, f"{kind.kind.lower()}-4") for kind in fleet.KINDS]
+        await standing.write(*edited, size="huge")
+        for member in edited:
+            await standing.until_composed(member, size="huge")
+
+    taken_back.play(scenario())
