@@ -11,7 +11,7 @@ import pytest
 
 from crossply.packages.failures import BuildFailed
 from crossply.packages.image import Image, digest
-from crossply.packages.python_install import PipFailed, Target
+from crossply.packages.python_install import PipFailed, Target, install
 from crossply.packages.python_project import ROOT, read_project, with_project
 from crossply.packages.unpacking import unpack
 from tests.packages.making import archive, image, member
@@ -111,3 +111,9 @@ def test_wheels_are_chosen_for_the_python_of_the_image() -> None:
         "--platform=manylinux_2_28_aarch64",
     ]
     assert Target("amd64").flags == []
+
+
+def test_what_cannot_be_had_for_an_image_names_its_python(tmp_path: Path) -> None:
+    missing = PROJECT.replace('version = "0.1.0"', 'version = "0.1.0"\ndependencies = ["grpcio"]')
+    with pytest.raises(PipFailed, match=r"for grpcio \(for Python 3.99 on arm64\)"):
+        install(project(tmp_path / "src", missing), str(tmp_path / "site"), Target("arm64", "3.99"))

@@ -143,7 +143,7 @@ def test_wheels_are_made_of_what_is_installed_whole_and_of_what_that_depends_on(
     monkeypatch.syspath_prepend(str(tmp_path))
     wheels = tmp_path / "wheels"
     wheels.mkdir()
-    write_installed_wheels(["acme.words>=1 ; python_version > '3'", "acme-changed"], str(wheels))
+    write_installed_wheels(["acme.words>=1 ; python_version > '3'", "acme-changed", "crossply"], str(wheels))
     assert {path.name for path in wheels.glob("acme*")} == {
         "acme_words-1.0-py3-none-any.whl",
         "acme_letters-1.0-py3-none-any.whl",

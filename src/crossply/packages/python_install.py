@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 import tomllib
@@ -20,8 +21,8 @@ class PipFailed(BuildFailed):
     code = "CP-911"
     hint = (
         "pip takes what is installed here and fits the Python of the image, and the rest from an index "
-        "(PIP_INDEX_URL) or a directory of wheels (PIP_FIND_LINKS); without either, use an image that has "
-        "the Python that Crossply runs on"
+        "(PIP_INDEX_URL) or a directory of wheels (PIP_FIND_LINKS); without either, the image must have the "
+        "version of Python that Crossply runs on"
     )
 
 
@@ -35,6 +36,16 @@ class Target(NamedTuple):
     def is_ours(self) -> bool:
         """Whether it is the Python that we run on."""
         return self.version in ("", f"{sys.version_info.major}.{sys.version_info.minor}")
+
+    @property
+    def is_here(self) -> bool:
+        """Whether what is installed for the Python that we run on fits, also where it was compiled."""
+        machine = _PLATFORMS.get(self.architecture, self.architecture)
+        return self.is_ours and machine == platform.machine()
+
+    def __str__(self) -> str:
+        version = self.version or f"{sys.version_info.major}.{sys.version_info.minor}"
+        return f"Python {version} on {self.architecture}"
 
     @property
     def flags(self) -> list[str]:
@@ -68,10 +79,17 @@ def install(project: str, site: str, target: Target) -> None:
         file.write(f"crossply @ {Path(own).as_uri()}\n")
     words = ["install", "--no-compile", f"--target={site}", *target.flags, f"--find-links={local}"]
     words += [f"--constraint={constraints}", *made]
+    if target.is_here:
+        try:
+            _pip([*words, "--no-index"])
+        except PipFailed:
+            pass
+        else:
+            return
     try:
-        _pip([*words, "--no-index"])
-    except PipFailed:
         _pip(words)
+    except PipFailed as problem:
+        raise PipFailed(f"{problem} (for {target})") from None
 
 
 def _requirements(wheels: list[str]) -> list[str]:

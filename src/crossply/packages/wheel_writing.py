@@ -47,22 +47,27 @@ def write_installed_wheels(requirements: Iterable[str], directory: str) -> None:
 
     Left out is what is not installed whole: an editable install, or files that were changed since.
     """
-    pending, seen = [*requirements, *SERVING], {NAME}
+    pending, seen = list(requirements), set()
     while pending:
         name = requirement_name(pending.pop())
         if name in seen:
             continue
         seen.add(name)
-        try:
-            found = distribution(name)
-        except PackageNotFoundError:
-            continue
-        files = _installed_files(found)
-        if files is not None:
-            info = _info(found.metadata["Name"], found.version)
-            tag = _tag(files[f"{info}/WHEEL"].decode())
-            _write(directory, found.metadata["Name"], found.version, tag, files)
-            pending += [each for each in found.requires or () if "extra ==" not in each]
+        pending += SERVING if name == NAME else _write_installed_wheel(name, directory)
+
+
+def _write_installed_wheel(name: str, directory: str) -> list[str]:
+    """Write a wheel of a distribution if it is installed whole; what it depends on."""
+    try:
+        found = distribution(name)
+    except (PackageNotFoundError, ValueError):
+        return []
+    files = _installed_files(found)
+    if files is None:
+        return []
+    info = _info(found.metadata["Name"], found.version)
+    _write(directory, found.metadata["Name"], found.version, _tag(files[f"{info}/WHEEL"].decode()), files)
+    return [each for each in found.requires or () if "extra ==" not in each]
 
 
 def wheel_requirements(path: str) -> list[str]:
