@@ -8,7 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.packages.peers import PROGRAM, Lying, docker_registry
+from tests.packages.peers import Lying, docker_registry
+from tests.programs import needs, path_of
 from xpkg_bench import Run, last
 
 FUNCTION = "apiVersion: meta.pkg.crossplane.io/v1\nkind: Function\nmetadata: {name: function-z}\nspec: {}\n"
@@ -55,7 +56,7 @@ def test_extracting_wants_to_know_what(run: Run, tmp_path: Path) -> None:
     assert last(err).endswith("directory contains multiple compiled crossplane packages")
 
 
-@pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed")
+@needs("docker-registry")
 @pytest.mark.xdist_group("registry")
 def test_a_package_goes_through_a_registry_and_brings_its_runtime(
     run: Run, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
@@ -93,7 +94,7 @@ def template(tmp_path: Path) -> str:
     (source / "NOTES.txt").write_text("Read me.")
     (source / "init.sh").write_text('#!/bin/sh\necho "$1" > "$2/made"\n')
     (source / "init.sh").chmod(0o755)
-    git = ["git", "-C", str(source), "-c", "user.name=n", "-c", "user.email=e@example.org"]
+    git = [path_of("git"), "-C", str(source), "-c", "user.name=n", "-c", "user.email=e@example.org"]
     for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "m"]):
         subprocess.run([*git, *words], check=True)
     return f"file://{source}"
