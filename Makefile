@@ -18,10 +18,9 @@ stop: ## Stop the control plane that `make run` started
 	@$(BIN)/crossply down --data .crossply
 
 packages: ## Install the programs that some tests use: container engines, a registry (Debian, as root)
-	@sh tools/system_packages.sh install
-
-test: bytecode lint ## Set up and run every check and test
 	@sh tools/system_packages.sh
+
+test: packages bytecode lint ## Set up and run every check and test
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: $(STAMP) ## Check style, types and the direction of imports
@@ -78,6 +77,7 @@ clean: ## Remove what was set up
 
 $(STAMP): requirements/dev.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || sh tools/python_venv.sh $(PYTHON)
 	@echo "Setting up $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt

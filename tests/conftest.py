@@ -1,10 +1,15 @@
-"""What every suite shares: which API server a run is about."""
+"""What every suite shares: which API server a run is about, and how properties are tried."""
 
 from __future__ import annotations
 
 import signal
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes depends on what else the machine does: tests never judge by time.
+settings.register_profile("crossply", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("crossply")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

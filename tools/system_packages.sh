@@ -1,23 +1,29 @@
 #!/bin/sh
-# Programs that some tests use and Python cannot bring: container engines, a registry, tools that others make images with.
+# Programs that some tests use and Python cannot bring: container engines, a registry, a shell to put into images,
+# tools that others make images with. `make test` runs this first. tests/programs.py has the same list.
 #
-#   tools/system_packages.sh            say what is missing, and what that means
-#   tools/system_packages.sh install    install it, where that can be done (Debian and its kin, as root)
+#   tools/system_packages.sh            install what is missing, where that can be done: on Debian, as root
+#   tools/system_packages.sh --check    only print what is missing
 set -eu
 
+programs="busybox:busybox-static crun:crun docker-registry:docker-registry git:git newuidmap:uidmap
+    openssl:openssl runc:runc skopeo:skopeo umoci:umoci"
+
 missing=""
-for pair in crun:crun runc:runc skopeo:skopeo umoci:umoci docker-registry:docker-registry newuidmap:uidmap; do
-    PATH="$PATH:/usr/sbin" command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair#*:}"
+for pair in $programs; do
+    PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin" command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair#*:}"
 done
 [ -n "$missing" ] || exit 0
 
-if [ "${1:-}" = install ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+install() {
+    apt-get install -qq -y --no-install-recommends $missing >/dev/null
+}
+
+if [ "${1:-}" != --check ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     echo "Installing$missing ..."
     export DEBIAN_FRONTEND=noninteractive
-    if apt-get install -qq -y --no-install-recommends $missing >/dev/null 2>&1 ||
-        { apt-get update -qq && apt-get install -qq -y --no-install-recommends $missing >/dev/null; }; then
-        exit 0
-    fi
+    # The lists of packages may be old or absent.
+    install 2>/dev/null || { apt-get update -qq && install; } && exit 0
 fi
 echo "NOT INSTALLED:$missing. Tests that need them are skipped, each with its reason." >&2
 echo "               On Debian: apt-get install$missing" >&2

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-import pytest
 from tests.packages.making import archive, image, member
-from tests.packages.peers import PROGRAM
+from tests.programs import needs
 
 from crossply.packages.contents import stream_of
 from crossply.packages.image import Image
@@ -16,7 +15,7 @@ from crossply.packages.references import parse
 from crossply.packages.registry import Registries
 from crossply.packages.stream import Package, read
 
-real = pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed")
+real = needs("docker-registry")
 PLATFORMS = ("linux_amd64", "linux_arm64")
 TEMPLATE = """\
 apiVersion: meta.pkg.crossplane.io/v1

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 
 import pytest
+from tests.programs import path_of
 
 from crossply.cli.completions import SCRIPTS
 from crossply.cli.completions_words import candidates
@@ -78,9 +78,8 @@ def test_bash_completes_with_the_printed_script(program) -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_each_shell_accepts_the_syntax_of_its_script(shell: str) -> None:
-    if not shutil.which(shell):
-        pytest.skip(f"{shell} is not installed")
-    done = subprocess.run([shell, "-n"], input=SCRIPTS[shell], capture_output=True, text=True, timeout=60)
+    words = [path_of(shell), "-n"]
+    done = subprocess.run(words, input=SCRIPTS[shell], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
 
 

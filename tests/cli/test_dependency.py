@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 from tests.packages.making import package
-from tests.packages.peers import PROGRAM, docker_registry, pushed
+from tests.packages.peers import docker_registry, pushed
+from tests.programs import needs
 from xpkg_bench import Run
 
 from crossply.values.yaml import load
 
 pytestmark = [
-    pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed"),
+    needs("docker-registry"),
     pytest.mark.xdist_group("registry"),
 ]
 

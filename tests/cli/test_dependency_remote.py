@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from tests.programs import path_of
 from xpkg_bench import Run
 
 from crossply.values.yaml import load
@@ -94,7 +95,7 @@ def repository(tmp_path: Path) -> Path:
         [*who, "commit", "-qm", "first"],
         ["tag", "v1"],
     ):
-        subprocess.run(["git", *words], cwd=folder, check=True)
+        subprocess.run([path_of("git"), *words], cwd=folder, check=True)
     return folder
 
 
@@ -169,7 +170,9 @@ def test_files_of_this_machine_are_no_urls(dependency: Run, tmp_path: Path) -> N
 @pytest.mark.parametrize("ref", ["main", "v1", "COMMIT"])
 def test_crds_of_a_git_repository(dependency: Run, repository: Path, ref: str) -> None:
     if ref == "COMMIT":
-        ref = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=repository, text=True).strip()
+        ref = subprocess.check_output(
+            [path_of("git"), "rev-parse", "HEAD"], cwd=repository, text=True
+        ).strip()
     code, _, said = dependency("add", str(repository), f"--git-ref={ref}", "--git-path=crds")
     assert code == 0, said
     git = {"repository": str(repository), "ref": ref, "path": "crds"}

@@ -54,6 +54,22 @@ def test_help_is_the_answer_even_on_a_line_that_is_wrong(words: list[str], capsy
     assert capsys.readouterr().out.startswith("Usage: crossply version [flags]\n")
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["foo", "--help"], "unexpected argument foo"),
+        (["--help", "foo"], "unexpected argument foo"),
+        (["verison", "-h"], 'unexpected argument verison, did you mean "version"?'),
+        (["rendr", "--help"], 'unexpected argument rendr, did you mean "render"?'),
+        (["xpkg", "biuld", "--help"], 'unexpected argument biuld, did you mean "build"?'),
+        (["apiserver", "bakcup", "--help"], 'unexpected argument bakcup, did you mean "backup"?'),
+    ],
+)
+def test_there_is_no_help_for_a_command_that_does_not_exist(words: list[str], sentence: str, capsys) -> None:
+    assert main(words) == 80
+    assert capsys.readouterr().err == f"crossply: error: {sentence}\n"
+
+
 def test_a_wrong_command_line_exits_80_with_usage_on_stdout_and_the_sentence_on_stderr(capsys) -> None:
     assert main(["version", "--nope"]) == 80
     printed = capsys.readouterr()

@@ -23,7 +23,8 @@ from project_bench import (
     runtime,
     write_project,
 )
-from tests.packages.peers import PROGRAM, docker_registry, free_port, wait_for
+from tests.packages.peers import docker_registry, free_port, wait_for
+from tests.programs import needs
 from xpkg_bench import Run, last
 
 from crossply.packages.archive import read_archive, read_tagged
@@ -37,7 +38,7 @@ from crossply.packages.unpacking import unpack
 from crossply.packages.wheel_writing import SERVING
 from crossply.version import __version__
 
-real = pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed")
+real = needs("docker-registry")
 pytestmark = pytest.mark.xdist_group("registry")
 OUTPUT = "_output/platform.xpkg"
 

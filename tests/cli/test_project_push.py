@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from project_bench import ARCHITECTURES, FILES, TEMPLATES, push_bases, runtime, write_project
 from tests.packages.making import package
-from tests.packages.peers import PROGRAM, docker_registry
+from tests.packages.peers import docker_registry
+from tests.programs import needs
 from xpkg_bench import Run, last
 
 from crossply.packages.archive_writing import write_archive, write_tagged
@@ -19,7 +20,7 @@ from crossply.packages.references import parse
 from crossply.packages.registry import Registries
 from crossply.packages.stream import Package, read
 
-real = pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed")
+real = needs("docker-registry")
 pytestmark = pytest.mark.xdist_group("registry")
 
 

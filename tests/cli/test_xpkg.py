@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from tests.packages.making import archive, image, in_zstd, member
-from tests.packages.peers import PROGRAM, Lying, docker_registry
+from tests.packages.peers import Lying, docker_registry
+from tests.programs import needs, path_of, require
 from xpkg_bench import Run, last
 
 from crossply.packages.archive import read_archive
@@ -49,7 +49,13 @@ def saved(tmp_path: Path, form: str) -> str:
     path = tmp_path / "image.tar"
     write_archive(image(archive([member("bin/run", b"1")])), str(path))
     if form.startswith("oci"):
-        skopeo = ["skopeo", "copy", "-q", f"docker-archive:{path}", f"oci-archive:{tmp_path}/oci.tar"]
+        skopeo = [
+            path_of("skopeo"),
+            "copy",
+            "-q",
+            f"docker-archive:{path}",
+            f"oci-archive:{tmp_path}/oci.tar",
+        ]
         subprocess.run(skopeo, check=True)
         path = tmp_path / "oci.tar"
     if form.endswith(".gz"):
@@ -63,8 +69,8 @@ def saved(tmp_path: Path, form: str) -> str:
 
 @pytest.mark.parametrize("form", ["docker", "docker.gz", "docker.zst", "oci", "oci.gz"])
 def test_a_runtime_is_embedded_from_each_form_of_image_tarball(run: Run, tmp_path: Path, form: str) -> None:
-    if form.startswith("oci") and shutil.which("skopeo") is None:
-        pytest.skip("skopeo is not installed")
+    if form.startswith("oci"):
+        require("skopeo")
     (tmp_path / "crossplane.yaml").write_text(FUNCTION)
     words = ("build", "-o", "function.xpkg", "--embed-runtime-image-tarball")
     assert run(*words, saved(tmp_path, form)) == (0, "", "")
@@ -93,7 +99,7 @@ def test_extracting_wants_to_know_what(run: Run, tmp_path: Path) -> None:
     assert last(err).endswith("directory contains multiple compiled crossplane packages")
 
 
-@pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed")
+@needs("docker-registry")
 @pytest.mark.xdist_group("registry")
 def test_a_package_goes_through_a_registry_and_brings_its_runtime(
     run: Run, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
@@ -131,7 +137,7 @@ def template(tmp_path: Path) -> str:
     (source / "NOTES.txt").write_text("Read me.")
     (source / "init.sh").write_text('#!/bin/sh\necho "$1" > "$2/made"\n')
     (source / "init.sh").chmod(0o755)
-    git = ["git", "-C", str(source), "-c", "user.name=n", "-c", "user.email=e@example.org"]
+    git = [path_of("git"), "-C", str(source), "-c", "user.name=n", "-c", "user.email=e@example.org"]
     for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "m"]):
         subprocess.run([*git, *words], check=True)
     return f"file://{source}"

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from tests.packages.making import archive, image, member, package
-from tests.packages.peers import PROGRAM, docker_registry
+from tests.packages.peers import docker_registry
+from tests.programs import needs
 
 from crossply.cli.main import main
 from crossply.packages.pushing import push_image
@@ -64,7 +65,7 @@ def test_a_name_cannot_lead_out_of_the_directory(tmp_path: Path) -> None:
     assert (tmp_path / "a/b/out/escaped.yaml").exists()
 
 
-@pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed")
+@needs("docker-registry")
 @pytest.mark.xdist_group("registry")
 def test_packages_are_fetched_once_and_in_the_best_version(
     tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]

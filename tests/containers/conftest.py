@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import glob
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from crossply.containers.engine import find_engine
 from crossply.containers.failures import ContainerError
 from crossply.containers.launching import close_launcher, current_launcher
 from crossply.containers.settings import ENGINES
@@ -18,6 +16,7 @@ from crossply.containers.store import Store, StoredImage
 from crossply.packages.image import digest
 from tests.containers.images import go_image
 from tests.functions.function_peers import make_certificates
+from tests.programs import require
 
 
 @pytest.fixture(scope="session")
@@ -35,10 +34,7 @@ def launcher() -> Iterator[None]:
 @pytest.fixture(scope="session", params=ENGINES)
 def engine(request: pytest.FixtureRequest, launcher: None) -> str:
     name = str(request.param)
-    try:
-        find_engine(name, {"PATH": "/usr/local/bin:/usr/bin:/bin"})
-    except ContainerError as problem:
-        pytest.skip(f"NOT TESTED IN CONTAINERS OF {name}: {problem} (apt-get install {name})")
+    require(name)
     return name
 
 
@@ -56,8 +52,6 @@ def function(store: Store) -> StoredImage:
 
 @pytest.fixture(scope="session")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if shutil.which("openssl") is None:
-        pytest.skip("NOT TESTED WITH TLS IN CONTAINERS: openssl is not installed (apt-get install openssl)")
     directory = tmp_path_factory.mktemp("certificates")
     make_certificates(directory)
     return directory

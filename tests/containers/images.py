@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import io
 import os
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -17,6 +16,7 @@ import pytest
 from crossply.packages.image import Image
 from tests.functions.container_image import _shared_libraries, _wanted
 from tests.packages.making import archive, image, member
+from tests.programs import path_of
 
 SOURCE = Path(__file__).parent / "function"
 BUILT = Path(__file__).parents[2] / ".cache" / "containers" / "function"
@@ -32,9 +32,7 @@ def program() -> bytes:
 
 
 def _build() -> None:
-    go = shutil.which("go") or shutil.which("go", path="/usr/local/go/bin:/usr/lib/go/bin")
-    if go is None:
-        pytest.skip("NOT TESTED IN CONTAINERS: Go is not installed (apt-get install golang-go)")
+    go = path_of("go")
     BUILT.parent.mkdir(parents=True, exist_ok=True)
     new = BUILT.with_suffix(f".{os.getpid()}")
     command = [go, "build", "-trimpath", "-ldflags=-s -w", "-o", str(new), "."]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,7 +20,8 @@ from crossply.containers.settings import Settings
 from crossply.containers.store import Store
 from crossply.packages.image import encode
 from tests.containers.images import go_image, program
-from tests.packages.peers import PROGRAM, docker_registry
+from tests.packages.peers import docker_registry
+from tests.programs import find, require
 
 pytestmark = pytest.mark.xdist_group("containers")
 
@@ -56,10 +56,7 @@ COMPOSITION = {
 
 @pytest.fixture(scope="module")
 def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    if PROGRAM is None:
-        pytest.skip("NOT TESTED WITH A REGISTRY: docker-registry is not installed")
-    if shutil.which("skopeo") is None:
-        pytest.skip("NOT TESTED WITH IMAGES OF OTHERS: skopeo is not installed (apt-get install skopeo)")
+    require("docker-registry", "skopeo")
     with docker_registry(tmp_path_factory.mktemp("registry")) as address:
         yield address
 
@@ -69,7 +66,7 @@ def theirs(registry: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The name of an image that no code of ours had a part in, where umoci is installed."""
     directory = tmp_path_factory.mktemp("theirs")
     layout = f"{directory}/layout"
-    if shutil.which("umoci"):
+    if find("umoci"):
         (directory / "function").write_bytes(program())
         (directory / "function").chmod(0o755)
         tool("umoci", "init", "--layout", layout)

@@ -22,11 +22,11 @@ from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from tests.containers.images import go_image
 from tests.control.runtime_cases import Revision, runtime_says
-from tests.functions.small_images import needs_containers
 from tests.packages import peers
+from tests.programs import ENGINE, needs
 
 pytestmark = [
-    *(mark for mark in needs_containers if mark.name != "xdist_group"),
+    needs(ENGINE, "docker-registry"),
     pytest.mark.xdist_group("packages"),
     pytest.mark.usefixtures("installed", "alone"),
 ]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pages import ROOT
+from tests.programs import find
 
 SOURCE = ROOT / "src" / "crossply"
 
@@ -16,17 +17,12 @@ SOURCE = ROOT / "src" / "crossply"
 @functools.cache
 def files() -> frozenset[str]:
     """Every file that belongs to the repository."""
-    try:
-        names = subprocess.run(
-            ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.splitlines()
-    except (OSError, subprocess.CalledProcessError):
-        names = [str(path.relative_to(ROOT)) for path in _walk(ROOT) if path.is_file()]
-    return frozenset(names)
+    git = find("git")
+    if git is None or not (ROOT / ".git").exists():
+        return frozenset(str(path.relative_to(ROOT)) for path in _walk(ROOT) if path.is_file())
+    words = [git, "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    return frozenset(listed.stdout.splitlines())
 
 
 def _walk(directory: Path) -> Iterator[Path]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
-import shutil
 
 import pytest
 from markdown_session import Reader
 from shipping import python_image
-from tests.packages.peers import PROGRAM, docker_registry, pushed
+from tests.packages.peers import docker_registry, pushed
+from tests.programs import require
 
-from crossply.containers.engine import find_engine
 from crossply.containers.failures import ContainerError
 from crossply.containers.launching import current_launcher
 
@@ -37,12 +35,8 @@ def test_the_first_function_works_as_printed(tmp_path: pathlib.Path) -> None:
 
 
 def _needs_programs() -> None:
-    if shutil.which("kubectl") is None:
-        pytest.skip("THE TUTORIAL IS NOT TESTED: kubectl is not installed")
-    if PROGRAM is None:
-        pytest.skip("THE TUTORIAL IS NOT TESTED: no registry is installed (apt-get install docker-registry)")
+    require("kubectl", "docker-registry", "crun")
     try:
-        find_engine("crun", dict(os.environ))
         current_launcher()
     except ContainerError as problem:
         pytest.skip(f"THE TUTORIAL IS NOT TESTED: {problem} ({problem.hint})")

@@ -11,11 +11,12 @@ from tests.e2e.packaging import FUNCTION
 from tests.e2e.pipelines import entry, patch, resources
 from tests.e2e.scenario import COMPOSITION, condition
 from tests.e2e.things import READY, SYNCED, Things, failing, message_of, until_told
-from tests.functions.small_images import needs_containers, script_image
+from tests.functions.small_images import script_image
 from tests.packages import peers
+from tests.programs import ENGINE, needs
 
 pytestmark = [
-    *(mark for mark in needs_containers if mark.name != "xdist_group"),
+    needs(ENGINE, "busybox", "docker-registry"),
     pytest.mark.xdist_group("packages"),
     pytest.mark.embedded_only("the controllers of a real cluster run functions as Deployments"),
 ]

@@ -26,10 +26,11 @@ from tests.e2e.packages import telling
 from tests.e2e.packaging import FUNCTION, HEALTHY, Shelf
 from tests.e2e.scenario import PATIENCE, SECRET, Scenario, condition
 from tests.e2e.things import READY, SYNCED, Things
-from tests.packages.peers import PROGRAM, docker_registry
+from tests.packages.peers import docker_registry
+from tests.programs import needs
 
 pytestmark = [
-    pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed"),
+    needs("docker-registry"),
     pytest.mark.xdist_group("packages"),
 ]
 HOME = "crossplane-system"

@@ -16,10 +16,10 @@ from tests.e2e.packaging import (
     said,
 )
 from tests.e2e.scenario import CRD, Scenario, condition
-from tests.packages.peers import PROGRAM
+from tests.programs import needs
 
 pytestmark = [
-    pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed"),
+    needs("docker-registry"),
     pytest.mark.xdist_group("packages"),
 ]
 REVISION_HEALTHY = condition("RevisionHealthy", "True", "HealthyPackageRevision")

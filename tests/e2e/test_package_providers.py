@@ -17,10 +17,10 @@ from tests.e2e.packaging import (
 )
 from tests.e2e.pipelines import entry, resources
 from tests.e2e.scenario import CRD, DEFINITION, Scenario, condition
-from tests.packages.peers import PROGRAM
+from tests.programs import needs
 
 pytestmark = [
-    pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed"),
+    needs("docker-registry"),
     pytest.mark.xdist_group("packages"),
 ]
 READY = condition("Ready", "True")

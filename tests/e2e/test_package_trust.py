@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import pathlib
-import shutil
 import subprocess
 from collections.abc import Iterator
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from crossply.containers.engine import engine_installed
 from crossply.packages.keychain import DockerConfig
 from crossply.packages.pushing import push_image
 from crossply.packages.references import parse
@@ -23,11 +20,12 @@ from tests.e2e.packaging import CONFIGURATION, FUNCTION, HEALTHY, HOME, IMAGE_CO
 from tests.e2e.pipelines import entry, resources
 from tests.e2e.scenario import SECRET, Scenario, condition
 from tests.e2e.things import READY, Things
-from tests.packages.peers import PROGRAM, docker_registry, guarded
+from tests.packages.peers import docker_registry, guarded
 from tests.packages.test_signatures import by, payload, signature, trusted
+from tests.programs import ENGINE, needs, path_of
 
 pytestmark = [
-    pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed"),
+    needs("docker-registry"),
     pytest.mark.xdist_group("packages"),
 ]
 LOGIN = "robot:correct-horse-battery"
@@ -126,7 +124,7 @@ def test_an_image_config_brings_the_login_and_the_mirror(play, private, registry
 
 
 @pytest.mark.embedded_only("the controllers of a real cluster run functions as Deployments")
-@pytest.mark.skipif(not engine_installed(os.environ), reason="no container engine: install crun or runc")
+@needs(ENGINE, "busybox")
 def test_a_private_function_is_pulled_and_called(play, private, registry_certificate):
     """Its package and the image that it runs from, over TLS and with a password."""
 
@@ -251,14 +249,14 @@ def test_what_was_installed_before_a_signature_was_asked_for_is_checked_then(pla
     play(scenario)
 
 
-@pytest.mark.skipif(shutil.which("skopeo") is None, reason="skopeo is not installed")
+@needs("skopeo")
 def test_a_package_that_skopeo_pushed_is_installed(play, registry):
     """Docker's manifests know no annotations: the package is found in the file system of the image."""
 
     async def scenario(s: Scenario) -> None:
         shelf = Shelf(s, registry)
         await shelf.push("made:v1", "Configuration")
-        words = ["skopeo", "copy", "--src-tls-verify=false", "--dest-tls-verify=false", "-f", "v2s2"]
+        words = [path_of("skopeo"), "copy", "--src-tls-verify=false", "--dest-tls-verify=false", "-f", "v2s2"]
         pair = [f"docker://{shelf.source(name)}:v1" for name in ("made", "copied")]
         done = subprocess.run([*words, *pair], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr

@@ -10,11 +10,12 @@ from tests.e2e.pipelines import entry, resources
 from tests.e2e.planning import Plans
 from tests.e2e.scenario import COMPOSITION
 from tests.e2e.things import Things
-from tests.functions.small_images import needs_containers, script_image
+from tests.functions.small_images import script_image
 from tests.packages import peers
+from tests.programs import ENGINE, needs
 
 pytestmark = [
-    *(mark for mark in needs_containers if mark.name != "xdist_group"),
+    needs(ENGINE, "busybox", "docker-registry"),
     pytest.mark.xdist_group("packages"),
     pytest.mark.embedded_only("the controllers of a real cluster run functions as Deployments"),
 ]

@@ -9,10 +9,10 @@ from crossply.values import yaml
 from tests.e2e.packaging import CONFIGURATION, FUNCTION, HEALTHY, Shelf, crossply, definition
 from tests.e2e.scenario import DEFINITION, Scenario
 from tests.packages.making import package
-from tests.packages.peers import PROGRAM
+from tests.programs import needs
 
 pytestmark = [
-    pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed"),
+    needs("docker-registry"),
     pytest.mark.xdist_group("packages"),
 ]
 

@@ -8,7 +8,6 @@ import os
 import re
 import resource
 import secrets
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -16,6 +15,8 @@ import tarfile
 import time
 from pathlib import Path
 from urllib.parse import urlencode
+
+from tests.programs import find
 
 from crossply.functions import docker_engine
 
@@ -85,7 +86,7 @@ def start_podman(directory):
     limits = [f"nofile={min(files, 1024)}:{min(files, 1024)}"]
     if processes > 0:
         limits.append(f"nproc={min(processes, 1024)}:{min(processes, 1024)}")
-    runtime = "runc" if shutil.which("runc") else "crun"
+    runtime = "runc" if find("runc") else "crun"
     settings = directory / "containers.conf"
     settings.write_text(
         f'[containers]\ndefault_ulimits = {json.dumps(limits)}\n[engine]\nruntime = "{runtime}"\n'

@@ -11,6 +11,7 @@ import time
 from concurrent import futures
 
 import grpc
+from tests.programs import path_of
 
 from crossply.compose.messages import Request, Resource, State
 
@@ -155,4 +156,4 @@ def issue(directory, authority, name):
 
 
 def openssl(directory, *arguments):
-    subprocess.run(["openssl", *arguments], cwd=directory, check=True, capture_output=True)
+    subprocess.run([path_of("openssl"), *arguments], cwd=directory, check=True, capture_output=True)

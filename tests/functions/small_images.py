@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 import functools
-import os
-import shutil
-import subprocess
 
 import pytest
-from tests.packages import peers
+from tests.programs import ENGINE, needs, path_of
 
-from crossply.containers.engine import engine_installed
 from crossply.packages.image import EMPTY, Image, Layer, append
 from crossply.packages.layer_writing import Entry, Written, write_layer
 
-SHELL = shutil.which("busybox") or ""
-
-
-def _is_static(program: str) -> bool:
-    return bool(program) and subprocess.run(["ldd", program], capture_output=True).returncode != 0
-
-
-needs_containers = [
-    pytest.mark.skipif(not engine_installed(os.environ), reason="no container engine: install crun or runc"),
-    pytest.mark.skipif(not _is_static(SHELL), reason="no shell to put into images: install busybox-static"),
-    pytest.mark.skipif(peers.PROGRAM is None, reason="no registry: install docker-registry"),
-    pytest.mark.xdist_group("containers"),
-]
-"""Marks of tests that run images which they pull."""
+needs_containers = [needs(ENGINE), pytest.mark.xdist_group("containers")]
+"""Marks of tests that run images. What images are made of and pulled from is asked for where it is used."""
 
 
 def script_image(script: str, **config: object) -> Image:
@@ -42,6 +26,6 @@ def script_image(script: str, **config: object) -> Image:
 @functools.cache
 def _shell() -> Written:
     """The layer that all of them share."""
-    with open(SHELL, "rb") as file:
+    with open(path_of("busybox"), "rb") as file:
         shell = file.read()
     return write_layer([Entry("bin/", mode=0o755, is_directory=True), Entry("bin/busybox", shell, 0o755)])

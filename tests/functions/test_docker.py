@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
 
 import pytest
 from container_image import IMAGE, import_image, start_podman
 from function_peers import REQUEST
+from tests.programs import require
 
 from crossply.functions.binding import bind
 from crossply.functions.docker_engine import Engine, find_engine
@@ -26,8 +26,7 @@ def engine(tmp_path_factory):
     try:
         endpoint = find_engine(os.environ)._endpoint
     except ContainerEngineUnavailable:
-        if shutil.which("podman") is None:
-            pytest.skip("NOT TESTED IN CONTAINERS: no Docker engine answers and podman is not installed")
+        require("podman")
         process, endpoint = start_podman(tmp_path_factory.mktemp("podman"))
     os.environ["DOCKER_HOST"] = endpoint
     try:

@@ -6,6 +6,7 @@ import pytest
 from function_peers import make_certificates
 from sdk_image import sdk_image
 from small_images import needs_containers
+from tests.programs import require
 
 from crossply.compose.messages import Request, Resource, State
 from crossply.containers.launching import close_launcher
@@ -34,6 +35,7 @@ def certificates(tmp_path_factory):
 
 @pytest.mark.parametrize("engine", ["crun", "runc"])
 def test_it_answers_over_mutual_tls_in_both_engines(image, certificates, engine):
+    require(engine)
     settings = Settings(
         Limits(memory=256 * MEBIBYTE), tls_certificates=f"{certificates}/server", engine=engine
     )

@@ -7,7 +7,6 @@ import io
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -20,6 +19,7 @@ from crossply.packages.layer_writing import compressed
 from crossply.values import Object, yaml
 from tests.containers.images import python_image
 from tests.packages.making import archive, image, member
+from tests.programs import path_of
 
 ROOT = pathlib.Path(__file__).parents[2]
 _LEFT_OUT = re.compile(
@@ -78,7 +78,7 @@ def function(version: str) -> Image:
 
 def pause(directory: pathlib.Path) -> Image:
     """The image of the process that holds a Pod's namespaces."""
-    go = shutil.which("go") or "/usr/local/go/bin/go"
+    go = path_of("go")
     program = directory / "pause"
     command = [go, "build", "-trimpath", "-ldflags=-s -w", "-o", str(program), "."]
     source = pathlib.Path(__file__).parent / "pause"

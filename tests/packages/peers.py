@@ -8,7 +8,6 @@ import contextlib
 import datetime
 import ipaddress
 import os
-import shutil
 import socket
 import subprocess
 import time
@@ -27,8 +26,8 @@ from crossply.packages.keychain import DockerConfig
 from crossply.packages.pushing import push_image
 from crossply.packages.references import Reference, parse
 from crossply.packages.registry import Registries, Trust
+from tests.programs import path_of
 
-PROGRAM = shutil.which("docker-registry") or shutil.which("registry")
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -43,7 +42,7 @@ def docker_registry(
     directory: Path, http: str = "", rest: str = "", host: str = "127.0.0.1"
 ) -> Iterator[str]:
     """A real registry; `http` and `rest` add to its configuration. Its address."""
-    assert PROGRAM is not None
+    program = path_of("docker-registry")
     port = free_port()
     config = directory / "registry.yml"
     config.write_text(
@@ -52,7 +51,7 @@ def docker_registry(
     )
     with open(directory / "log", "wb") as log:
         process = subprocess.Popen(
-            [PROGRAM, "serve", str(config)], stdout=log, stderr=log, env={**os.environ}
+            [program, "serve", str(config)], stdout=log, stderr=log, env={**os.environ}
         )
     try:
         wait_for(port, process, host.strip("[]"))

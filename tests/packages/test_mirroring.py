@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,10 +20,11 @@ from crossply.packages.pushing import push_image, push_images
 from crossply.packages.references import parse
 from crossply.packages.registry import Registries
 from tests.packages.making import image, package
-from tests.packages.peers import PROGRAM, docker_registry
+from tests.packages.peers import docker_registry
+from tests.programs import find, needs
 
 pytestmark = [
-    pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed"),
+    needs("docker-registry"),
     pytest.mark.xdist_group("registry"),
 ]
 
@@ -122,9 +122,9 @@ def test_a_directory_is_an_oci_layout(
     mirror(capsys, f"{registry}/acme/network:v0.3.0", f"oci:{tmp_path}")
     again = mirror(capsys, f"{registry}/acme/network:v0.3.0", f"oci:{tmp_path}")
     assert len(again) == 2
-    if shutil.which("skopeo"):
+    if skopeo := find("skopeo"):
         name = f"oci:{tmp_path}:{registry}/acme/network:v0.3.0"
-        done = subprocess.run(["skopeo", "inspect", name], capture_output=True, text=True, check=False)
+        done = subprocess.run([skopeo, "inspect", name], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
 
 

@@ -6,7 +6,6 @@ import asyncio
 import io
 import json
 import os
-import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -26,13 +25,14 @@ from crossply.packages.references import parse
 from crossply.packages.registry import Registries, Trust
 from crossply.packages.registry_failures import NotAllowed, RegistryUnreachable
 from tests.packages.making import STREAM, archive, image, member, package
-from tests.packages.peers import PROGRAM, certificate, docker_registry, guarded, pushed
+from tests.packages.peers import certificate, docker_registry, guarded, pushed
+from tests.programs import needs, path_of
 
 pytestmark = [
-    pytest.mark.skipif(PROGRAM is None, reason="docker-registry is not installed"),
+    needs("docker-registry"),
     pytest.mark.xdist_group("registry"),
 ]
-skopeo = pytest.mark.skipif(shutil.which("skopeo") is None, reason="skopeo is not installed")
+skopeo = needs("skopeo")
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +192,7 @@ def test_several_platforms_make_one_package(registry: str, tmp_path: Path) -> No
 def test_skopeo_understands_what_we_push_and_we_what_it_pushes(registry: str, tmp_path: Path) -> None:
     reference = pushed(registry, package(), "acme/peer:v1")
     copied = reference._replace(tag="v2")
-    words = ["skopeo", "copy", "--src-tls-verify=false", "--dest-tls-verify=false", "-f", "v2s2"]
+    words = [path_of("skopeo"), "copy", "--src-tls-verify=false", "--dest-tls-verify=false", "-f", "v2s2"]
     done = subprocess.run(
         [*words, f"docker://{reference}", f"docker://{copied}"], capture_output=True, text=True
     )
@@ -217,7 +217,7 @@ def test_we_understand_layers_that_skopeo_compressed_with_zstd(registry: str, tm
         ["--dest-decompress", f"docker-archive:{tmp_path}/package.tar", plain],
         ["--dest-tls-verify=false", "--dest-compress-format=zstd", "-f=oci", plain, f"docker://{reference}"],
     ):
-        done = subprocess.run(["skopeo", "copy", *words], capture_output=True, text=True)
+        done = subprocess.run([path_of("skopeo"), "copy", *words], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
 
     async def main() -> tuple[str, bytes]:

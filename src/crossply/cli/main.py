@@ -70,13 +70,18 @@ def _run(words: list[str]) -> int:
         )
         return parsed.command.run(invocation)
     except UsageError as error:
-        return _help(parsed) if asks_for_help(words) else _usage_failure(error, parsed)
+        if asks_for_help(words) and not parsed.unknown_command:
+            return _help(parsed)
+        return _usage_failure(error, parsed)
     except CrossplyError as error:
         return _failure(error)
 
 
 def asks_for_help(words: list[str]) -> bool:
-    """Tell whether help was asked for on a line that is otherwise wrong: help is the better answer."""
+    """Tell whether help was asked for on a line that is otherwise wrong: help is the better answer.
+
+    There is none for a command that does not exist.
+    """
     flags = words[: words.index("--")] if "--" in words else words
     return "--help" in flags or "-h" in flags
 

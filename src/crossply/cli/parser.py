@@ -46,7 +46,7 @@ class Parsed:
     It is filled in place so that, when parsing fails, the usage of the right command can be shown.
     """
 
-    __slots__ = ("arguments", "command", "concealed", "flags", "given", "path")
+    __slots__ = ("arguments", "command", "concealed", "flags", "given", "path", "unknown_command")
 
     def __init__(self, concealed: frozenset[str] = frozenset()) -> None:
         self.concealed = concealed
@@ -55,6 +55,7 @@ class Parsed:
         self.flags: tuple[Flag, ...] = GLOBAL_FLAGS
         self.given: dict[str, Any] = {}
         self.arguments = 0
+        self.unknown_command = ""
 
     def enter(self, path: str, command: Command | None) -> None:
         """Go down to a group, or to a command whose flags are understood from here on."""
@@ -162,8 +163,10 @@ class _Walk:
                 path = f"{self.parsed.path} {word}".lstrip()
                 self.parsed.enter(path, load(child.entry) if child.entry else None)
                 return
-        names = [child.name for child in below if not child.hidden]
-        raise _unknown(f"unexpected argument {word}", word, names)
+        self.parsed.unknown_command = word
+        visible = [child.name for child in below if not child.hidden]
+        # Other names of commands are suggested only where no command is near.
+        raise _unknown(f"unexpected argument {word}", word, visible, [child.name for child in below])
 
     def argument(self, argument: Argument, word: str) -> None:
         texts = [word]
@@ -177,10 +180,10 @@ class _Walk:
         self.parsed.arguments += 1
 
 
-def _unknown(sentence: str, word: str, candidates: list[str]) -> UsageError:
+def _unknown(sentence: str, word: str, *candidates: list[str]) -> UsageError:
     from crossply.cli.parser_suggest import with_suggestions
 
-    return UsageError(with_suggestions(sentence, word, candidates))
+    return UsageError(with_suggestions(sentence, word, *candidates))
 
 
 def _plain(token: Token) -> str:

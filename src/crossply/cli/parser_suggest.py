@@ -6,14 +6,18 @@ CLOSE = 2
 """How many letters may differ in a word that is still suggested."""
 
 
-def with_suggestions(sentence: str, word: str, candidates: list[str]) -> str:
-    """Add `, did you mean …?` when something the user could have typed is near the word."""
-    near = [f'"{name}"' for name in candidates if name.startswith(word) or _distance(name, word) <= CLOSE]
+def with_suggestions(sentence: str, word: str, *candidates: list[str]) -> str:
+    """Add `, did you mean …?` for the names near the word, from the first list that has some."""
+    near = next(filter(None, (_near(word, names) for names in candidates)), [])
     if not near:
         return sentence
     if len(near) == 1:
         return f"{sentence}, did you mean {near[0]}?"
     return f"{sentence}, did you mean one of {', '.join(near)}?"
+
+
+def _near(word: str, names: list[str]) -> list[str]:
+    return [f'"{name}"' for name in names if name.startswith(word) or _distance(name, word) <= CLOSE]
 
 
 def _distance(left: str, right: str) -> int:

@@ -38,10 +38,7 @@ class Impersonated(Actor):
 
 def configuration(invocation: Invocation) -> ClusterConfig:
     """How to reach the cluster that the flags and the environment name, as the user that they name."""
-    try:
-        config = load_config(context=invocation["context"], environment=invocation.environ)
-    except ConfigError as problem:
-        raise _unusable(problem, invocation["context"], invocation.environ) from None
+    config = cluster_configuration(invocation["context"], invocation.environ)
     groups, uid = tuple(invocation["as-group"] or ()), invocation["as-uid"] or ""
     if not invocation["as"]:
         if groups or uid:
@@ -50,6 +47,14 @@ def configuration(invocation: Invocation) -> ClusterConfig:
             )
         return config
     return dataclasses.replace(config, actor=Impersonated(invocation["as"], groups, uid))
+
+
+def cluster_configuration(context: str, environ: Mapping[str, str]) -> ClusterConfig:
+    """How to reach the cluster of a context of the kubeconfig; "" is the current context."""
+    try:
+        return load_config(context=context, environment=environ)
+    except ConfigError as problem:
+        raise _unusable(problem, context, environ) from None
 
 
 def _unusable(problem: ConfigError, context: str, environ: Mapping[str, str]) -> TraceError:

@@ -1,17 +1,106 @@
-"""`crossply version`: which Crossply this is."""
+"""`crossply version`: the version of this program, and of the control plane in the cluster."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from crossply.cli.spec import Command, Flag, Invocation
+from crossply.errors import CrossplyError
 from crossply.version import __version__
+
+if TYPE_CHECKING:
+    from crossply.kube.client import Client
+    from crossply.values import Object
+
+TIMEOUT_SECONDS = 30.0
+_VERSION_LABEL = "app.kubernetes.io/version"
+_SELECTORS = ("app=crossplane", "app.kubernetes.io/name=crossply")
+"""Labels of the Deployments of Crossplane and of Crossply."""
+_EMBEDDED = "+crossply-"
+"""Stands between the version of Kubernetes and ours in what the embedded API server reports."""
+
+
+class ServerVersionUnknown(CrossplyError):
+    """The version of the control plane could not be found out."""
+
+    code = "CP-565"
+    hint = "crossply version --client needs no server"
 
 
 def run(invocation: Invocation) -> int:
-    """Print the version of this program; asking a cluster for its own comes with the cluster commands."""
+    """Print both versions; without a server that answers the exit code is 1."""
     invocation.stdout.write(f"Client Version: v{__version__}\n")
-    if not invocation["client"]:
-        invocation.stderr.write("crossply: the server's version is not looked up yet\n")
+    if invocation["client"]:
+        return 0
+    import asyncio
+
+    try:
+        version = asyncio.run(_server_version(invocation))
+    except CrossplyError as problem:
+        raise ServerVersionUnknown(f"unable to get crossplane version: {problem}") from None
+    except TimeoutError:
+        raise ServerVersionUnknown(
+            f"unable to get crossplane version: no answer within {TIMEOUT_SECONDS:.0f} s"
+        ) from None
+    invocation.stdout.write(f"Server Version: {version}\n")
     return 0
+
+
+async def _server_version(invocation: Invocation) -> str:
+    import asyncio
+
+    from crossply.cli.trace_session import cluster_configuration, failure
+    from crossply.kube.client import Client
+    from crossply.kube.failures import KubeError
+
+    config = cluster_configuration("", invocation.environ)
+    async with asyncio.timeout(TIMEOUT_SECONDS), Client(config) as client:
+        try:
+            return await _deployed_version(client) or await _embedded_version(client)
+        except KubeError as problem:
+            url = f"{client.config.server}/apis/apps/v1/deployments"
+            raise ServerVersionUnknown(f"could not fetch deployments: {failure(problem, url)}") from None
+
+
+async def _deployed_version(client: Client) -> str | None:
+    import orjson
+
+    from crossply.kube.kind import Kind
+
+    deployments = Kind("apps", "v1", "Deployment", "deployments", True)
+    for selector in _SELECTORS:
+        listed = await client.list(deployments, label_selector=selector)
+        for item in listed.items:
+            version = version_of(orjson.loads(item))
+            if version:
+                return version
+    return None
+
+
+def version_of(deployment: Object) -> str | None:
+    """The version of a Deployment by its label, or else by the tag of its image; with a leading v."""
+    labels = deployment["metadata"].get("labels") or {}
+    version = labels.get(_VERSION_LABEL) or _image_tag(deployment)
+    return f"v{version.removeprefix('v')}" if version else None
+
+
+def _image_tag(deployment: Object) -> str | None:
+    from crossply.packages.references import parse
+
+    for container in deployment["spec"]["template"]["spec"]["containers"][:1]:
+        return parse(container["image"]).tag or None
+    return None
+
+
+async def _embedded_version(client: Client) -> str:
+    """The version of the API server itself, where it is that of `crossply up` or `crossply apiserver`."""
+    import orjson
+
+    reply = await client.request("GET", "/version")
+    reported = str(orjson.loads(reply.data).get("gitVersion", ""))
+    if _EMBEDDED not in reported:
+        raise ServerVersionUnknown("Crossplane version or image tag not found")
+    return f"v{reported.rpartition(_EMBEDDED)[2]}"
 
 
 COMMAND = Command(
@@ -19,5 +108,9 @@ COMMAND = Command(
     "Print the versions of the client and the server.",
     run,
     flags=(Flag("client", "If true, shows client version only (no server required)."),),
-    examples=("crossply version --client",),
+    description=(
+        "The server is the control plane in the cluster of the kubeconfig: the Deployment of Crossply or\n"
+        "Crossplane, or the API server of crossply up. Where none answers the exit code is 1."
+    ),
+    examples=("crossply version", "crossply version --client"),
 )

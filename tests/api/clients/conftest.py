@@ -6,13 +6,14 @@ import glob
 import hashlib
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import venv
 
 import pytest
 import yaml
+
+from tests.programs import find
 
 ROOT = pathlib.Path(__file__).parents[3]
 LOUD = "CLIENTS NOT TRIED: "
@@ -64,7 +65,7 @@ def find_kubectl() -> str | None:
         return given
     cluster = os.environ.get("CROSSPLY_CLUSTER_CACHE", str(ROOT / ".cache" / "cluster"))
     built = sorted(glob.glob(os.path.join(cluster, "*", "bin", "kubectl")), key=os.path.getmtime)
-    return built[-1] if built else shutil.which("kubectl")
+    return built[-1] if built else find("kubectl")
 
 
 @pytest.fixture(scope="session")
@@ -163,13 +164,14 @@ def informer():
     program = CACHE / f"informer-{key}"
     if program.exists():
         return str(program)
-    if shutil.which("go") is None:
+    go = find("go")
+    if go is None:
         skip_loudly("there is no Go to build the program with client-go's informers")
     CACHE.mkdir(parents=True, exist_ok=True)
     part = f"{program}.{os.getpid()}.part"
     environment = {**os.environ, "CGO_ENABLED": "0"}
     done = subprocess.run(
-        ["go", "build", "-trimpath", "-o", part, "."],
+        [go, "build", "-trimpath", "-o", part, "."],
         cwd=source,
         env=environment,
         capture_output=True,

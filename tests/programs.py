@@ -1,0 +1,84 @@
+"""Programs that tests run and Python cannot bring.
+
+A test names those that it uses, and is skipped without them.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+
+import pytest
+
+DEBIAN = {
+    "busybox": "busybox-static",
+    "crun": "crun",
+    "docker-registry": "docker-registry",
+    "git": "git",
+    "newuidmap": "uidmap",
+    "openssl": "openssl",
+    "runc": "runc",
+    "skopeo": "skopeo",
+    "umoci": "umoci",
+}
+"""Programs and the packages of Debian that have them: what tools/system_packages.sh installs."""
+
+ELSEWHERE = {
+    "fish": "fish",
+    "bash": "bash",
+    "go": "Go 1.24 or newer, from https://go.dev/dl",
+    "kubectl": "kubectl, from https://kubernetes.io/docs/tasks/tools",
+    "podman": "podman",
+    "zsh": "zsh",
+}
+"""Programs that more is needed for than a package, or that few tests use."""
+
+ENGINE = "a container engine"
+"""Either of crun and runc."""
+
+_OTHER_NAMES = {"docker-registry": ("registry",), ENGINE: ("crun", "runc")}
+_OTHER_PLACES = ("/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/go/bin", "/usr/lib/go/bin")
+
+
+@functools.cache
+def find(program: str) -> str | None:
+    """The path of a program, if it is installed; a busybox that is not static is of no use in images."""
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), *_OTHER_PLACES])
+    names = (program, *_OTHER_NAMES.get(program, ()))
+    found = next((place for name in names if (place := shutil.which(name, path=path))), None)
+    return None if program == "busybox" and found and not _is_static(found) else found
+
+
+def missing(*programs: str) -> str:
+    """Why a test that uses programs cannot run, or "" where it can."""
+    absent = [program for program in programs if find(program) is None]
+    packages = [DEBIAN.get(program) or ELSEWHERE.get(program, "crun or runc") for program in absent]
+    return f"NOT TESTED WITH {', '.join(absent)}: install {', '.join(packages)}" if absent else ""
+
+
+def needs(*programs: str) -> pytest.MarkDecorator:
+    """Mark a test, or all of a module, that uses programs."""
+    reason = missing(*programs)
+    return pytest.mark.skipif(bool(reason), reason=reason)
+
+
+def require(*programs: str) -> None:
+    """Skip the test that is running, or the fixture's, where a program is missing."""
+    reason = missing(*programs)
+    if reason:
+        pytest.skip(reason)
+
+
+def path_of(program: str) -> str:
+    """The path of a program; skips the test that is running without it."""
+    require(program)
+    found = find(program)
+    assert found is not None
+    return found
+
+
+def _is_static(program: str) -> bool:
+    """Tell whether a program needs no shared libraries."""
+    return subprocess.run(["ldd", program], capture_output=True).returncode != 0
