@@ -100,3 +100,111 @@ def test_what_cannot_be_converted_is_told(bench: Bench) -> None:
     result = bench.run("convert", f"a: 1\n---\n{broken}")
     assert result.last_line == "cannot convert Composition c: spec.resources is not a list of objects"
     assert "stdin:3" in result.err
+
+
+COMPOSITION = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: caches}
+spec:
+  compositeTypeRef: {apiVersion: acme.test/v1, kind: XCache}
+  resources:
+  - name: bucket
+    base: {apiVersion: s3.aws.upbound.io/v1beta1, kind: Bucket, metadata: null, spec: {forProvider: {}}}
+  - name: fine
+    base: {apiVersion: s3.aws.m.upbound.io/v1beta1, kind: Bucket, spec: {forProvider: {}}}
+  - base: {apiVersion: v1, kind: Namespace}
+  - name: config
+    base: {apiVersion: v1, kind: ConfigMap, metadata: {labels: {a: b}}}
+  - name: inner
+    base: {apiVersion: acme.test/v1, kind: XStore}
+  - name: own
+    base: {apiVersion: own.test/v1, kind: Wide}
+"""
+INNER = (
+    XRD.replace("XCache", "XStore")
+    .replace("xcaches", "xstores")
+    .replace("  claimNames: {kind: Cache, plural: caches} # for teams\n", "")
+)
+CRD = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: wides.own.test}
+spec: {group: own.test, scope: Cluster, names: {kind: Wide, plural: wides}, versions: []}
+"""
+PIPELINE = """\
+apiVersion: apiextensions.crossplane.io/v1
+kind: Composition
+metadata: {name: templated}
+spec:
+  compositeTypeRef: {apiVersion: acme.test/v1, kind: XCache}
+  mode: Pipeline
+  pipeline:
+  - step: render
+    functionRef: {name: function-go-templating}
+    input:
+      inline:
+        template: |
+          {{ if true }}
+          ---
+          apiVersion: kubernetes.crossplane.io/v1alpha2
+          kind: Object
+          metadata:
+            annotations:
+              {{ setResourceNameAnnotation "wrapped" }}
+          ---
+          apiVersion: v1
+          kind: Secret
+          {{ end }}
+"""
+
+
+def test_a_composition_that_namespaced_xrs_cannot_use_is_named_with_its_resources(bench: Bench) -> None:
+    result = bench.run("convert", "---\n".join((XRD, INNER, CRD, COMPOSITION, PIPELINE)))
+    said = [line for line in result.err.splitlines() if line.startswith("Composition ")]
+    end = "or keep the XRD cluster-scoped with --scope=Cluster."
+    why = "The XRD becomes Namespaced, and namespaced XRs cannot compose cluster-scoped objects:"
+    use = "use the provider's namespaced kind, usually of"
+    assert said == [
+        f"Composition {name} has the cluster-scoped kind {kind}. {why} {advice}, {end}"
+        for name, kind, advice in (
+            (
+                'caches: resource "bucket"',
+                "Bucket of s3.aws.upbound.io/v1beta1",
+                f"{use} s3.aws.m.upbound.io/v1beta1",
+            ),
+            (
+                'caches: resource "resource-2"',
+                "Namespace of v1",
+                "have it made by another, cluster-scoped XR",
+            ),
+            ('caches: resource "inner"', "XStore of acme.test/v1", "make its definition Namespaced, too"),
+            ('caches: resource "own"', "Wide of own.test/v1", "make its definition Namespaced, too"),
+            (
+                'templated: resource "wrapped"',
+                "Object of kubernetes.crossplane.io/v1alpha2",
+                f"{use} kubernetes.m.crossplane.io/v1alpha2",
+            ),
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "definition", "reason"),
+    [
+        ("convert --scope=Cluster", XRD, "the XRD stays cluster-scoped"),
+        ("convert", INNER, "a kind without claims stays cluster-scoped"),
+    ],
+)
+def test_nothing_is_said_where_the_xrd_stays_cluster_scoped(
+    bench: Bench, words: str, definition: str, reason: str
+) -> None:
+    composition = COMPOSITION.replace("kind: XCache", "kind: XStore") if definition == INNER else COMPOSITION
+    assert "Composition caches:" not in bench.run(words, f"{definition}---\n{composition}").err, reason
+
+
+def test_a_metadata_that_is_null_is_dropped_from_bases(bench: Bench) -> None:
+    converted = read_stream(bench.run("convert", COMPOSITION).out)[0].value
+    bases = [each["base"] for each in converted["spec"]["pipeline"][0]["input"]["resources"]]
+    assert "metadata" not in bases[0]
+    assert bases[3]["metadata"] == {"labels": {"a": "b"}}

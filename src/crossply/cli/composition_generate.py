@@ -9,7 +9,7 @@ from crossply.cli.steps import told
 from crossply.convert.new_composition import AUTO_READY_PACKAGE, composition_for, plural_in
 from crossply.errors import CrossplyError
 from crossply.values import Object
-from crossply.values.yaml import dump, load
+from crossply.values.yaml import dump, read_first
 from crossply.values.yaml.comments import dump_with, read_comments
 
 
@@ -27,7 +27,7 @@ def run(invocation: Invocation) -> int:
 
 def _depend_on_auto_ready(folder: ProjectFolder) -> None:
     """Note the dependency in the project file. The package is not fetched: the function is built in."""
-    project = load(folder.text)
+    project = read_first(folder.text).value
     package = {
         "apiVersion": "pkg.crossplane.io/v1",
         "kind": "Function",

@@ -8,7 +8,7 @@ from typing import TextIO
 from crossply.cli.sources import object_of
 from crossply.cli.spec import Argument, Flag, Invocation
 from crossply.errors import CrossplyError
-from crossply.values.yaml import Document, YamlError, load
+from crossply.values.yaml import Document, YamlError, read_first
 from crossply.values.yaml.limits import MAX_BYTES
 
 _ENOUGH = MAX_BYTES + 1
@@ -54,7 +54,7 @@ def read_object(invocation: Invocation, purpose: str) -> Document:
     source = "stdin" if path == "-" else path
     data = read_input(path, invocation.stdin)
     try:
-        document = Document(load(data, source), source, 1, data)
+        document = read_first(data, source)
     except YamlError as problem:
         raise problem.within(f"{purpose}: error converting YAML to JSON") from None
     if document.value is None:

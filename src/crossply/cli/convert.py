@@ -11,14 +11,14 @@ from crossply.convert.anything import Converter
 from crossply.convert.current import FunctionNames
 from crossply.convert.definition_v2 import is_version_1
 from crossply.errors import CrossplyError
-from crossply.values import Object
-from crossply.values.yaml import Document, YamlError, read_stream
+from crossply.values.yaml import Document, YamlError, is_blank, read_stream
 
 
 def run(invocation: Invocation) -> int:
     """Convert the documents of a file."""
     documents = _read(invocation)
-    converter = _converter(_definitions(documents, invocation["xrd"]), invocation)
+    converter = _converter([*documents, *_beside(invocation["xrd"])], invocation)
+    _warn(documents, converter, invocation)
     texts = [_converted(document, converter, invocation) for document in documents]
     if not any(texts):
         invocation.stderr.write("No changes needed.\n")
@@ -34,24 +34,40 @@ def _read(invocation: Invocation) -> list[Document]:
         found = read_stream(read_input(path, invocation.stdin), source)
     except YamlError as problem:
         raise problem.within("cannot convert: error converting YAML to JSON") from None
-    return [document for document in found if document.text.strip()]
+    # A document of comments only stays where it is.
+    return [document for document in found if b"#" in document.text or not is_blank(document.text)]
 
 
-def _definitions(documents: list[Document], paths: list[str]) -> list[Object]:
-    """The definitions of version 1: in the input itself, and in files that are only looked at."""
-    beside = [document for path in paths or () for document in read_documents(path, "cannot parse XRD")]
-    found = [document.value for document in [*documents, *beside]]
-    return [value for value in found if isinstance(value, dict) and is_version_1(value)]
+def _beside(paths: list[str] | None) -> list[Document]:
+    """What files have in them that are only looked at."""
+    return [document for path in paths or () for document in read_documents(path, "cannot parse XRD")]
 
 
-def _converter(definitions: list[Object], invocation: Invocation) -> Converter:
+def _converter(documents: list[Document], invocation: Invocation) -> Converter:
+    objects = [document.value for document in documents if isinstance(document.value, dict)]
+    definitions = [obj for obj in objects if is_version_1(obj)]
     names = FunctionNames(
         invocation["function-patch-and-transform-ref"], invocation["function-environment-configs-ref"]
     )
     try:
-        return Converter(definitions, names, invocation["scope"] or "")
+        return Converter(definitions, names, invocation["scope"] or "", objects)
     except CrossplyError as problem:
         raise problem.within("cannot convert: cannot read an XRD") from None
+
+
+def _warn(documents: list[Document], converter: Converter, invocation: Invocation) -> None:
+    """Name what the Compositions of kinds that become namespaced cannot compose any more."""
+    for document in documents:
+        if not isinstance(document.value, dict):
+            continue
+        for found in converter.misplaced(document.value):
+            named = f'resource "{found.name}"' if found.name else "a resource"
+            invocation.stderr.write(
+                f"Composition {name_of(document.value)}: {named} has the cluster-scoped kind {found.kind} of "
+                f"{found.api_version}. The XRD becomes Namespaced, and namespaced XRs cannot compose "
+                f"cluster-scoped objects: {found.advice}, "
+                "or keep the XRD cluster-scoped with --scope=Cluster.\n"
+            )
 
 
 def _converted(document: Document, converter: Converter, invocation: Invocation) -> str:
@@ -73,7 +89,7 @@ def _converted(document: Document, converter: Converter, invocation: Invocation)
 
 
 def _unchanged(document: Document) -> str:
-    text = document.text.decode("utf-8", "surrogateescape")
+    text = document.text.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
     if not text.startswith("---"):
         text = f"---\n{text}"
     return text if text.endswith("\n") else f"{text}\n"

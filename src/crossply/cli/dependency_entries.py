@@ -9,7 +9,7 @@ from crossply.cli.spec import Flag, Invocation
 from crossply.errors import CrossplyError
 from crossply.kinds.project import XPKG
 from crossply.values import Object
-from crossply.values.yaml import load, read_stream
+from crossply.values.yaml import read_documents, read_first
 from crossply.values.yaml.editing import item_inserted, item_replaced
 
 ANY_VERSION = ">=v0.0.0"
@@ -121,11 +121,11 @@ def _same(one: Object, other: Object) -> bool:
 
 def text_with(folder: ProjectFolder, entry: Object) -> str:
     """The text of the project file with a dependency; all else in it stays as it is."""
-    if sum(each.value is not None for each in read_stream(folder.text)) > 1:
+    if len(read_documents(folder.text)) > 1:
         raise ProjectDependencyError(
             "the project file holds more than a project", hint="put everything else into files of their own"
         )
-    project = load(folder.text)
+    project = read_first(folder.text).value
     before = project["spec"].get("dependencies") or []
     entries, index = with_dependency(before, entry)
     changed = {**project, "spec": {**project["spec"], "dependencies": entries}}

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from crossply.cli.dependency_entries import ProjectDependencyError
 from crossply.cli.validate_sources import Manifest, files_below
 from crossply.values import Object
-from crossply.values.yaml import YamlError, read_stream
+from crossply.values.yaml import YamlError, read_documents
 from crossply.values.yaml.limits import MAX_BYTES
 
 _SECONDS = 60
@@ -133,7 +133,7 @@ def definitions_in(path: str) -> list[Manifest]:
 def _defining(data: bytes, source: str) -> list[Manifest]:
     found = [
         Manifest(document.value, document)
-        for document in read_stream(data, source)
+        for document in read_documents(data, source)
         if isinstance(document.value, dict)
     ]
     return [each for each in found if each.group_kind in _DEFINING]

@@ -35,7 +35,7 @@ def read_request(path: str) -> messages.Request:
     if not isinstance(value, dict):
         raise RequestFileError(f"{_STORY}: {path} is not a mapping")
     if "apiVersion" in value and "kind" in value:
-        value = {"observed": {"composite": {"resource": value}}}
+        value = {"observed": {"composite": {"resource": value}}, "desired": {}, "context": {}}
     try:
         return protojson.read_request(to_wire(value))
     except protojson.MessageError as problem:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from crossply.cli.conversion_files import ConvertError
 from crossply.kinds.composition_defaults import PIPELINE, composition_mode
 from crossply.values import Object
-from crossply.values.yaml import YamlError, read_stream
+from crossply.values.yaml import YamlError, read_documents
 from crossply.values.yaml.editing import item_inserted
 
 _PIPELINE = ("spec", "pipeline")
@@ -33,7 +33,7 @@ def with_step(data: bytes, source: str, name: str, function: str) -> tuple[Objec
 
 def _composition(data: bytes, source: str) -> Object:
     try:
-        found = [each.value for each in read_stream(data, source) if each.value is not None]
+        found = [each.value for each in read_documents(data, source) if each.value is not None]
     except YamlError as problem:
         raise problem.within("cannot unmarshal composition") from None
     value = found[0] if len(found) == 1 else None

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import TextIO
 
 from crossply.cli.sources import SourceError, object_of, read_documents
-from crossply.values import Object
-from crossply.values.yaml import Document, YamlError, read_stream
+from crossply.values import Object, yaml
+from crossply.values.yaml import Document, YamlError
 
 _PURPOSE = "cannot parse YAML manifest"
 
@@ -25,7 +25,7 @@ def read_objects(paths: Iterable[str], stdin: TextIO) -> list[Object]:
 
 def _standard_input(stdin: TextIO) -> list[Document]:
     try:
-        return [each for each in read_stream(stdin.buffer.read(), "standard input") if each.text.strip()]
+        return yaml.read_documents(stdin.buffer.read(), "standard input")
     except YamlError as problem:
         raise problem.within(f"{_PURPOSE}: error converting YAML to JSON") from None
 

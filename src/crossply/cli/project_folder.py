@@ -10,7 +10,7 @@ from crossply.cli.spec import Flag
 from crossply.errors import CrossplyError
 from crossply.kinds.project import Project, parse_project
 from crossply.values import Object
-from crossply.values.yaml import YamlError, load
+from crossply.values.yaml import YamlError, read_first
 from crossply.values.yaml.limits import MAX_BYTES
 
 PROJECT_FILE = "crossplane-project.yaml"
@@ -86,7 +86,7 @@ def open_project(path: str) -> ProjectFolder:
 def parsed(text: bytes, source: str, story: str) -> Object:
     """The first document of a text; `story` begins the sentence when it is not YAML."""
     try:
-        value: Object = load(text, source)
+        value: Object = read_first(text, source).value
     except YamlError as problem:
         raise problem.within(f"{story}: error converting YAML to JSON") from None
     return value

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from crossply.cli.sources import read_bytes
 from crossply.values import Object
 from crossply.values.structs import to_wire
-from crossply.values.yaml import YamlError, load
+from crossply.values.yaml import YamlError, read_first
 
 
 def build_context(files: Mapping[str, str] | None, values: Mapping[str, str] | None) -> Object:
@@ -21,7 +21,7 @@ def build_context(files: Mapping[str, str] | None, values: Mapping[str, str] | N
 
 def _parse(key: str, text: str | bytes) -> object:
     try:
-        return load(text)
+        return read_first(text).value
     except YamlError as problem:
         raise problem.within(
             f'cannot parse context data: cannot unmarshal context value for key "{key}": '

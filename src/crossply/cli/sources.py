@@ -6,8 +6,8 @@ import os
 from typing import Any
 
 from crossply.errors import CrossplyError
-from crossply.values import Object
-from crossply.values.yaml import Document, SeparatorError, YamlError, load, read_stream
+from crossply.values import Object, yaml
+from crossply.values.yaml import Document, SeparatorError, YamlError, read_first
 from crossply.values.yaml.limits import MAX_BYTES
 
 _ENDINGS = (".yaml", ".yml")
@@ -46,18 +46,18 @@ def first_document(path: str, purpose: str, unreadable: str) -> Document:
     """The first document of a file that should have one only; what follows it is not read."""
     data = read_bytes(path, unreadable)
     try:
-        return Document(load(data, path), path, 1, data)
+        return read_first(data, path)
     except YamlError as problem:
         raise problem.within(f"{purpose}: error converting YAML to JSON") from None
 
 
 def read_documents(path: str, purpose: str) -> list[Document]:
-    """The documents of a file, or of all YAML files right inside a directory; empty ones are left out."""
+    """The documents of a file, or of all YAML files right inside a directory; blank ones are left out."""
     documents = []
     for file in _files(path):
         data = read_bytes(file, f"{_STREAM}: cannot open file")
         try:
-            documents += [d for d in read_stream(data, file) if d.text.strip()]
+            documents += yaml.read_documents(data, file)
         except SeparatorError as problem:
             raise problem.within(f"{_STREAM}: {_STREAM}: cannot parse YAML stream") from None
         except YamlError as problem:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from crossply.cli.sources import read_bytes
 from crossply.errors import CrossplyError
 from crossply.testing.reading import is_suite
-from crossply.values.yaml import Document, YamlError, read_stream
+from crossply.values.yaml import Document, YamlError, read_documents
 
 _ENDINGS = (".yaml", ".yml")
 _LOOKS_LIKE_ONE = re.compile(rb"^kind:\s*[\"']?CompositionTest\b", re.M)
@@ -65,7 +65,7 @@ def _suites_in(file: str) -> list[Document | Unreadable]:
     if not _LOOKS_LIKE_ONE.search(data):
         return []
     try:
-        documents = read_stream(data, file)
+        documents = read_documents(data, file)
     except YamlError as problem:
         return [Unreadable(file, str(problem), problem.place, problem.hint)]
     return [each for each in documents if is_suite(each.value)]

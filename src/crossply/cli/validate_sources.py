@@ -7,7 +7,7 @@ from typing import NamedTuple, TextIO
 
 from crossply.cli.sources import SourceError, object_of, read_bytes, reason
 from crossply.values import Object
-from crossply.values.yaml import Document, YamlError, read_stream
+from crossply.values.yaml import Document, YamlError, read_documents
 
 _ENDINGS = (".yaml", ".yml")
 _MANIFEST = "cannot parse YAML manifest"
@@ -93,7 +93,7 @@ def _documents(path: str, purpose: str) -> list[Document]:
 
 def _parse(data: bytes, source: str) -> list[Document]:
     try:
-        return [document for document in read_stream(data, source) if document.text.strip()]
+        return read_documents(data, source)
     except YamlError as problem:
         raise problem.within(f"{_MANIFEST}: error converting YAML to JSON") from None
 

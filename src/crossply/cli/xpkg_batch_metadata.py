@@ -34,12 +34,12 @@ Variables = Mapping[str, Any]
 def service_variables(path: str) -> dict[str, Variables]:
     """The variables of each service in a file."""
     from crossply.values.structs import to_wire
-    from crossply.values.yaml import load
+    from crossply.values.yaml import read_first
 
     if not path:
         return {}
     try:
-        value = load(_read(path, _NOT_LOADED)) or {}
+        value = read_first(_read(path, _NOT_LOADED)).value or {}
     except CrossplyError as problem:
         raise problem if isinstance(problem, MetadataError) else problem.within(_NOT_LOADED) from None
     if not isinstance(value, dict):

@@ -13,7 +13,7 @@ from crossply.kinds.definition_types import DefinitionDecodeError, decode_xrd
 from crossply.kinds.definition_v1alpha1 import FIRST_DESIGN, PUBLICATION, parse_publication
 from crossply.schema.crd import composite_crd, crds_of
 from crossply.values import Object
-from crossply.values.yaml import YamlError, dump, load, read_stream
+from crossply.values.yaml import YamlError, dump, read_documents, read_first
 
 _GROUP = "apiextensions.crossplane.io"
 _XRD_TYPES = [f"{_GROUP}/{version}, Kind=CompositeResourceDefinition" for version in ("v1", "v2")]
@@ -45,7 +45,7 @@ def run(invocation: Invocation) -> int:
 def to_crds(text: bytes, source: str) -> list[Object]:
     """The CRDs of the definition that a file starts with."""
     try:
-        definition = load(text, source)
+        definition = read_first(text, source).value
     except YamlError as problem:
         sentence = f"cannot unmarshal XRD: error converting YAML to JSON: {problem}"
         raise ConvertError(sentence, place=problem.place, hint=problem.hint) from None
@@ -102,7 +102,7 @@ def _first_design_crds(definition: Object, text: bytes, source: str) -> list[Obj
     from crossply.schema.crd_v1alpha1 import requirement_crd
 
     crds = [composite_crd(definition)]
-    for document in read_stream(text, source):
+    for document in read_documents(text, source):
         if isinstance(document.value, dict) and document.value.get("kind") == PUBLICATION:
             publication = parse_publication(document.value)
             if publication.definition == crds[0]["metadata"]["name"]:

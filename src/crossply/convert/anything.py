@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from crossply.convert.cluster_scope import Misplaced, misplaced_resources, scopes_of_crds
 from crossply.convert.composite_v2 import composite_to_v2
 from crossply.convert.composition_type import GROUP, group_of
 from crossply.convert.current import FunctionNames, current_composition
-from crossply.convert.definition_v2 import definition_to_v2, is_version_1, scope_of
+from crossply.convert.definition_v2 import NAMESPACED, definition_to_v2, is_version_1, scope_of
 from crossply.convert.moves import Converted
 from crossply.kinds.definition import parse_definition
 from crossply.values import Object
@@ -21,13 +22,29 @@ class _Successor(NamedTuple):
     scope: str
 
 
-class Converter:
-    """Converts objects, one by one, knowing the definitions that go with them."""
+def _composite_kind(composition: Object) -> tuple[str, str]:
+    """The group and kind of the composite resources of a Composition; of anything else, an empty kind."""
+    spec = composition.get("spec")
+    if (
+        group_of(composition) != GROUP
+        or composition.get("kind") != "Composition"
+        or not isinstance(spec, dict)
+    ):
+        return "", ""
+    composite = spec.get("compositeTypeRef") or spec.get("from")
+    return (group_of(composite), str(composite.get("kind"))) if isinstance(composite, dict) else ("", "")
 
-    def __init__(self, definitions: Iterable[Object], names: FunctionNames, scope: str) -> None:
+
+class Converter:
+    """Converts objects, one by one, knowing the definitions and CRDs that go with them."""
+
+    def __init__(
+        self, definitions: Iterable[Object], names: FunctionNames, scope: str, crds: Iterable[Object] = ()
+    ) -> None:
         self._names = names
         self._scope = scope
         self._successors: dict[tuple[str, str], _Successor] = {}
+        self._scopes = scopes_of_crds(crds)
         for definition in definitions:
             self._learn(definition)
 
@@ -37,6 +54,14 @@ class Converter:
         for names in (known.names, known.claim_names):
             if names is not None:
                 self._successors[known.group, names.kind] = successor
+                self._scopes[known.group, names.kind] = successor.scope
+
+    def misplaced(self, composition: Object) -> list[Misplaced]:
+        """What a Composition composes that namespaced XRs cannot have, where its kind becomes namespaced."""
+        successor = self._successors.get(_composite_kind(composition))
+        if successor is None or successor.scope != NAMESPACED:
+            return []
+        return misplaced_resources(composition, self._scopes)
 
     def convert(self, obj: Object) -> Converted | None:
         """The object in today's form; None when it is in it already, or is nothing that changes."""

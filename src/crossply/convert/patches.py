@@ -22,11 +22,18 @@ _DETAIL_TYPES = {
 def explicit_template(template: Object, index: int) -> Object:
     """A resource template with a name, and with explicit patches and connection details."""
     found = {**template, "name": template.get("name") or f"resource-{index}"}
+    if isinstance(template.get("base"), dict):
+        found["base"] = _base(template["base"])
     if isinstance(template.get("patches"), list):
         found["patches"] = [explicit_patch(patch) for patch in template["patches"]]
     if isinstance(template.get("connectionDetails"), list):
         found["connectionDetails"] = [_explicit_detail(detail) for detail in template["connectionDetails"]]
     return found
+
+
+def _base(base: Object) -> Object:
+    """A base without a metadata that is null: the function cannot write into that."""
+    return {key: value for key, value in base.items() if key != "metadata" or value is not None}
 
 
 def explicit_patch(patch: Any) -> Any:

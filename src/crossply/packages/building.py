@@ -14,7 +14,7 @@ from crossply.packages.failures import BuildFailed
 from crossply.packages.image import EMPTY, Image, Layer, append
 from crossply.packages.layer_writing import Entry, Written, write_layer
 from crossply.packages.lint import check_one_meta, lint
-from crossply.packages.stream import Package, check_example, decode, is_empty, write
+from crossply.packages.stream import Package, check_example, decode, write
 from crossply.values import Object
 
 _READING = "failed to initialize package parsing backend"
@@ -101,9 +101,8 @@ def _parse(files: Directory) -> Package:
     objects: list[Object] = []
 
     def take(part: bytes) -> None:
-        if not is_empty(part):
-            describes, obj = decode(part)
-            (metas if describes else objects).append(obj)
+        describes, obj = decode(part)
+        (metas if describes else objects).append(obj)
 
     try:
         files.each(take)

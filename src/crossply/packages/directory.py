@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from crossply.errors import CrossplyError
 from crossply.packages.failures import BuildFailed
-from crossply.values.yaml import SeparatorError
+from crossply.values.yaml import SeparatorError, is_blank
 from crossply.values.yaml.limits import MAX_BYTES
 from crossply.values.yaml.stream import split
 
@@ -46,15 +46,17 @@ class Directory(NamedTuple):
         return b"".join(file.part for file in self.files)
 
     def each(self, visit: Callable[[bytes], None]) -> None:
-        """Visit every document; what goes wrong is told with the place where it does."""
+        """Visit every document that is not blank; what goes wrong is reported with its place."""
         text = self.text.replace(b"\r\n", b"\n")
         end = 0
         try:
-            parts = split(text, "")
+            parts = list(split(text, ""))
         except SeparatorError as problem:
             raise problem.within("failed to read the package") from None
         for _, part in parts:
             end = _end_of(text, part, end)
+            if is_blank(part):
+                continue
             try:
                 visit(part)
             except CrossplyError as problem:

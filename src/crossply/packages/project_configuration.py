@@ -13,7 +13,7 @@ from crossply.packages.directory import Directory, File, read_directory
 from crossply.packages.failures import BuildFailed
 from crossply.packages.image import EMPTY, Image
 from crossply.values.goquote import quote
-from crossply.values.yaml import dump, load
+from crossply.values.yaml import dump, read_first
 
 _APIS = (
     ("apiextensions.crossplane.io/v1", "CompositeResourceDefinition"),
@@ -66,7 +66,7 @@ def _collected(
 def _type_of(file: File, story: str) -> tuple[object, object]:
     """The API version and the kind of the first object in a file."""
     try:
-        value = load(file.data)
+        value = read_first(file.data).value
     except CrossplyError as problem:
         problem.place = file.path
         raise problem.within(f"{story}: failed to parse file {quote(file.path)}") from None

@@ -14,7 +14,7 @@ from crossply.packages.failures import BadStream, TooLarge
 from crossply.packages.media import MAX_OBJECT
 from crossply.packages.package_types import meta_type, object_type
 from crossply.values import Object
-from crossply.values.yaml import YamlError, dump, load
+from crossply.values.yaml import YamlError, dump, is_blank, read_first
 from crossply.values.yaml.stream import split
 
 _MOST_SHOWN = 10_000
@@ -60,19 +60,13 @@ def documents(text: bytes, source: str = "") -> Iterator[tuple[bool, Object]]:
     for _, part in split(text.replace(b"\r\n", b"\n"), source):
         if len(part) > MAX_OBJECT:
             raise TooLarge(f"an object of {len(part)} bytes is larger than {MAX_OBJECT} bytes")
-        if not is_empty(part):
+        if not is_blank(part):
             yield decode(part)
-
-
-def is_empty(part: bytes) -> bool:
-    """Tell whether a part of a stream holds nothing but separators and comments."""
-    lines = (line.lstrip() for line in part.decode("utf-8", "replace").split("\n"))
-    return all(line in ("", "---", "...") or line.startswith("#") for line in lines)
 
 
 def decode(part: bytes) -> tuple[bool, Object]:
     """One object, as its Go type holds it, and whether it describes the package."""
-    value = load(part)
+    value = read_first(part).value
     api_version, kind = _type_of(value, part)
     described = meta_type(api_version, kind)
     go_type = described or object_type(api_version, kind)
@@ -119,7 +113,7 @@ def write(package: Package) -> bytes:
 def check_example(part: bytes) -> None:
     """Raise unless a part of the examples is an object."""
     try:
-        value = load(part)
+        value = read_first(part).value
     except YamlError as problem:
         raise problem.within("error converting YAML to JSON") from None
     if isinstance(value, dict) and isinstance(value.get("kind"), str) and value["kind"]:

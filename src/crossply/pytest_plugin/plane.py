@@ -34,8 +34,7 @@ from crossply.kube.discovery import Discovery, UnknownKind
 from crossply.kube.failures import NotFound, NotServed
 from crossply.kube.kind import Kind
 from crossply.packages.keychain import default_keychain
-from crossply.values import Object
-from crossply.values.yaml import read_stream
+from crossply.values import Object, yaml
 
 if TYPE_CHECKING:
     from crossply.functions.server import FunctionServer
@@ -268,7 +267,10 @@ def _objects(given: Given) -> Objects:
     if isinstance(given, dict):
         return [given]
     text = os.fspath(given)
-    documents = read_stream(text, "text") if "\n" in text else read_documents(text, f"cannot apply {text}")
+    if "\n" in text:
+        documents = yaml.read_documents(text, "text")
+    else:
+        documents = read_documents(text, f"cannot apply {text}")
     return [object_of(each, "cannot apply") for each in documents if each.value is not None]
 
 

@@ -22,7 +22,7 @@ from crossply.testing.reading import read_suite
 from crossply.testing.report import finding_lines, finding_of
 from crossply.testing.suite import EVERYTHING, Case, Happening, Source, Suite, Surroundings
 from crossply.values import Object
-from crossply.values.yaml import Document, load
+from crossply.values.yaml import Document, read_first
 
 Given = str | os.PathLike[str] | Object
 """The path of a file, the text of one (it has more than one line), or an object."""
@@ -116,7 +116,7 @@ def _calling(called: Mapping[str, PythonFunction], runners: Runners, timeout: fl
 
 def _source(given: Given) -> Source:
     if isinstance(given, str) and "\n" in given:
-        value: Object = load(given)
+        value: Object = read_first(given).value
         return value
     return given if isinstance(given, dict) else os.fspath(given)
 

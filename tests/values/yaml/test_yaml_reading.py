@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.values.yaml import SeparatorError, YamlError, load, read_stream
+from crossply.values.yaml import (
+    SeparatorError,
+    YamlError,
+    is_blank,
+    load,
+    read_documents,
+    read_first,
+    read_stream,
+)
 
 
 def test_a_stream_is_split_at_separator_lines() -> None:
@@ -158,3 +166,44 @@ def test_fields_are_found_again_by_their_path() -> None:
 
 def test_an_empty_document_has_no_fields() -> None:
     assert read_stream("# nothing\n")[0].locate(("a",)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "kept", "reason"),
+    [
+        (
+            "# c\n---\na: 1\n",
+            1,
+            "# c\n---\na: 1\n",
+            "comments above the first separator belong to the document",
+        ),
+        ("---\n# c\n---\na: 1\n", 2, "# c\n---\na: 1\n", "also after a blank document"),
+        ("---\n---\n--- # x\na: 1\n", 3, "--- # x\na: 1\n", "separators make blank documents"),
+        ("# c\n...\na: 1\n", 3, "a: 1\n", "an end marks one, too"),
+        (
+            "\ufeff---\r\n# c\r\n--- {a: 1}\r\n",
+            2,
+            "# c\r\n--- {a: 1}\r\n",
+            "a byte order mark and other line ends",
+        ),
+        ("a: 1\n---\n: bad: :\n", 1, "a: 1\n---\n: bad: :\n", "what follows is not read"),
+    ],
+)
+def test_the_first_document_is_the_first_that_is_not_blank(
+    text: str, line: int, kept: str, reason: str
+) -> None:
+    document = read_first(text, "f")
+    assert document == ({"a": 1}, "f", line, kept.encode()), reason
+
+
+@pytest.mark.parametrize("text", ["", "\ufeff", "# c", "---\n...\n---\n", "--- # c\n  # d\r\n...\r\n", " \n"])
+def test_a_text_of_comments_only_has_no_documents(text: str) -> None:
+    assert is_blank(text.encode())
+    assert read_documents(text) == []
+    assert read_first(text).value is None
+
+
+def test_a_mistake_is_told_with_the_line_of_the_file_also_behind_blank_documents() -> None:
+    with pytest.raises(YamlError) as problem:
+        read_first("---\n# c\n---\na: b: c\n", "f")
+    assert problem.value.place == "f:4"

@@ -13,21 +13,23 @@ from crossply.values.yaml.comments import Comment, dump_with, moved, read_commen
 from crossply.values.yaml.emit import dump
 from crossply.values.yaml.entries import Layout, Path, layout_of
 from crossply.values.yaml.problems import YamlError
-from crossply.values.yaml.stream import load
+from crossply.values.yaml.stream import load, start_of_content
 
 
 def item_inserted(data: bytes, whole: Any, path: Path, index: int) -> str:
     """The text for `whole`: what `data` says, with a further item at `index` of the list at `path`."""
+    above, data = _cut(data)
     items = _at(whole, path)
     text = _edited(data, whole, lambda lines, layout: _insert(lines, layout, path, index, items[index]))
     if text is not None:
-        return text
+        return above + text
     shifts = [((*path, place - 1), (*path, place)) for place in range(index + 1, len(items))]
-    return dump_with(whole, moved(read_comments(data), shifts))
+    return above + dump_with(whole, moved(read_comments(data), shifts))
 
 
 def item_replaced(data: bytes, whole: Any, path: Path, index: int) -> str:
     """The text for `whole`: what `data` says, with another item at `index` of the list at `path`."""
+    above, data = _cut(data)
     comments = read_comments(data)
     item = (*path, index)
     within = [
@@ -37,7 +39,13 @@ def item_replaced(data: bytes, whole: Any, path: Path, index: int) -> str:
     ]
     new = dump_with([_at(whole, item)], within)
     text = _edited(data, whole, lambda lines, layout: _replace(lines, layout, item, new))
-    return text if text is not None else dump_with(whole, comments)
+    return above + (text if text is not None else dump_with(whole, comments))
+
+
+def _cut(data: bytes) -> tuple[str, bytes]:
+    """The blank documents above the one to edit, and the rest."""
+    start = start_of_content(data)
+    return data[:start].decode("utf-8", "replace"), data[start:]
 
 
 def _at(value: Any, path: Path) -> Any:

@@ -1,7 +1,13 @@
-"""Files of YAML: split into documents as Kubernetes does, each one read on its own."""
+"""Files of YAML: split into documents as Kubernetes does, each one read on its own.
+
+A document of nothing but comments, separators and spaces is blank. Files may have blank documents anywhere.
+Readers of objects pass over them: `read_documents` and `read_first` do. `read_stream` shows them as None, and
+`load` reads the first document whatever it is, as go-yaml does.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -10,6 +16,16 @@ from yaml.error import YAMLError
 from crossply.values.yaml.build import Unusual, build
 from crossply.values.yaml.limits import MAX_BYTES, MAX_DOCUMENTS, MAX_NODES
 from crossply.values.yaml.problems import LimitError, SeparatorError, YamlError, from_libyaml, place
+
+_CONTENT = re.compile(rb"^(?:\xef\xbb\xbf)?+(?:(?:---|\.\.\.)[ \t\r]*+)?+[ \r]*+[^#\n]", re.M)
+"""Where a line has more than a mark of a document's start or end, spaces and a comment."""
+
+_BOUNDARY = re.compile(rb"^(?:\xef\xbb\xbf)?(---|\.\.\.)[^\n]*\n?", re.M)
+
+
+def is_blank(text: bytes) -> bool:
+    """Whether a text holds nothing but comments, separators and spaces."""
+    return _CONTENT.search(text) is None
 
 
 class Document(NamedTuple):
@@ -46,10 +62,39 @@ def read_stream(text: str | bytes, source: str = "", *, strict: bool = False) ->
     for line, part in split(data, source):
         if left <= 0:
             raise LimitError(f"yaml: exceeded {MAX_NODES} nodes", place=place(source, line))
-        value, nodes = _read(part, source, line, strict, left)
-        documents.append(Document(value, source, line, part))
+        # A part may start with a blank document that ends without a separator: comments and `...`.
+        start = start_of_content(part)
+        content, at = part[start:], line + part.count(b"\n", 0, start)
+        value, nodes = (None, 0) if is_blank(content) else _read(content, source, at, strict, left)
+        documents.append(Document(value, source, at, content))
         left -= nodes
     return documents
+
+
+def read_documents(text: str | bytes, source: str = "", *, strict: bool = False) -> list[Document]:
+    """Read every document of a stream that is not blank."""
+    return [document for document in read_stream(text, source, strict=strict) if not is_blank(document.text)]
+
+
+def read_first(text: str | bytes, source: str = "") -> Document:
+    """Read the first document that is not blank, and nothing after it. Without one, the value is None."""
+    data = _to_bytes(text, source)
+    start = start_of_content(data)
+    line = data.count(b"\n", 0, start) + 1
+    part = data[start:]
+    value = None if is_blank(part) else _read(part, source, line, False, MAX_NODES)[0]
+    return Document(value, source, line, part)
+
+
+def start_of_content(data: bytes) -> int:
+    """Where the first document starts that is not blank, with the comments above its separator."""
+    found = _CONTENT.search(data)
+    start = after = 0
+    # The line with the content may be the separator itself, as in `--- {kind: A}`.
+    for boundary in _BOUNDARY.finditer(data, 0, found.end() if found else 0):
+        start = after if boundary[1] == b"---" else boundary.end()
+        after = boundary.end()
+    return start
 
 
 def load(text: str | bytes, source: str = "", *, strict: bool = False) -> Any:
