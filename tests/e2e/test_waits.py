@@ -12,21 +12,25 @@ import secrets
 import pytest
 
 from crossply.compose.messages import Requirements, ResourceSelector
+from crossply.control.kinds import SERVICE_ACCOUNT, WATCH_OPERATION
 from crossply.control.options import Options
-from crossply.control.running import ControlPlane
+from crossply.control.running import LOCAL_WEBHOOKS, ControlPlane
 from crossply.kinds.revision import composition_hash, revision_name
 from crossply.kube.backoff import RetryPauses
 from crossply.kube.client import Client
-from tests.e2e.first_design import FirstDesign
+from tests.e2e.advice import follow_advice
+from tests.e2e.first_design import OFFERED, PUBLICATION, FirstDesign
 from tests.e2e.pipelines import ENVIRONMENT_CONFIGS, builtin, calling, entry, resources, served
 from tests.e2e.scenario import (
     COMPOSITION,
     CONFIG_MAP,
     CRD,
+    DEFINITION,
     NAMESPACE,
     PATIENCE,
     SECRET,
     Scenario,
+    condition,
 )
 from tests.e2e.things import (
     READY,
@@ -36,7 +40,10 @@ from tests.e2e.things import (
     custom_kind,
     desiring,
     failing,
+    message_of,
 )
+from tests.e2e.usages import READY as IN_USE_READY
+from tests.e2e.usages import USAGE, named
 
 pytestmark = pytest.mark.xdist_group("e2e-waits")
 
@@ -47,11 +54,11 @@ HOUR = 3600.0
 def wait(own_server):
     """Play a scenario with controllers that retry nothing while it lasts."""
 
-    def run(scenario):
+    def run(scenario, webhooks=None):
         async def played():
             async with Client(own_server) as own, Client(own_server) as client:
                 options = Options(retry=RetryPauses(HOUR, HOUR), operations=True)
-                plane = ControlPlane(own, webhooks=None, options=options)
+                plane = ControlPlane(own, webhooks=webhooks, options=options)
                 await plane.start()
                 try:
                     async with asyncio.timeout(3 * PATIENCE):
@@ -259,15 +266,21 @@ def test_a_required_kind_that_appears_is_read_at_once(wait):
 
 
 def test_an_input_that_a_step_refers_to_is_read_when_it_appears(wait):
-    async def scenario(s):
+    def told(request):
+        return desiring(request, one=config_map(data={"word": request.input["data"]["word"]}))
+
+    async def scenario(s, address):
         things = await Things.defined(s)
-        step = one()
         ref = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": s.id, "name": "input"}
-        await things.compose({key: step[key] for key in ("step", "functionRef")} | {"inputRef": ref})
+        await things.compose(await calling(s, address, inputRef=ref))
         await things.apply("mine")
         await things.until("mine", failing('"input" not found'))
+        body = {"metadata": {"name": "input", "namespace": s.id}, "data": {"word": "hello"}}
+        await s.client.create(CONFIG_MAP, body)
+        await things.until("mine", READY)
 
-    wait(scenario)
+    with served(told) as address:
+        wait(lambda s: scenario(s, address))
 
 
 # What composed resources need
@@ -313,6 +326,39 @@ def test_a_name_that_somebody_gives_up_is_taken_at_once(wait):
         await things.until("mine", READY, SYNCED)
 
     wait(scenario)
+
+
+def test_rights_that_somebody_grants_are_used_at_once(wait):
+    async def scenario(s):
+        await s.client.create(SERVICE_ACCOUNT, {"metadata": {"name": "composer", "namespace": s.id}})
+        things = await Things.defined(s, serviceAccountRef={"namespace": s.id, "name": "composer"})
+        await things.compose(one())
+        await things.apply("mine")
+        xr = await things.until("mine", failing("to grant it: "))
+        await follow_advice(s, message_of(xr))
+        await things.until("mine", READY)
+
+    wait(scenario)
+
+
+def test_what_a_usage_protected_is_collected_once_it_is_free(wait):
+    async def scenario(s):
+        things = await Things.defined(s)
+        await things.compose(resources(entry("one"), entry("two")))
+        await things.apply("mine")
+        xr = await things.until("mine", READY)
+        kept = (await things.composed(xr))["two"]["metadata"]["name"]
+        spec = {"reason": "test", "of": named(CONFIG_MAP, kept)}
+        usage = {"apiVersion": USAGE.api_version, "kind": USAGE.kind, "spec": spec}
+        await s.client.create(USAGE, {**usage, "metadata": {"name": "keep", "namespace": s.id}})
+        await s.until(USAGE, "keep", IN_USE_READY)
+        await things.compose(one())
+        await things.until("mine", failing("cannot garbage collect composed resources"))
+        await s.client.delete(USAGE, "keep", s.id)
+        await things.until("mine", SYNCED, READY)
+        await s.until_gone(CONFIG_MAP, kept)
+
+    wait(scenario, webhooks=LOCAL_WEBHOOKS)
 
 
 # Connection secrets
@@ -419,6 +465,52 @@ def test_a_definition_takes_a_name_that_another_crd_gave_up(wait):
         await until_event(s, xrd, "cannot apply rendered composite resource CustomResourceDefinition")
         await s.client.delete(CRD, things.kind.resource)
         await things.established()
+
+    wait(scenario)
+
+
+def test_a_definition_offers_a_claim_whose_name_another_crd_gave_up(wait):
+    async def scenario(s):
+        foreign = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "u", "controller": True}
+        await s.client.apply(CRD, foreign_crd(s.claims, foreign), "somebody")
+        things = Things(s, scope="LegacyCluster")
+        names = {"kind": s.claims.kind, "plural": s.claims.plural}
+        xrd = await things.define(claimNames=names)
+        await until_event(s, xrd, "cannot apply rendered composite resource claim CustomResourceDefinition")
+        await s.client.delete(CRD, s.claims.resource)
+        await s.until(DEFINITION, things.kind.resource, condition("Offered", "True"))
+
+    wait(scenario)
+
+
+def test_a_publication_that_waits_for_its_definition_is_offered_at_once(wait):
+    async def scenario(s):
+        design = FirstDesign(s)
+        await design.serve_servers()
+        reference = {"infrastructureDefinitionReference": {"name": design.sqls.resource}}
+        await design.apply(PUBLICATION, design.sqls.resource, reference)
+        await s.until(PUBLICATION, design.sqls.resource, condition("Offered", "False"))
+        await design.define_sql()
+        await s.until(PUBLICATION, design.sqls.resource, OFFERED)
+
+    wait(scenario)
+
+
+# Operations
+
+
+def test_a_watched_kind_that_appears_is_watched_at_once(wait):
+    async def scenario(s):
+        template = {"spec": {"mode": "Pipeline", "pipeline": [one()]}}
+        watch = {"apiVersion": s.api_version, "kind": "Bucket"}
+        body = {"apiVersion": WATCH_OPERATION.api_version, "kind": "WatchOperation"}
+        spec = {"watch": watch, "operationTemplate": template}
+        body = {**body, "metadata": {"name": s.id}, "spec": spec}
+        await s.client.apply(WATCH_OPERATION, body, "test")
+        await s.until(WATCH_OPERATION, s.id, condition("Watching", "False", "WatchFailed"))
+        await custom_kind(s)
+        await s.until(WATCH_OPERATION, s.id, condition("Watching", "True", "WatchActive"))
+        await s.client.delete(WATCH_OPERATION, s.id)
 
     wait(scenario)
 
