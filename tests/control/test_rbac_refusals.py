@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from crossply.compose.errors import ComposeError
-from crossply.control.definitions.service_account import explain_refusal, grant, refusal_in
+from crossply.control.definitions.grants import Composed, Place, explained, grant, refusal_in
+from crossply.control.definitions.service_account import explain_refusal
 from crossply.kinds.definition import parse_definition
 
 IN_NAMESPACE = (
@@ -18,65 +19,85 @@ IN_CLUSTER = (
 )
 
 
+WRITES, READS = "get,create,patch,delete", "get,list"
+IMPERSONATE = (
+    'User "crossply" cannot impersonate resource "serviceaccounts" in API group "" in the namespace "ops"'
+)
+
+
 @pytest.mark.parametrize(
-    ("message", "commands", "reason"),
+    ("message", "kind", "verbs", "resource", "subject", "reason"),
     [
         (
             IN_NAMESPACE,
-            (
-                "kubectl create role blog-configmaps --verb=get,create,patch,delete "
-                "--resource=configmaps -n web",
-                "kubectl create rolebinding blog-configmaps --role=blog-configmaps "
-                "--serviceaccount=ops:blog -n web",
-            ),
-            "what composing takes, not only what failed first",
+            "role",
+            WRITES,
+            "configmaps -n web",
+            "--serviceaccount=ops:blog",
+            "all it takes",
         ),
-        (
-            IN_CLUSTER,
-            (
-                "kubectl create clusterrole blog-servers.cloud.org --verb=get,create,patch,delete "
-                "--resource=servers.cloud.org",
-                "kubectl create clusterrolebinding blog-servers.cloud.org "
-                "--clusterrole=blog-servers.cloud.org --serviceaccount=ops:blog",
-            ),
-            "without a namespace it takes a ClusterRole",
-        ),
-        (
-            'User "crossply" cannot impersonate resource "serviceaccounts" in API group "" '
-            'in the namespace "ops"',
-            (
-                "kubectl create role crossply-serviceaccounts --verb=impersonate "
-                "--resource=serviceaccounts -n ops",
-                "kubectl create rolebinding crossply-serviceaccounts --role=crossply-serviceaccounts "
-                "--user=crossply -n ops",
-            ),
-            "the controllers themselves may lack the right to act for the account",
-        ),
+        (IN_CLUSTER, "clusterrole", WRITES, "servers.cloud.org", "--serviceaccount=ops:blog", "no namespace"),
+        (IMPERSONATE, "role", "impersonate", "serviceaccounts -n ops", "--user=crossply", "acting for it"),
         (
             f"cannot get composed resource: {IN_NAMESPACE.replace('patch', 'get')}",
-            (
-                "kubectl create role blog-configmaps --verb=get,create,patch,delete "
-                "--resource=configmaps -n web",
-                "kubectl create rolebinding blog-configmaps --role=blog-configmaps "
-                "--serviceaccount=ops:blog -n web",
-            ),
+            "role",
+            WRITES,
+            "configmaps -n web",
+            "--serviceaccount=ops:blog",
             "what is composed is to be written next",
         ),
         (
             IN_NAMESPACE.replace("patch", "list"),
-            (
-                "kubectl create role blog-configmaps --verb=get,list --resource=configmaps -n web",
-                "kubectl create rolebinding blog-configmaps --role=blog-configmaps "
-                "--serviceaccount=ops:blog -n web",
-            ),
+            "role",
+            READS,
+            "configmaps -n web",
+            "--serviceaccount=ops:blog",
             "who only reads is given no more",
         ),
     ],
 )
-def test_the_commands_that_grant_what_was_refused(message, commands, reason):
+def test_the_commands_that_grant_what_was_refused(message, kind, verbs, resource, subject, reason):
     refusal = refusal_in(message)
     assert refusal is not None
-    assert grant(refusal) == commands, reason
+    role, binding = grant(refusal)
+    name = role.split()[3]
+    place = resource.partition(" ")[2]
+    made = f"kubectl create {kind} {name} --verb={verbs} --resource={resource}"
+    bound = " ".join(f"kubectl create {kind}binding {name} --{kind}={name} {subject} {place}".split())
+    applied = "--dry-run=client -o yaml | kubectl apply -f -"
+    assert (role, binding) == (f"{made} {applied}", f"{bound} {applied}"), reason
+
+
+def roles(message, composed):
+    return [
+        command.split()[3] for command in grant(refusal_in(message), composed) if "binding" not in command
+    ]
+
+
+def test_an_account_is_granted_all_that_a_composition_composes_in_every_place():
+    places = {Place("configmaps", "web"), Place("secrets", "web"), Place("servers.cloud.org", "")}
+    commands = grant(refusal_in(IN_NAMESPACE), Composed("blog", frozenset(places)))
+    assert len(commands) == 4
+    assert "--resource=servers.cloud.org " in commands[0]
+    assert "--resource=configmaps,secrets -n web" in commands[2]
+
+
+def test_roles_of_different_content_have_different_names():
+    alone = Composed("blog", frozenset({Place("configmaps", "web")}))
+    more = Composed("blog", frozenset({Place("configmaps", "web"), Place("secrets", "web")}))
+    other = Composed("shop", alone.places)
+    reading = IN_NAMESPACE.replace("patch", "list")
+    elsewhere = IN_NAMESPACE.replace("ops:blog", "dev:blog")
+    cases = (
+        (IN_NAMESPACE, alone),
+        (IN_NAMESPACE, more),
+        (IN_NAMESPACE, other),
+        (reading, alone),
+        (elsewhere, alone),
+    )
+    names = [roles(message, composed)[0] for message, composed in cases]
+    assert len(set(names)) == len(names)
+    assert roles(IN_NAMESPACE, alone) == roles(IN_NAMESPACE, alone)
 
 
 def definition(**spec):
@@ -102,17 +123,19 @@ def test_a_refusal_of_the_account_that_was_acted_for_is_explained():
     ],
 )
 def test_a_refusal_of_the_controllers_themselves_is_answered_by_a_role_that_they_gather(verb, verbs, reason):
-    problem = ComposeError(IN_CLUSTER.replace("create", verb))
-    explain_refusal(problem, definition())
-    assert str(problem).endswith(
-        "to grant it: kubectl create clusterrole crossplane:composed:servers.cloud.org "
-        f"--verb={verbs} --resource=servers.cloud.org && kubectl label clusterrole "
-        "crossplane:composed:servers.cloud.org rbac.crossplane.io/aggregate-to-crossplane=true"
+    message = explained(IN_CLUSTER.replace("create", verb))
+    role, label = message.partition("to grant it: ")[2].split(" && ")
+    name = role.split()[3]
+    assert role == (
+        f"kubectl create clusterrole {name} --verb={verbs} --resource=servers.cloud.org "
+        "--dry-run=client -o yaml | kubectl apply -f -"
     ), reason
+    gathered = "rbac.crossplane.io/aggregate-to-crossplane=true"
+    assert label == f"kubectl label --overwrite clusterrole {name} {gathered}", reason
 
 
 def test_the_controllers_themselves_only_watch_what_an_account_composes():
     watched = IN_CLUSTER.replace("ops:blog", "system:crossply").replace("create", "watch")
     problem = ComposeError(f"cannot watch composed resources: {watched}")
     explain_refusal(problem, definition(serviceAccountRef={"namespace": "ops", "name": "blog"}))
-    assert "crossplane:composed:servers.cloud.org --verb=get,list,watch --resource" in str(problem)
+    assert "--verb=get,list,watch --resource=servers.cloud.org" in str(problem)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import shlex
-
 import pytest
 
 from crossply.kube.client import Client
 from crossply.kube.failures import Forbidden
 from crossply.kube.kind import Kind
 from tests.deploy.installing import CLUSTER_ROLE
+from tests.e2e.advice import follow_advice, roles_in
 from tests.e2e.pipelines import entry, resources
 from tests.e2e.scenario import CONFIG_MAP, CRD, DEFINITION, SECRET
-from tests.e2e.things import READY, Things, failing, message_of
+from tests.e2e.things import READY, SYNCED, Things, failing, message_of
 
 pytestmark = pytest.mark.xdist_group("deploy")
 
@@ -92,32 +91,61 @@ def test_a_composition_makes_the_engine_write_nothing_that_was_not_granted(play)
     play(scenario)
 
 
-async def run(s, command):
-    """Do what a kubectl command in a message would do."""
-    words = shlex.split(command)
-    flags = dict(word.removeprefix("--").split("=", 1) for word in words if word.startswith("--"))
-    if words[1] == "label":
-        key, value = words[-1].split("=")
-        await s.client.patch_merge(CLUSTER_ROLE, words[3], {"metadata": {"labels": {key: value}}})
-        return
-    plural, _, group = flags["resource"].partition(".")
-    rule = {"apiGroups": [group], "resources": [plural], "verbs": flags["verb"].split(",")}
-    body = {"apiVersion": CLUSTER_ROLE.api_version, "kind": "ClusterRole", "metadata": {"name": words[3]}}
-    await s.client.apply(CLUSTER_ROLE, {**body, "rules": [rule]}, "test")
+async def withdraw(s, *messages):
+    """Delete the roles that following the advice of these messages made."""
+    for name in {role for message in messages for role in roles_in(message)}:
+        await s.client.delete(CLUSTER_ROLE, name)
 
 
 def test_the_condition_says_what_to_run_and_then_it_works(play):
     async def scenario(s):
         things = await Things.defined(s)
         await compose_as_author(s, things, "mine", resources(entry()))
-        xr = await things.until("mine", failing("to grant it: "))
-        told = message_of(xr)
+        told = message_of(await things.until("mine", failing("to grant it: ")))
         assert f"service account {HOME}/crossply may not" in told
-        for command in told.partition("to grant it: ")[2].split(" && "):
-            await run(s, command)
+        await follow_advice(s, told)
         xr = await things.until("mine", READY)
         assert await things.composed(xr)
-        await s.client.delete(CLUSTER_ROLE, "crossplane:composed:configmaps")
+        await withdraw(s, told)
+
+    play(scenario)
+
+
+def test_one_set_of_commands_grants_all_kinds_that_a_composition_composes(play):
+    async def scenario(s):
+        things = await Things.defined(s)
+        lease = {"apiVersion": LEASE.api_version, "kind": LEASE.kind}
+        await compose_as_author(s, things, s.id, resources(entry("one"), entry("two", base=lease)))
+        told = message_of(await things.until(s.id, failing("to grant it: ")))
+        [role] = roles_in(told)
+        assert role.startswith(f"crossplane:composed:{s.id}:")
+        await follow_advice(s, told)
+        await things.until(s.id, READY)
+        await follow_advice(s, told)
+        await withdraw(s, told)
+
+    play(scenario)
+
+
+def test_the_advice_for_one_composition_takes_nothing_from_another(play):
+    async def scenario(s):
+        things = await Things.defined(s)
+        lease = {"apiVersion": LEASE.api_version, "kind": LEASE.kind}
+        steps = {f"{s.id}-a": resources(entry()), f"{s.id}-b": resources(entry("two", base=lease))}
+        for name, step in steps.items():
+            await compose_as_author(s, things, name, step)
+        told = [message_of(await things.until(name, failing("to grant it: "))) for name in steps]
+        for message in told:
+            await follow_advice(s, message)
+        for name in steps:
+            await things.until(name, READY)
+        for message in told:
+            await follow_advice(s, message)
+        for name in steps:
+            await things.change(name, {"spec": {"size": "2"}})
+            xr = await things.until(name, READY, SYNCED)
+            assert await things.composed(xr, CONFIG_MAP if name.endswith("-a") else LEASE)
+        await withdraw(s, *told)
 
     play(scenario)
 
@@ -126,13 +154,11 @@ def test_who_lets_it_compose_bindings_still_grants_nothing_that_it_does_not_have
     async def scenario(s):
         things = await Things.defined(s, scope="Cluster")
         await compose_as_author(s, things, s.id, resources(attempt(BINDING, binding(s.id))))
-        xr = await things.until(s.id, failing("to grant it: "))
-        commands = message_of(xr).partition("to grant it: ")[2].split(" && ")
-        for command in commands:
-            await run(s, command)
+        told = message_of(await things.until(s.id, failing("to grant it: ")))
+        await follow_advice(s, told)
         await things.until(s.id, failing("attempting to grant RBAC permissions not currently held"))
         assert await s.client.get(BINDING, s.id) is None
-        await s.client.delete(CLUSTER_ROLE, shlex.split(commands[0])[3])
+        await withdraw(s, told)
 
     play(scenario)
 

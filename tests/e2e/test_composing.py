@@ -9,8 +9,10 @@ from tests.e2e.pipelines import SIZE, calling, entry, patch, resources, served
 from tests.e2e.scenario import COMPOSITION, CONFIG_MAP
 from tests.e2e.things import (
     CREATING,
+    FAILED,
     READY,
     RESOURCE_NAME,
+    SCHEMA,
     SYNCED,
     Things,
     custom_kind,
@@ -158,6 +160,39 @@ def test_status_that_the_schema_refuses_is_told_in_a_condition(play):
         assert set(await things.composed(xr)) == {"one"}
         await things.compose(resources(entry("one", SIZE)))
         await things.until("mine", SYNCED)
+
+    play(scenario)
+
+
+def test_status_that_a_rule_of_the_schema_refuses_leaves_a_stable_condition(play):
+    """What an API server says of invalid objects may differ each time: it is told in the event (§10)."""
+
+    async def scenario(s):
+        size = {"type": "string", "enum": ["small", "large"]}
+        schema = {
+            "type": "object",
+            "properties": {"status": {"type": "object", "properties": {"size": size}}},
+        }
+        schema["properties"]["spec"] = SCHEMA["properties"]["spec"]
+        version = {"name": "v1", "served": True, "referenceable": True, "schema": {"openAPIV3Schema": schema}}
+        things = await Things.defined(s, versions=[version])
+        tell = patch("data.size", "status.size", "ToCompositeFieldPath")
+        await things.compose(resources(entry("one", SIZE, tell)))
+        await things.apply("mine", {"size": "small"})
+        await things.until("mine", READY, SYNCED)
+        await things.apply("mine", {"size": "huge"})
+        xr = await things.until("mine", FAILED)
+        assert message_of(xr) == "cannot compose resources: some resources were invalid, check events"
+        assert READY(xr)
+        assert xr["status"]["size"] == "small"
+
+        async def told():
+            start = "cannot compose resources: cannot apply composite resource status: "
+            return any(message.startswith(start) for _, _, message in await s.events(xr))
+
+        await s.eventually(told)
+        await things.apply("mine", {"size": "large"})
+        await things.until("mine", READY, SYNCED)
 
     play(scenario)
 

@@ -234,6 +234,49 @@ def test_a_watch_operation_makes_an_operation_for_every_change_of_what_it_watche
         play(lambda s: scenario(s, address))
 
 
+def test_a_watch_operation_whose_operations_change_what_it_watches_is_slowed_down(play):
+    """Without a limit there are hundreds of Operations a minute. It goes on once the loop is over."""
+    runs = []
+
+    def function(request):
+        runs.append(None)
+        if len(runs) > _LOOPS:
+            return wanting()
+        (found,) = request.required_resources[WATCHED]
+        obj = found.object
+        metadata = {key: obj["metadata"][key] for key in ("name", "namespace", "labels")}
+        count = str(int(obj["data"]["n"]) + 1)
+        return wanting({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"n": count}})
+
+    async def scenario(s, address):
+        step = await called(s, address)
+        watch = {"apiVersion": "v1", "kind": "ConfigMap", "matchLabels": {"watched": s.id}, "namespace": s.id}
+        it = config_map(s, "settings", n="1")
+        it["metadata"]["labels"] = {"watched": s.id}
+        await s.client.create(CONFIG_MAP, it)
+        await s.client.create(WATCH_OPERATION, made(s, WATCH_OPERATION, step, watch=watch))
+        looping = condition("Responsive", "False", "OperationLoop")
+        found = await s.until(WATCH_OPERATION, f"{s.id}-it", looping)
+        assert message_of(found, "Responsive").startswith(
+            f"Operations change ConfigMap settings in namespace {s.id}, which makes further Operations"
+        )
+        # The burst, and what a slow machine had time for until this was told.
+        assert len(runs) <= _LOOPS
+
+        async def over():
+            return len(runs) > _LOOPS
+
+        await s.eventually(over)
+        await s.client.delete(WATCH_OPERATION, f"{s.id}-it")
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+_LOOPS = 12
+"""Two more than the burst: a loop that ends by itself."""
+
+
 def test_a_watch_operation_of_a_kind_that_is_not_there_waits_for_it(play):
     async def scenario(s):
         watch = {"apiVersion": f"{s.group}/v1", "kind": "Nothing"}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from crossply.kinds.revision import composition_hash, revision_name
 from tests.e2e.pipelines import entry, resources
-from tests.e2e.scenario import CONFIG_MAP
-from tests.e2e.things import FAILED, READY, Things, failing, message_of
+from tests.e2e.scenario import COMPOSITION, CONFIG_MAP
+from tests.e2e.things import FAILED, READY, SYNCED, Things, failing, message_of
 
 pytestmark = pytest.mark.xdist_group("e2e")
+
+FINALIZER = "composite.apiextensions.crossplane.io"
 
 
 def chosen(things, name):
@@ -117,6 +120,83 @@ def test_a_composition_of_another_kind_is_refused(play):
         await Things(s, kind="Other").compose(resources(entry()), name=f"{s.id}-other")
         await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-other"}))
         told = "cannot configure composite resource: referenced composition is not compatible with this "
-        await things.until("mine", failing(f"{told}composite resource"))
+        xr = await things.until("mine", failing(f"{told}composite resource"))
+        assert xr["metadata"]["finalizers"] == [FINALIZER]
+        assert xr["metadata"]["labels"] == {"crossplane.io/composite": "mine"}
+        assert things.of_engine(xr)["compositionRevisionRef"]["name"].startswith(f"{s.id}-other-")
 
     play(scenario)
+
+
+def test_an_xr_without_a_composition_is_held_until_its_deletion_was_seen(play):
+    async def scenario(s):
+        things = await Things.defined(s)
+        await things.apply("mine", things.engine_spec(compositionRef={"name": f"{s.id}-none"}))
+        told = (
+            "cannot fetch Composition: cannot get Composition: Composition.apiextensions.crossplane.io "
+            f'"{s.id}-none" not found'
+        )
+        xr = await things.until("mine", failing(told))
+        assert message_of(xr) == told
+        assert xr["metadata"]["finalizers"] == [FINALIZER]
+        assert "labels" not in xr["metadata"]
+        await things.delete("mine")
+
+    play(scenario)
+
+
+def test_a_default_composition_that_does_not_exist_is_not_kept(play):
+    """Whoever changes the default changes it for all that are still without a Composition."""
+
+    async def scenario(s):
+        things = await Things.defined(s, defaultCompositionRef={"name": f"{s.id}-none"})
+        await things.apply("mine")
+        xr = await things.until("mine", failing(f'"{s.id}-none" not found'))
+        assert "compositionRef" not in things.of_engine(xr)
+        await offering(things, "a")
+        await things.define(defaultCompositionRef={"name": f"{s.id}-a"})
+        await things.until("mine", READY, chosen(things, f"{s.id}-a"))
+
+    play(scenario)
+
+
+def test_a_pinned_revision_outlives_its_composition(play):
+    async def scenario(s):
+        things = await Things.defined(s)
+        await offering(things, "a")
+        await things.apply("mine", {"size": "1", "crossplane": {"compositionUpdatePolicy": "Manual"}})
+        await things.until("mine", READY, chosen(things, f"{s.id}-a"))
+        await s.client.delete(COMPOSITION, f"{s.id}-a", propagation="Orphan")
+        await s.until_gone(COMPOSITION, f"{s.id}-a")
+        xr = await things.apply("mine", {"size": "2", "crossplane": {"compositionUpdatePolicy": "Manual"}})
+        await things.until("mine", SYNCED, seen(xr["metadata"]["generation"]))
+
+    play(scenario)
+
+
+def seen(generation):
+    """A check that the conditions are about this generation, or a later one."""
+    return lambda xr: all(each["observedGeneration"] >= generation for each in xr["status"]["conditions"])
+
+
+def test_new_revisions_cause_no_warnings(play):
+    """Whether the functions of a revision can compose is checked a moment after it is there."""
+
+    async def scenario(s):
+        things = await Things.defined(s)
+        await things.apply("mine")
+        await things.until("mine", failing("no compatible Compositions found"))
+        for round_ in range(5):
+            made = await things.compose(resources(entry(f"round-{round_}")))
+            revision = revision_name(made["metadata"]["name"], composition_hash(made))
+            await things.until("mine", READY, SYNCED, following(things, revision))
+        told = await s.events(await things.get("mine"))
+        warnings = {message for type_, _, message in told if type_ == "Warning"}
+        assert warnings == {"cannot select Composition: no compatible Compositions found"}
+
+    play(scenario)
+
+
+def following(things, revision):
+    """A check for the revision that was chosen."""
+    return lambda xr: things.of_engine(xr).get("compositionRevisionRef") == {"name": revision}

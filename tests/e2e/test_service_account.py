@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
-
 import pytest
 
 from crossply.kube.kind import Kind
 from crossply.values import Object
 from tests.deploy.installing import let_impersonate
+from tests.e2e.advice import follow_advice
 from tests.e2e.first_design import READY, FirstDesign
 from tests.e2e.scenario import CONFIG_MAP, SECRET, condition
 
@@ -18,7 +17,6 @@ ACCOUNT = Kind("", "v1", "ServiceAccount", "serviceaccounts", True)
 CLUSTER_ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", False)
 CLUSTER_BINDING = Kind("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings", False)
 ROLE = Kind("rbac.authorization.k8s.io", "v1", "Role", "roles", True)
-BINDING = Kind("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", True)
 
 
 def said(obj: Object, type_: str = "Synced") -> str:
@@ -26,34 +24,10 @@ def said(obj: Object, type_: str = "Synced") -> str:
     return "".join(each.get("message", "") for each in told if each["status"] == "False")
 
 
-def flags(command: str) -> dict[str, str]:
-    words = [word for word in shlex.split(command) if word.startswith("--")]
-    return dict(word.removeprefix("--").split("=", 1) for word in words)
-
-
 async def account(s, name: str) -> None:
     """A service account that the controllers may impersonate, as the chart lets them."""
     await s.client.create(ACCOUNT, {"metadata": {"name": name, "namespace": s.id}})
     await let_impersonate(s.client, s.id, name)
-
-
-async def run(s, advice: str) -> None:
-    """Do what the two commands in a message would do."""
-    first, second = advice.partition("to grant it: ")[2].split(" && ")
-    wanted, bound = flags(first), flags(second)
-    namespace, account = bound["serviceaccount"].split(":")
-    group = wanted["resource"].partition(".")[2]
-    rule = {
-        "apiGroups": [group],
-        "resources": [wanted["resource"].partition(".")[0]],
-        "verbs": wanted["verb"].split(","),
-    }
-    name = bound["role"]
-    await s.client.create(ROLE, {"metadata": {"name": name, "namespace": s.id}, "rules": [rule]})
-    subject = {"kind": "ServiceAccount", "namespace": namespace, "name": account}
-    reference = {"apiGroup": ROLE.group, "kind": "Role", "name": name}
-    body = {"metadata": {"name": name, "namespace": s.id}, "roleRef": reference, "subjects": [subject]}
-    await s.client.create(BINDING, body)
 
 
 def test_an_application_is_composed_of_no_more_than_its_account_may_write(play):
@@ -68,7 +42,7 @@ def test_an_application_is_composed_of_no_more_than_its_account_may_write(play):
         told = said(blog)
         assert f"service account {s.id}/blog may not" in told
         assert f"configmaps in namespace {s.id}" in told
-        await run(s, told)
+        await follow_advice(s, told)
         blog = await s.until(design.blogs, "mine", READY)
         [reference] = blog["spec"]["application"]["composedRefs"]
         assert await s.client.get(CONFIG_MAP, reference["name"], s.id)
@@ -85,7 +59,7 @@ def test_a_composite_resource_definition_may_name_an_account_too(play):
         claim = await s.claim_that_is("mine", condition("Synced", "True"))
         name = claim["spec"]["resourceRef"]["name"]
         xr = await s.until(s.xrs, name, lambda xr: "kubectl" in said(xr))
-        await run(s, said(xr))
+        await follow_advice(s, said(xr))
         await s.claim_that_is("mine", condition("Ready", "True"))
 
     play(scenario)

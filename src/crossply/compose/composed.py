@@ -120,7 +120,7 @@ def _is_namespaced(name: str, kind: str, object_name: str, api_version: str) -> 
     except CrossplyError as problem:
         raise ComposedResourceError(
             f'cannot check if composed resource "{name}" is namespaced (a {kind} named {object_name}): '
-            f"{problem}",
+            f"failed to get restmapping: {problem}",
             hint=problem.hint,
         ) from problem
     return namespaced

@@ -16,7 +16,7 @@ _HOME = "crossplane-system"
 
 def configure(xr: Object, machinery: Machinery, composition: Composition) -> Object:
     """The configured composite resource; the same object when nothing was missing."""
-    xr = _with_connection_secret(_with_label(xr), machinery, composition)
+    xr = _with_connection_secret(with_label(xr), machinery, composition)
     return _with_reclaim_policy(xr, machinery, composition)
 
 
@@ -29,7 +29,8 @@ def check_compatible(xr: Object, composition: Composition) -> None:
         )
 
 
-def _with_label(xr: Object) -> Object:
+def with_label(xr: Object) -> Object:
+    """The composite resource with the label that the names of all it is made of derive from."""
     labels = labels_of(xr)
     if labels.get(COMPOSITE_LABEL) or not name_of(xr):
         # A nested composite resource carries its root's name already; all names derive from the root.

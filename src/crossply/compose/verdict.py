@@ -54,9 +54,12 @@ def conclude(composed: Iterable[Composed], unsynced: Collection[str], ready: boo
 
 
 def conclude_failure(
-    message: str, reported: Iterable[StatusCondition], existing: Iterable[Object]
+    message: str, reported: Iterable[StatusCondition], existing: Iterable[Object], shown: str = ""
 ) -> Verdict:
-    """The end of a run that failed: what no function got to report is unknown now; Ready stays as it was."""
+    """The end of a run that failed: what no function got to report is unknown now; Ready stays as it was.
+
+    `shown` is what the condition says where that is not what the event says.
+    """
     reported = tuple(reported)
     seen = {condition.type for condition in reported} | SYSTEM_CONDITIONS
     unknown = tuple(
@@ -64,7 +67,7 @@ def conclude_failure(
         for entry in existing
         if entry["type"] not in seen
     )
-    return Verdict((Event(WARNING, COMPOSE, message),), (failed(message), *reported, *unknown))
+    return Verdict((Event(WARNING, COMPOSE, message),), (failed(shown or message), *reported, *unknown))
 
 
 def failed(message: str) -> StatusCondition:

@@ -35,6 +35,8 @@ CLUSTER_ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterro
 CLUSTER_ROLE_BINDING = Kind(
     "rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings", False
 )
+ROLE = Kind("rbac.authorization.k8s.io", "v1", "Role", "roles", True)
+ROLE_BINDING = Kind("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", True)
 NAMESPACE = Kind("", "v1", "Namespace", "namespaces", False)
 SERVICE_ACCOUNT = Kind("", "v1", "ServiceAccount", "serviceaccounts", True)
 SECRET = Kind("", "v1", "Secret", "secrets", True)

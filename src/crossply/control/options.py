@@ -10,6 +10,7 @@ from crossply.control.composites.circuit import Limits
 from crossply.control.packages.settings import PackageSettings
 from crossply.control.runtimes.runtimes import RuntimeSettings
 from crossply.functions.host_access import HostAccess
+from crossply.kube.backoff import RetryPauses
 
 
 class Options(NamedTuple):
@@ -19,6 +20,8 @@ class Options(NamedTuple):
     """So many objects of a kind are reconciled at once."""
     shortest_poll: float = 1.0
     """The annotation for polling cannot ask for fewer seconds."""
+    retry: RetryPauses = RetryPauses()
+    """How long a reconcile that failed waits for the next, unless a watch wakes it."""
     circuit: Limits = Limits()
     function_seconds: float = CALL_SECONDS
     """How long a call of a function may take."""

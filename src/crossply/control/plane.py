@@ -12,6 +12,7 @@ from crossply.control.composites.circuit import Limits
 from crossply.control.composites.dependencies import Dependencies
 from crossply.control.composites.published_schemas import PublishedSchemas
 from crossply.control.recording import Recorder
+from crossply.kube.backoff import RetryPauses
 from crossply.kube.caches import Caches
 from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery
@@ -40,6 +41,8 @@ class Plane:
     circuit: Limits = field(default_factory=Limits)
     concurrency: int = 32
     """So many objects of a kind are reconciled at once."""
+    retry: RetryPauses = field(default_factory=RetryPauses)
+    """How long what failed waits for the next try."""
     shortest_poll: float = 1.0
     """The annotation for polling cannot ask for fewer seconds."""
     now: Callable[[], str] = _now

@@ -17,7 +17,12 @@ from crossply.control.definitions.crd_installation import install_crd
 from crossply.control.definitions.definition import DefinitionController
 from crossply.control.definitions.kind_roles import KindRoles
 from crossply.control.definitions.offered import OfferController
-from crossply.control.definitions.owned_crds import OwnedCrds
+from crossply.control.definitions.owned_crds import (
+    BY_CLAIM_CRD,
+    BY_COMPOSITE_CRD,
+    BY_REQUIREMENT_CRD,
+    OwnedCrds,
+)
 from crossply.control.definitions.pipelines import PipelineController
 from crossply.control.definitions.publication import PublicationController
 from crossply.control.definitions.revision import RevisionController
@@ -75,7 +80,7 @@ class ControlPlane:
         self._options = options
         self._plane = plane_for(client)
         self._plane.circuit, self._plane.concurrency = options.circuit, options.concurrency
-        self._plane.shortest_poll = options.shortest_poll
+        self._plane.shortest_poll, self._plane.retry = options.shortest_poll, options.retry
         if not options.extra_resources:
             self._plane.capabilities = tuple(each for each in CAPABILITIES if each != REQUIRED_RESOURCES)
         self._plane.functions = PipelineFunctions(options.function_seconds, options.rollout)
@@ -108,11 +113,19 @@ class ControlPlane:
         choices = Compositions(compositions, revisions)
         for kind in (DEFINITION, INFRASTRUCTURE_DEFINITION, APPLICATION_DEFINITION):
             definitions = DefinitionController(plane, choices, roles, kind)
-            wake = self._follow(definitions, plane.caches.acquire(kind))
+            cache = plane.caches.acquire(kind)
+            wake = self._follow(definitions, cache)
             roles.wake(kind.kind, wake)
             crds.wake(kind.kind, wake)
-        crds.wake(DEFINITION.kind, self._follow(OfferController(plane), plane.caches.acquire(DEFINITION)))
-        crds.wake(PUBLICATION.kind, self._follow_publications(roles))
+            crds.wake_by_name(cache, BY_COMPOSITE_CRD, wake)
+        offered = plane.caches.acquire(DEFINITION)
+        wake = self._follow(OfferController(plane), offered)
+        crds.wake(DEFINITION.kind, wake)
+        crds.wake_by_name(offered, BY_CLAIM_CRD, wake)
+        wake = self._follow_publications(roles)
+        crds.wake(PUBLICATION.kind, wake)
+        # A publication has the name of what it publishes.
+        crds.wake_by_name(plane.caches.acquire(INFRASTRUCTURE_DEFINITION), BY_REQUIREMENT_CRD, wake)
         self._follow_packages()
         if self._options.operations:
             follow_operations(plane, self._follow)
@@ -210,6 +223,7 @@ class ControlPlane:
             everything=lambda: [key[1] for key in list(cache.keys())],
             # One replica has all of them: there are few, and each concerns all replicas.
             owned_as=lambda _: name,
+            retry=self._plane.retry,
         )
         if attend is not None:
             queue.elsewhere = tried(queue, cache.kind.kind, attend)

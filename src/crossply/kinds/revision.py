@@ -19,6 +19,7 @@ COMPOSITION_HASH = "crossplane.io/composition-hash"
 # A label's value has at most 63 characters, one less than the hash.
 _LABEL_LENGTH = 63
 _NAME_LENGTH = 7
+_UNKNOWN = "pipeline status unknown"
 
 
 class RevisionError(KindError):
@@ -42,7 +43,9 @@ class CompositionRevision(NamedTuple):
     is_valid: bool
     """Whether every function of the pipeline is known to be able to compose."""
     invalid_because: str
-    """Why it is not valid; `pipeline status unknown` before it was looked at."""
+    """Why it is not valid; `pipeline status unknown` before it was checked."""
+    is_checked: bool
+    """Whether its functions were checked, whatever that showed."""
 
 
 def parse_revision(obj: Object) -> CompositionRevision:
@@ -50,7 +53,7 @@ def parse_revision(obj: Object) -> CompositionRevision:
     root = Fields(obj, error=RevisionError)
     metadata, spec = root.object("metadata"), root.object("spec")
     labels = metadata.string_map("labels")
-    valid, reason = _validity(root)
+    valid, reason, checked = _validity(root)
     return CompositionRevision(
         name=metadata.text("name"),
         uid=metadata.text("uid"),
@@ -62,16 +65,18 @@ def parse_revision(obj: Object) -> CompositionRevision:
         pipeline=parse_spec(spec),
         is_valid=valid,
         invalid_because=reason,
+        is_checked=checked,
     )
 
 
-def _validity(root: Fields) -> tuple[bool, str]:
+def _validity(root: Fields) -> tuple[bool, str, bool]:
+    """Whether the pipeline is valid, why not, and whether that is known."""
     for condition in root.object("status").objects("conditions"):
         if condition.text("type") == "ValidPipeline":
             if condition.text("status") == "True":
-                return True, ""
-            return False, condition.text("message") or "pipeline status unknown"
-    return False, "pipeline status unknown"
+                return True, "", True
+            return False, condition.text("message") or _UNKNOWN, condition.text("status") == "False"
+    return False, _UNKNOWN, False
 
 
 def _controller(metadata: Fields) -> str:

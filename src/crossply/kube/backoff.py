@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import NamedTuple
 
 JITTER = 0.1
 """Waiting times vary by a tenth, so that those who failed together do not return together."""
+
+
+class RetryPauses(NamedTuple):
+    """Seconds between a failure and the next try: after the first failure, and at most."""
+
+    first: float = 1.0
+    longest: float = 30.0
 
 
 class Backoff:

@@ -13,11 +13,11 @@ from collections.abc import Awaitable, Callable, Hashable
 from contextvars import Context
 from typing import Generic, Protocol, TypeVar
 
-from crossply.kube.backoff import Backoff
+from crossply.kube.backoff import Backoff, RetryPauses
 from crossply.record.metrics import CONTROLLERS_STARTED, CONTROLLERS_STOPPED
 from crossply.record.work_meter import AGAIN, ERROR, SUCCESS, WorkMeter
 
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
+FIRST_PAUSE, LONGEST_PAUSE = RetryPauses()
 
 K = TypeVar("K", bound=Hashable)
 _log = logging.getLogger("crossply.kube")

@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
 
+from crossply.kube.backoff import RetryPauses
 from crossply.kube.guarded import NotOwner, guarded_by
 from crossply.kube.queue import K, Queue
 from crossply.kube.shares import Shardset, Shares
@@ -29,8 +30,9 @@ class SharedQueue(Queue[K]):
         *,
         everything: Callable[[], Iterable[K]],
         owned_as: Callable[[K], str],
+        retry: RetryPauses = RetryPauses(),  # noqa: B008 - it is immutable
     ) -> None:
-        super().__init__(name)
+        super().__init__(name, first_pause=retry.first, longest_pause=retry.longest)
         self._shares = shares
         self._everything = everything
         self._owned_as = owned_as

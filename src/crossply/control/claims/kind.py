@@ -7,16 +7,29 @@ import asyncio
 import orjson
 
 from crossply.control.claims.reconciler import ClaimReconciler
-from crossply.control.claims.sync import CLAIM, FINALIZER, REQUIREMENT, Binding, claim_reference
+from crossply.control.claims.sync import (
+    CLAIM,
+    FINALIZER,
+    REQUIREMENT,
+    Binding,
+    claim_reference,
+    referenced_name,
+)
+from crossply.control.composites.awaited import SETTLING_SECONDS, awaited_after, takes_effect_later
+from crossply.control.composites.dependencies import Interest
 from crossply.control.composites.kind import kind_of
 from crossply.control.plane import Plane
 from crossply.control.trying import tried
+from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
+from crossply.kube.failures import Conflict
 from crossply.kube.kind import Kind
 from crossply.kube.shared_queue import SharedQueue
 from crossply.values import Object
 
 Key = tuple[str, str]
+BY_COMPOSITE = "composite"
+"""The index that finds claims by the name of the composite resource that they refer to."""
 
 
 class ClaimKind:
@@ -33,8 +46,10 @@ class ClaimKind:
             plane.shares,
             everything=self._claims.keys,
             owned_as=lambda key: f"{self.kind.resource}/{'/'.join(key)}",
+            retry=plane.retry,
         )
-        self._binding = binding_of(definition)
+        self._binding = binding = binding_of(definition)
+        self._claims.add_index(BY_COMPOSITE, lambda claim: [referenced_name(claim, binding)])
         self._vanished: dict[Key, Object] = {}
         """Claims that are gone, but should not have been yet."""
         self._reconciler = ClaimReconciler(
@@ -55,6 +70,8 @@ class ClaimKind:
             unsubscribe()
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
+        for key in list(self._claims.keys()):
+            self._plane.dependencies.forget((self.kind, *key))
         self._plane.caches.release(self._xrs)
         self._plane.caches.release(self._claims)
 
@@ -62,7 +79,7 @@ class ClaimKind:
         """Bring one claim in line, beside the queue; raises what goes wrong."""
         await self._xrs.synced.wait()
         await self._claims.synced.wait()
-        await self._reconciler.reconcile(claim)
+        await self._reconciler.reconcile(claim, set())
 
     async def _run(self) -> None:
         await self._xrs.synced.wait()
@@ -78,19 +95,53 @@ class ClaimKind:
         self._queue.add(key)
 
     def _notice_composite(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
-        """A composite resource concerns the claim it refers to, and the one it referred to before."""
-        for data in (old, new):
-            ref = claim_reference(orjson.loads(data), self._binding) if data is not None else None
+        """A composite resource concerns the claim it refers to, and the one it referred to before.
+
+        When that is another one, it concerns all claims that refer to it: one of them may have it now.
+        """
+        before, after = (
+            claim_reference(orjson.loads(data), self._binding) if data is not None else None
+            for data in (old, new)
+        )
+        for ref in (before, after):
             if ref is not None:
                 self._queue.add((str(ref.get("namespace", "")), str(ref.get("name", ""))))
+        if before != after or new is None:
+            for claim in self._claims.keys_by(BY_COMPOSITE, key[1]):
+                self._queue.add(claim)
 
     async def _work(self, key: Key) -> None:
         data = self._claims.get(*key)
         vanished = self._vanished.pop(key, None)
         if data is not None:
-            await self._reconciler.reconcile(orjson.loads(data))
-        elif vanished is not None:
+            await self._reconcile(key, orjson.loads(data))
+            return
+        self._plane.dependencies.forget((self.kind, *key))
+        if vanished is not None:
             await self._reconciler.clear_up_after(vanished)
+
+    async def _reconcile(self, key: Key, claim: Object) -> None:
+        """Bring a claim in line; one that fails is enqueued when what it waits for changes."""
+        interests: set[Interest] = set()
+        try:
+            await self._reconciler.reconcile(claim, interests)
+        except Conflict:
+            raise
+        except CrossplyError as problem:
+            self._follow(key, interests | awaited_after(problem))
+            raise
+        self._follow(key, interests)
+
+    def _follow(self, key: Key, interests: set[Interest]) -> None:
+        later = takes_effect_later(interests)
+        self._plane.dependencies.follow(
+            (self.kind, *key), interests, lambda: self._dependency_changed(key, later)
+        )
+
+    def _dependency_changed(self, key: Key, later: bool) -> None:
+        self._queue.add(key)
+        if later:
+            self._queue.add_after(key, SETTLING_SECONDS)
 
 
 def claim_kind_of(definition: Definition) -> Kind:

@@ -32,9 +32,11 @@ from crossply.control.claims.sync import (
     release_patch,
     spec_of,
 )
-from crossply.control.composites.connection_secrets import propagate, published_at
-from crossply.control.definitions.service_account import explained
+from crossply.control.composites.connection_secrets import propagate, published_at, secret_place
+from crossply.control.composites.dependencies import Interest
+from crossply.control.definitions.grants import explained
 from crossply.control.field_owners import holds, upgrade_to_apply
+from crossply.control.kinds import SECRET
 from crossply.control.memory import Applied
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
@@ -83,8 +85,8 @@ class ClaimReconciler:
         self._xrs = xrs
         self._applied = Applied()
 
-    async def reconcile(self, claim: Object) -> None:
-        """Bring one claim and its composite resource in line."""
+    async def reconcile(self, claim: Object, interests: set[Interest]) -> None:
+        """Bring one claim and its composite resource in line; adds to `interests` what it waits for."""
         if annotations_of(claim).get("crossplane.io/paused") == "true":
             self._tell(claim, NORMAL, PAUSED, PAUSED_CONDITION.message)
             await self._write_status(claim, claim.get("status") or {}, PAUSED_CONDITION)
@@ -92,13 +94,13 @@ class ClaimReconciler:
         xr = await self._bound(claim)
         other = owner_elsewhere(claim, xr, self._binding)
         if other:
-            # Nothing we do can change this; the watch wakes us when the other claim lets go.
+            # Nothing we do can change this; the composite resource wakes us when the other claim lets go.
             await self._tell_failure(claim, BIND, _not_ours(self._referenced(claim), other))
         elif claim["metadata"].get("deletionTimestamp"):
             await self._let_go(claim, xr)
         else:
             claim, xr = await self._sync(claim, xr)
-            await self._pass_on(claim, xr)
+            await self._pass_on(claim, xr, interests)
 
     async def clear_up_after(self, claim: Object) -> None:
         """A claim is gone although we held it: API servers may lose a finalizer added while they delete."""
@@ -189,7 +191,7 @@ class ClaimReconciler:
         self._xrs.learn(written)
         return written
 
-    async def _pass_on(self, claim: Object, xr: Object) -> None:
+    async def _pass_on(self, claim: Object, xr: Object, interests: set[Interest]) -> None:
         """Tell on the claim how its composite resource fares; once it is ready, hand over its secret."""
         status = claim_status(claim, xr)
         if not is_ready(xr):
@@ -201,6 +203,7 @@ class ClaimReconciler:
         except Conflict:
             raise
         except CrossplyError as problem:
+            interests.update(Interest(SECRET, *secret_place(owner)) for owner in (xr, claim))
             told = f"cannot propagate connection details from composite: {problem}"
             await self._fail(claim, PROPAGATE, told, problem)
         if published:

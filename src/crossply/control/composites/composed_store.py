@@ -33,7 +33,8 @@ from crossply.values import Object
 LABEL = "crossplane.io/composite"
 _SNAPSHOTS = 4096
 """How many decoded objects are kept: those of composite resources that are busy."""
-CANNOT_GET = "cannot compose resources: cannot get existing composed resources: cannot get composed resource"
+CANNOT_OBSERVE = "cannot compose resources: cannot get existing composed resources"
+CANNOT_GET = f"{CANNOT_OBSERVE}: cannot get composed resource"
 CANNOT_WATCH = "cannot compose resources: cannot watch composed resources"
 
 Enqueue = Callable[[str, str, str], None]

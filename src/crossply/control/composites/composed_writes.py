@@ -59,17 +59,17 @@ class ComposedWrites:
                 raise result
         return unsynced
 
-    async def place_of(self, resource: Composed) -> Interest:
-        """Where the resource is to be: whatever happens there may let it be applied."""
-        wish = resource.object
-        kind = await self._plane.discovery.kind_for(wish["apiVersion"], wish["kind"])
-        return Interest(kind, namespace_of(wish), name_of(wish))
+    async def place_of(self, obj: Object) -> Interest:
+        """Where an object is or is to be: whatever happens there may let it be written."""
+        kind = await self._plane.discovery.kind_for(obj["apiVersion"], obj["kind"])
+        return Interest(kind, namespace_of(obj), name_of(obj))
 
     async def _collect(self, deletion: Deletion) -> None:
         """Detach, then delete in the foreground, so that nothing of it is left behind."""
         obj = deletion.snapshot.object
         kind = await self._plane.discovery.kind_for(obj["apiVersion"], obj["kind"])
         name, namespace = name_of(obj), namespace_of(obj)
+        doing = "cleanup composed resource labels of resource"
         try:
             labels = {key: None for key in _DETACHED if key in labels_of(obj)}
             version = obj["metadata"]["resourceVersion"]
@@ -77,6 +77,7 @@ class ComposedWrites:
                 change = {"metadata": {"labels": labels, "resourceVersion": version}}
                 detached = await self._plane.client.patch_merge(kind, name, change, namespace)
                 version = detached["metadata"]["resourceVersion"]
+            doing = "delete composed resource"
             await self._plane.client.delete(kind, name, namespace, "Foreground", uid_of(obj), version)
         except Conflict:
             # It is not what it was when it was decided to go.
@@ -85,7 +86,7 @@ class ComposedWrites:
             if problem.status != 404:
                 raise ComposeError(
                     "cannot compose resources: cannot garbage collect composed resources that are no longer "
-                    f'desired: cannot delete composed resource "{deletion.name}": {problem}'
+                    f'desired: cannot {doing} "{deletion.name}" (a {kind.kind} named {name}): {problem}'
                 ) from problem
 
     async def _apply(self, resource: Composed, manager: str) -> None:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from crossply.compose.conditions import read_conditions
 from crossply.compose.errors import IncompatibleComposition, SelectionError
 from crossply.compose.events import COMPOSE, NORMAL, SELECT, WARNING, Event, StatusCondition
 from crossply.compose.verdict import Verdict, conclude_failure, failed
 from crossply.control.composites.connection_secrets import PUBLISH, PublishFailed
-from crossply.control.composites.selecting import Choice
 from crossply.errors import CrossplyError
+from crossply.kube.failures import KubeError
 from crossply.values import Object
 
 MOST_EVENTS = 100
 """How many events one run may tell; a function that floods us must not hold up everybody else."""
 MOST_CONDITIONS = 100
 """How many conditions a composite resource may have."""
+
+UNSTABLE = "cannot compose resources: some resources were invalid, check events"
+"""The condition after the API server found something invalid, as it may say that otherwise each time."""
 
 
 def bounded(events: Iterable[Event]) -> list[Event]:
@@ -39,14 +42,9 @@ def admitted(conditions: Iterable[StatusCondition], status: Object) -> list[Stat
     return kept
 
 
-def selections(choice: Choice) -> list[Event]:
-    """One event for what was selected; most often both are selected at once."""
-    told = []
-    if choice.composition.changed:
-        told.append(f"Successfully selected composition: {choice.composition.name}")
-    if choice.revision.changed:
-        told.append(f"Selected composition revision: {choice.revision.name}")
-    return [Event(NORMAL, SELECT, "; ".join(told))] if told else []
+def selections(selected: Sequence[str]) -> list[Event]:
+    """One event for what was selected; most often a Composition and its revision are selected at once."""
+    return [Event(NORMAL, SELECT, "; ".join(selected))] if selected else []
 
 
 def joined(events: Iterable[Event]) -> list[Event]:
@@ -64,4 +62,9 @@ def failure(problem: CrossplyError, reported: Iterable[StatusCondition], status:
         return Verdict((Event(WARNING, reason, str(problem)),), (failed(str(problem)),))
     if isinstance(problem, PublishFailed):
         return Verdict((Event(WARNING, PUBLISH, str(problem)),), (failed(str(problem)),))
-    return conclude_failure(str(problem), reported, read_conditions(status))
+    shown = UNSTABLE if _is_invalid(problem) else ""
+    return conclude_failure(str(problem), reported, read_conditions(status), shown)
+
+
+def _is_invalid(problem: CrossplyError) -> bool:
+    return isinstance(problem.__cause__, KubeError) and problem.__cause__.status == 422

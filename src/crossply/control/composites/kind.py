@@ -7,17 +7,16 @@ import asyncio
 import orjson
 
 from crossply.compose.machinery import Machinery, machinery_at
+from crossply.control.composites.awaited import SETTLING_SECONDS
 from crossply.control.composites.circuit import Circuit
 from crossply.control.composites.composed_store import ComposedStore
 from crossply.control.composites.looking_again import spread
 from crossply.control.composites.reconciler import CompositeReconciler
-from crossply.control.composites.selecting import Compositions
+from crossply.control.composites.selecting import Compositions, is_pinned
 from crossply.control.definitions.service_account import composing
-from crossply.control.kinds import REVISION
 from crossply.control.plane import Plane
 from crossply.control.trying import tried
 from crossply.kinds.definition import Definition
-from crossply.kinds.revision import COMPOSITION_NAME
 from crossply.kube.kind import Kind
 from crossply.kube.shared_queue import SharedQueue
 from crossply.values import Object
@@ -30,6 +29,7 @@ class CompositeKind:
 
     def __init__(self, plane: Plane, definition: Definition, compositions: Compositions) -> None:
         self._plane = plane
+        self._compositions = compositions
         self.kind = kind_of(definition)
         self._machinery = machinery_of(definition)
         self._cache = plane.caches.acquire(self.kind)
@@ -38,6 +38,7 @@ class CompositeKind:
             plane.shares,
             everything=self._cache.keys,
             owned_as=lambda key: f"{definition.name}/{'/'.join(key)}",
+            retry=plane.retry,
         )
         self._circuit = Circuit(plane.circuit, controller=self._queue.name)
         acting = composing(plane, definition)
@@ -51,17 +52,16 @@ class CompositeKind:
             self._composed,
             self._cache,
             self._circuit,
-            lambda namespace, name: self._woken(namespace, name, "required resources"),
+            self._dependency_changed,
         )
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         """Watch the kind and begin to reconcile."""
-        self._revisions = self._plane.caches.acquire(REVISION)
         self._unsubscribe = (
             # Claims follow the same cache: it may outlive us.
             self._cache.subscribe(self._notice),
-            self._revisions.subscribe(self._notice_revision),
+            self._compositions.subscribe(self._notice_composition),
         )
         await self._cache.synced.wait()
         work = tried(self._queue, self.kind.kind, self._work)
@@ -77,7 +77,6 @@ class CompositeKind:
         for key in self.instances():
             self._reconciler.forget(self._cache.uid(*key), *key)
         self._composed.stop()
-        self._plane.caches.release(self._revisions)
         self._plane.caches.release(self._cache)
 
     async def reconcile(self, xr: Object) -> None:
@@ -94,6 +93,11 @@ class CompositeKind:
             self._circuit.note((namespace, name), source)
             self._queue.add((namespace, name))
 
+    def _dependency_changed(self, namespace: str, name: str, takes_effect_later: bool) -> None:
+        self._woken(namespace, name, "required resources")
+        if takes_effect_later:
+            self._queue.add_after((namespace, name), SETTLING_SECONDS)
+
     def remaining(self) -> int:
         """How many composed resources nobody has deleted yet, as far as we know."""
         return self._composed.remaining()
@@ -103,20 +107,17 @@ class CompositeKind:
             self._reconciler.forget(orjson.loads(old)["metadata"]["uid"], *key)
         self._queue.add(key)
 
-    def _notice_revision(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
-        """A new revision concerns every composite resource that follows its Composition."""
-        if new is None:
-            return
-        composition = (orjson.loads(new)["metadata"].get("labels") or {}).get(COMPOSITION_NAME, "")
-        for each in filter(self._queue.owns, self._cache.keys()):
-            data = self._cache.get(*each)
-            if data is not None and self._follows(orjson.loads(data), composition):
-                self._queue.add(each)
+    def _notice_composition(self, composition: str, revision: str) -> None:
+        """A Composition or a revision of one came, changed or went: it concerns all that use or await it."""
+        for key in filter(self._queue.owns, self._cache.keys()):
+            data = self._cache.get(*key)
+            if data is not None and self._uses(orjson.loads(data), composition, revision):
+                self._queue.add(key)
 
-    def _follows(self, xr: Object, composition: str) -> bool:
-        current = self._machinery.name_in(xr, "compositionRef")
-        manual = self._machinery.read(xr, "compositionUpdatePolicy") == "Manual"
-        return current in ("", composition) and not (manual and current)
+    def _uses(self, xr: Object, composition: str, revision: str) -> bool:
+        if is_pinned(xr, self._machinery):
+            return self._machinery.name_in(xr, "compositionRevisionRef") == revision
+        return self._machinery.name_in(xr, "compositionRef") in ("", composition)
 
     async def _work(self, key: Key) -> None:
         data = self._cache.get(*key)

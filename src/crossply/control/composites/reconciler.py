@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from crossply.compose.configuration import check_compatible, configure
-from crossply.compose.contract import check_contract
+from crossply.compose.collection import Deletion
 from crossply.compose.engine import Job, Outcome, compose
-from crossply.compose.errors import ComposeError
+from crossply.compose.errors import ComposeError, ObservedError
 from crossply.compose.events import (
     NORMAL,
     PAUSED,
@@ -23,28 +22,40 @@ from crossply.compose.events import (
 from crossply.compose.machinery import Machinery
 from crossply.compose.messages import Requirements, Snapshot
 from crossply.compose.metadata import annotations_of, name_of, namespace_of, uid_of
-from crossply.compose.observed import observe
+from crossply.compose.observed import Observed, observe
 from crossply.compose.pipeline import Told
+from crossply.compose.recipe import Recipe
 from crossply.compose.verdict import DELETING, SYNCED, conclude
 from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
 from crossply.compose.watched_resources import watched_status
 from crossply.compose.world import decode_data
 from crossply.control.claims.events import tell_claim
 from crossply.control.composites.answering import ClusterAnswers
+from crossply.control.composites.attempt import Attempt
+from crossply.control.composites.awaited import awaited_after, takes_effect_later
 from crossply.control.composites.bounds import check_bounds
 from crossply.control.composites.circles import check_depth, check_not_itself
 from crossply.control.composites.circuit import Circuit
-from crossply.control.composites.composed_store import ComposedStore
+from crossply.control.composites.composed_store import CANNOT_OBSERVE, ComposedStore
 from crossply.control.composites.composed_writes import ComposedWrites
-from crossply.control.composites.connection_secrets import allowed, find_secret, publish
+from crossply.control.composites.connection_secrets import (
+    PublishFailed,
+    allowed,
+    find_secret,
+    publish,
+    secret_place,
+)
 from crossply.control.composites.dependencies import Interest
 from crossply.control.composites.events import admitted, bounded, failure, joined, selections
 from crossply.control.composites.legacy_status import engine_status
 from crossply.control.composites.looking_again import polled_after
-from crossply.control.composites.selecting import Choice, Compositions
+from crossply.control.composites.preparation import FINALIZER, Preparation
+from crossply.control.composites.selecting import Compositions
 from crossply.control.composites.watched_refs import WatchedRefsField
 from crossply.control.composites.writes import CompositeWrites
+from crossply.control.definitions.defined_kinds import Waiting
 from crossply.control.definitions.service_account import explain_refusal
+from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
@@ -53,12 +64,19 @@ from crossply.kube.failures import Conflict, KubeError
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
-FINALIZER = "composite.apiextensions.crossplane.io"
+Wake = Callable[[str, str, bool], None]
+"""Enqueues the composite resource of a namespace and name; if true, once more a moment later."""
 _SCHEMA_SECONDS = 1.0
 """How soon to reconcile again when a field was just added to the schema of the composite resource."""
 
-Wake = Callable[[str, str], None]
-"""Has a composite resource of a namespace and name looked at again."""
+
+class Decision(NamedTuple):
+    """What one run of the pipeline decided."""
+
+    outcome: Outcome
+    secret: Object | None
+    """The connection secret as it was."""
+    look_again_after: float
 
 
 class Run(NamedTuple):
@@ -123,15 +141,15 @@ class CompositeReconciler:
         if xr["metadata"].get("deletionTimestamp"):
             await self._let_go(xr)
             return 0.0
-        told = Told()
+        attempt = Attempt()
         try:
-            return await self._compose(xr, told)
-        except Conflict:
-            # Somebody wrote in between: what they wrote is looked at next, so there is nothing to tell.
+            return await self._compose(xr, attempt)
+        except (Conflict, Waiting):
+            # Somebody wrote in between, or is about to: what they write is looked at next.
             raise
         except CrossplyError as problem:
-            explain_refusal(problem, self._definition)
-            await self._tell_failure(self._own.latest(xr), told, problem)
+            explain_refusal(problem, self._definition, await attempt.composed(self._plane.discovery))
+            await self._tell_failure(self._own.latest(xr), attempt.told, problem)
             raise
 
     async def _let_go(self, xr: Object) -> None:
@@ -159,65 +177,114 @@ class CompositeReconciler:
             self._handled[uid_of(xr)] = token
             self._plane.recorder.record(xr, Event(NORMAL, REQUEST_HANDLED, "Handling reconcile request"))
 
-    async def _compose(self, xr: Object, told: Told) -> float:
-        interests: set[Interest] = set()
+    async def _compose(self, xr: Object, attempt: Attempt) -> float:
         try:
-            run = await self._run(xr, told, interests)
+            run = await self._run(xr, attempt)
             if run.made_something:
                 # What was made a moment ago may be all that was missing: look once more, and tell once.
                 await self._tell(run.xr, run.outcome.events)
-                told.forget()
-                run = await self._run(run.xr, told, interests)
-        finally:
-            # Also of a run that failed: what was missing may come.
-            place = (namespace_of(xr), name_of(xr))
-            self._plane.dependencies.follow((self._kind, *place), interests, lambda: self._wake(*place))
-        if not await self._conclude(run):
+                attempt.told.forget()
+                run = await self._run(run.xr, attempt)
+            # Before it is told that all is well: what changed meanwhile is looked at first.
+            self._follow_dependencies(xr, attempt.interests)
+            is_complete = await self._conclude(run, attempt.interests)
+        except (Conflict, Waiting):
+            # It is run again at once: what it depends on is known then.
+            raise
+        except CrossplyError as problem:
+            self._follow_dependencies(xr, attempt.interests | awaited_after(problem))
+            raise
+        if not is_complete:
             return _SCHEMA_SECONDS
         return run.look_again_after or polled_after(run.xr, self._plane.shortest_poll)
 
-    async def _run(self, xr: Object, told: Told, interests: set[Interest]) -> Run:
-        """Run the pipeline, and do what it decided; notes what the composite resource depends on."""
-        choice = self._compositions.choose(xr, self._machinery, self._definition)
-        self._follow_functions(xr, choice)
-        check_compatible(xr, choice.recipe.composition)
-        check_contract(self._definition, choice.recipe.composition)
+    def _follow_dependencies(self, xr: Object, interests: set[Interest]) -> None:
+        place, later = (namespace_of(xr), name_of(xr)), takes_effect_later(interests)
+        self._plane.dependencies.follow((self._kind, *place), interests, lambda: self._wake(*place, later))
+
+    async def _run(self, xr: Object, attempt: Attempt) -> Run:
+        """Run the pipeline, and do what it decided."""
+        prepared = Preparation(xr, self._machinery, self._definition, self._compositions)
+        try:
+            decision = await self._decide(prepared, attempt)
+        except (Conflict, Waiting):
+            raise
+        except CrossplyError:
+            await self._save_choice(xr, prepared)
+            raise
+        outcome = decision.outcome
+        xr = await self._save_references(xr, prepared, outcome)
+        unsynced = await self._writes.apply_all(xr, outcome)
+        attempt.interests.update(
+            [await self._writes.place_of(each.object) for each in outcome.composed if each.name in unsynced]
+        )
+        return Run(xr, outcome, unsynced, decision.secret, decision.look_again_after)
+
+    async def _decide(self, prepared: Preparation, attempt: Attempt) -> Decision:
+        """What is to be composed; what is no longer desired is gone by then."""
+        recipe = prepared.prepare(self._plane.now())
+        xr = prepared.xr
         check_depth(xr, self._plane.caches.running())
-        seen = self._configured(xr, choice)
-        found = await self._composed.load(seen, self._machinery)
+        self._follow_functions(xr, recipe)
+        composition, told, interests = recipe.composition.name, attempt.told, attempt.interests
+        references = self._machinery.read(xr, self._machinery.references) or ()
+        attempt.composes(composition, references, namespace_of(xr))
+        found = await self._composed.load(xr, self._machinery)
         interests.update(self._composed.secrets_of(found))
-        secret = await find_secret(self._plane, seen) if self._machinery.publishes else None
+        secret = await find_secret(self._plane, xr) if self._machinery.publishes else None
         details = decode_data(secret) if secret is not None else {}
         required = self._required.get(uid_of(xr), {})
-        observed = observe(found, uid_of(xr))
+        observed = _observed(found, xr)
         capabilities = self._plane.capabilities
-        job = Job(Snapshot(seen), choice.recipe, observed, details, {}, required, capabilities)
+        job = Job(Snapshot(xr), recipe, observed, details, {}, required, capabilities)
         answers = ClusterAnswers(self._plane, interests)
         try:
             outcome = await answers.drive(compose(job, told))
         except ComposeError as problem:
-            # What was selected is kept: the next run, and whoever looks at it, builds on the same choice.
-            await self._own.change(xr, seen)
             raise problem.within("cannot compose resources") from None
         finally:
             self._required[uid_of(xr)] = told.requirements
+        attempt.composes(composition, (each.object for each in outcome.composed), namespace_of(xr))
         check_not_itself(xr, outcome.composed)
         await check_bounds(self._plane.discovery, self._definition, outcome.composed)
-        await self._writes.collect_all(outcome.deletions)
-        xr = await self._own.change(
-            xr, self._machinery.with_field(seen, self._machinery.references, outcome.references)
-        )
-        await self._tell(xr, selections(choice))
-        unsynced = await self._writes.apply_all(xr, outcome)
-        interests.update(
-            [await self._writes.place_of(each) for each in outcome.composed if each.name in unsynced]
-        )
-        return Run(xr, outcome, unsynced, secret, answers.look_again_after)
+        await self._collect(outcome.deletions, interests)
+        return Decision(outcome, secret, answers.look_again_after)
 
-    def _follow_functions(self, xr: Object, choice: Choice) -> None:
+    async def _collect(self, deletions: Iterable[Deletion], interests: set[Interest]) -> None:
+        try:
+            await self._writes.collect_all(deletions)
+        except ComposeError:
+            # Something may protect one of them; when that ends, it loses a mark.
+            interests.update([await self._writes.place_of(each.snapshot.object) for each in deletions])
+            raise
+
+    async def _save_choice(self, xr: Object, prepared: Preparation) -> None:
+        """Save what was selected before a run failed: the next one, and whoever looks, builds on it."""
+        try:
+            saved = await self._own.change(xr, prepared.xr)
+        except Conflict:
+            raise
+        except KubeError:
+            # Why the run failed is told; what could not be saved now is saved by the next run.
+            return
+        await self._tell(saved, selections(prepared.selected))
+
+    async def _save_references(self, xr: Object, prepared: Preparation, outcome: Outcome) -> Object:
+        desired = self._machinery.with_field(prepared.xr, self._machinery.references, outcome.references)
+        try:
+            saved = await self._own.change(xr, desired)
+        except Conflict:
+            raise
+        except KubeError as problem:
+            message = f"cannot compose resources: cannot update composed resource references: {problem}"
+            raise ComposeError(message, hint=problem.hint) from problem
+        await self._tell(saved, selections(prepared.selected))
+        return saved
+
+    def _follow_functions(self, xr: Object, recipe: Recipe) -> None:
         place = (namespace_of(xr), name_of(xr))
-        steps = choice.recipe.composition.steps
-        self._plane.functions.follow((self._kind, *place), steps, lambda: self._wake(*place))
+        steps = recipe.composition.steps
+        self._plane.functions.follow((self._kind, *place), steps, lambda: self._wake(*place, False))
 
     async def _tell(self, xr: Object, events: Iterable[Event]) -> None:
         told = bounded(events)
@@ -225,32 +292,21 @@ class CompositeReconciler:
             self._plane.recorder.record(xr, event)
         await tell_claim(self._plane, xr, told)
 
-    def _configured(self, xr: Object, choice: Choice) -> Object:
-        """The composite resource as it will be once it is written."""
-        machinery = self._machinery
-        if choice.composition.changed:
-            xr = machinery.with_field(xr, "compositionRef", {"name": choice.composition.name})
-        if choice.revision_selector is not None:
-            xr = machinery.with_field(xr, "compositionRevisionSelector", choice.revision_selector)
-        if choice.revision.changed:
-            xr = machinery.with_field(xr, "compositionRevisionRef", {"name": choice.revision.name})
-        xr = configure(xr, machinery, choice.recipe.composition)
-        finalizers = xr["metadata"].get("finalizers") or []
-        if FINALIZER not in finalizers:
-            xr = {**xr, "metadata": {**xr["metadata"], "finalizers": [*finalizers, FINALIZER]}}
-        return xr
-
-    async def _publish(self, xr: Object, outcome: Outcome, secret: Object | None) -> str:
+    async def _publish(self, run: Run, interests: set[Interest]) -> str:
         """Publish connection details, as legacy composite resources do; when, if anything changed."""
         if not self._machinery.publishes:
             return ""
-        details = allowed(outcome.connection_details, self._definition.connection_secret_keys)
-        return await publish(self._plane, xr, details, secret)
+        details = allowed(run.outcome.connection_details, self._definition.connection_secret_keys)
+        try:
+            return await publish(self._plane, run.xr, details, run.secret)
+        except PublishFailed:
+            interests.add(Interest(SECRET, *secret_place(run.xr)))
+            raise
 
-    async def _conclude(self, run: Run) -> bool:
+    async def _conclude(self, run: Run, interests: set[Interest]) -> bool:
         """Write the status; whether all of it could be written."""
         xr, outcome = run.xr, run.outcome
-        published = await self._publish(xr, outcome, run.secret)
+        published = await self._publish(run, interests)
         verdict = conclude(outcome.composed, run.unsynced, outcome.composite_ready)
         status = outcome.composite.get("status")
         status = status if isinstance(status, dict) else {}
@@ -284,3 +340,10 @@ class CompositeReconciler:
         except KubeError:
             # The cause is already being reported; a status that cannot be written now is written next time.
             return
+
+
+def _observed(found: Iterable[Observed], xr: Object) -> dict[str, Observed]:
+    try:
+        return observe(found, uid_of(xr))
+    except ObservedError as problem:
+        raise problem.within(CANNOT_OBSERVE) from None

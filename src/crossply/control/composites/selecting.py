@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from typing import NamedTuple
+from collections.abc import Callable
+from datetime import datetime
 
 import orjson
 
@@ -11,21 +12,19 @@ from crossply.compose.errors import SelectionError
 from crossply.compose.machinery import Machinery
 from crossply.compose.recipe import Recipe, prepare
 from crossply.compose.selection import RevisionChoice, Selected, select_composition, select_revision
+from crossply.control.definitions.defined_kinds import Waiting
+from crossply.control.kinds import COMPOSITION, REVISION
 from crossply.kinds.composition import Composition, parse_composition
 from crossply.kinds.definition import Definition
 from crossply.kinds.revision import COMPOSITION_NAME, CompositionRevision, parse_revision
 from crossply.kube.cache import Cache
+from crossply.kube.kind import Kind
+from crossply.kube.watch import Key
 from crossply.values import Object
 
-
-class Choice(NamedTuple):
-    """What a composite resource is composed by."""
-
-    composition: Selected
-    revision: Selected
-    recipe: Recipe
-    revision_selector: Object | None = None
-    """The definition's, where the composite resource gets it now."""
+UNCHECKED_SECONDS = 30.0
+"""How long the functions of a new CompositionRevision may take to be checked before that is a failure."""
+FETCH = "cannot fetch Composition"
 
 
 class Compositions:
@@ -37,24 +36,35 @@ class Compositions:
         self._parsed: dict[str, tuple[str, Composition]] = {}
         self._recipes: dict[str, tuple[str, CompositionRevision, Recipe]] = {}
 
-    def choose(self, xr: Object, machinery: Machinery, definition: Definition) -> Choice:
-        """The Composition, then its revision, ready to run."""
-        selected = self._composition(xr, machinery, definition)
-        if self._compositions.get("", selected.name) is None:
-            raise SelectionError(
-                f"cannot fetch Composition: cannot get Composition: compositions.apiextensions.crossplane.io "
-                f'"{selected.name}" not found'
-            )
-        selector = _default_selector(xr, machinery, definition)
-        if selector is not None:
-            xr = machinery.with_field(xr, "compositionRevisionSelector", selector)
-        if machinery.read(xr, "compositionUpdatePolicy") is None:
-            # The API server adds it once there is anything of the engine in the spec.
-            xr = machinery.with_field(xr, "compositionUpdatePolicy", definition.default_update_policy)
-        revision = self._revision(xr, machinery, selected.name)
-        return Choice(selected, revision, self._recipe(revision.name), selector)
+    def subscribe(self, subscriber: Callable[[str, str], None]) -> Callable[[], None]:
+        """Call `subscriber` with the names of a Composition and, unless empty, of its revision that changed.
 
-    def _composition(self, xr: Object, machinery: Machinery, definition: Definition) -> Selected:
+        A Composition counts once it has a revision, and that once its functions were checked: nobody can use
+        either before. Returns how to stop it.
+        """
+
+        def notice_composition(change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+            # A change of it that matters makes a revision. Its revision may be known before itself.
+            if new is None or (old is None and self._has_revision(key[1])):
+                subscriber(key[1], "")
+
+        def notice_revision(change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+            if new is None or self._known(new)[0].is_checked:
+                subscriber(_composition_of(new or old or b"{}"), key[1])
+
+        stops = (
+            self._compositions.subscribe(notice_composition),
+            self._revisions.subscribe(notice_revision),
+        )
+
+        def stop() -> None:
+            for unsubscribe in stops:
+                unsubscribe()
+
+        return stop
+
+    def select(self, xr: Object, machinery: Machinery, definition: Definition) -> Selected:
+        """The Composition of a composite resource; it may not exist."""
         try:
             return select_composition(
                 xr,
@@ -67,6 +77,44 @@ class Compositions:
         except SelectionError as problem:
             raise problem.within("cannot select Composition") from None
 
+    def select_revision(
+        self, xr: Object, machinery: Machinery, definition: Definition, composition: str
+    ) -> Selected:
+        """The revision of a Composition that a composite resource gets; a pinned one may not exist."""
+        if machinery.read(xr, "compositionUpdatePolicy") is None:
+            # The API server adds it once there is anything of the engine in the spec.
+            xr = machinery.with_field(xr, "compositionUpdatePolicy", definition.default_update_policy)
+        if not is_pinned(xr, machinery) and self._compositions.get("", composition) is None:
+            raise _not_found(COMPOSITION, composition)
+        choices = []
+        for data in self._revisions.objects():
+            revision, _ = self._known(data)
+            if revision.composition == composition:
+                choices.append(RevisionChoice(revision.name, revision.number, revision.labels))
+        try:
+            return select_revision(xr, machinery, choices)
+        except SelectionError as problem:
+            raise problem.within(FETCH) from None
+
+    def recipe(self, name: str, now: str) -> Recipe:
+        """What a revision composes by; raises Waiting for a new one whose functions are being checked."""
+        data = self._revisions.get("", name)
+        if data is None:
+            raise _not_found(REVISION, name)
+        revision, recipe = self._known(data)
+        if revision.is_valid:
+            return recipe
+        if not revision.is_checked and _age(data, now) < UNCHECKED_SECONDS:
+            raise Waiting(f"waiting for the functions of CompositionRevision {name} to be checked")
+        raise SelectionError(
+            f"selected CompositionRevision {name} does not have a valid function pipeline: "
+            f"{revision.invalid_because}"
+        )
+
+    def _has_revision(self, composition: str) -> bool:
+        known = (self._known(data)[0] for data in self._revisions.objects())
+        return any(each.composition == composition and each.is_checked for each in known)
+
     def _parse(self, data: bytes) -> Composition:
         obj = orjson.loads(data)
         metadata = obj["metadata"]
@@ -74,17 +122,6 @@ class Compositions:
         if known is None or known[0] != metadata["resourceVersion"]:
             known = self._parsed[metadata["uid"]] = (metadata["resourceVersion"], parse_composition(obj))
         return known[1]
-
-    def _revision(self, xr: Object, machinery: Machinery, composition: str) -> Selected:
-        choices = []
-        for data in self._revisions.objects():
-            revision, _ = self._known(data)
-            if revision.labels.get(COMPOSITION_NAME) == composition:
-                choices.append(RevisionChoice(revision.name, revision.number, revision.labels))
-        try:
-            return select_revision(xr, machinery, choices)
-        except SelectionError as problem:
-            raise problem.within("cannot fetch Composition") from None
 
     def _known(self, data: bytes) -> tuple[CompositionRevision, Recipe]:
         obj = orjson.loads(data)
@@ -96,22 +133,14 @@ class Compositions:
             self._recipes[metadata["name"]] = known
         return known[1], known[2]
 
-    def _recipe(self, name: str) -> Recipe:
-        data = self._revisions.get("", name)
-        if data is None:
-            raise SelectionError(
-                f'cannot fetch Composition: cannot get CompositionRevision: "{name}" not found'
-            )
-        revision, recipe = self._known(data)
-        if not revision.is_valid:
-            raise SelectionError(
-                f"selected CompositionRevision {name} does not have a valid function pipeline: "
-                f"{revision.invalid_because}"
-            )
-        return recipe
+
+def is_pinned(xr: Object, machinery: Machinery) -> bool:
+    """Whether a composite resource keeps to the revision that it names."""
+    manual = machinery.read(xr, "compositionUpdatePolicy") == "Manual"
+    return manual and bool(machinery.name_in(xr, "compositionRevisionRef"))
 
 
-def _default_selector(xr: Object, machinery: Machinery, definition: Definition) -> Object | None:
+def default_revision_selector(xr: Object, machinery: Machinery, definition: Definition) -> Object | None:
     """The definition's revision selector, for who has neither a selector nor a revision yet."""
     labels = definition.default_revision_selector
     if labels is None or machinery.name_in(xr, "compositionRevisionRef"):
@@ -119,6 +148,22 @@ def _default_selector(xr: Object, machinery: Machinery, definition: Definition) 
     if machinery.read(xr, "compositionRevisionSelector") is not None:
         return None
     return {"matchLabels": labels}
+
+
+def _not_found(kind: Kind, name: str) -> SelectionError:
+    return SelectionError(f'{FETCH}: cannot get {kind.kind}: {kind.kind}.{kind.group} "{name}" not found')
+
+
+def _composition_of(revision: bytes) -> str:
+    metadata = orjson.loads(revision).get("metadata") or {}
+    return str((metadata.get("labels") or {}).get(COMPOSITION_NAME, ""))
+
+
+def _age(data: bytes, now: str) -> float:
+    created = orjson.loads(data)["metadata"].get("creationTimestamp")
+    if not created:
+        return 0.0
+    return (datetime.fromisoformat(now) - datetime.fromisoformat(created)).total_seconds()
 
 
 def _recipe_of(revision: CompositionRevision) -> Recipe:

@@ -21,11 +21,13 @@ from crossply.control.definitions.emptying import empty
 from crossply.control.kinds import CRD, DEFINITION
 from crossply.control.plane import Plane
 from crossply.kinds.definition import Definition, parse_definition
+from crossply.kube.failures import Conflict, KubeError
 from crossply.schema.crd import CrdError, claim_crd
 from crossply.values import Object
 
 FINALIZER = OFFERED_FINALIZER
 OFFER = "OfferClaim"
+_THE_CRD = "composite resource claim CustomResourceDefinition"
 
 
 class OfferController:
@@ -72,14 +74,21 @@ class OfferController:
         try:
             return claim_crd(xrd)
         except CrdError as problem:
-            problem = problem.within("cannot render composite resource claim CustomResourceDefinition")
+            problem = problem.within(f"cannot render {_THE_CRD}")
             self._plane.recorder.record(xrd, Event(WARNING, OFFER, str(problem)))
             raise problem from None
 
     async def _apply_crd(self, xrd: Object, wish: Object) -> Object:
-        crd, changed = await self._kinds.apply_crd(wish)
+        try:
+            crd, changed = await self._kinds.apply_crd(wish)
+        except Conflict:
+            raise
+        except KubeError as problem:
+            told = f"cannot apply rendered {_THE_CRD}: {problem}"
+            self._plane.recorder.record(xrd, Event(WARNING, OFFER, told))
+            raise
         if changed:
-            told = f"Applied composite resource claim CustomResourceDefinition: {crd['metadata']['name']}"
+            told = f"Applied {_THE_CRD}: {crd['metadata']['name']}"
             self._plane.recorder.record(xrd, Event(NORMAL, OFFER, told))
         return crd
 

@@ -6,15 +6,20 @@ and of what changes several times before that only the last counts.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import NamedTuple
 
 import orjson
 
+from crossply.compose.conditions import read_conditions
 from crossply.compose.events import StatusCondition
 from crossply.compose.metadata import metadata_of, name_of
 from crossply.compose.verdict import PAUSED, SYNCED, failed
+from crossply.control.composites.awaited import SETTLING_SECONDS, awaited_after
+from crossply.control.composites.dependencies import Interest
 from crossply.control.kinds import WATCH_OPERATION
+from crossply.control.operations.brake import Brake
 from crossply.control.operations.making import GARBAGE_COLLECT, REPLACE_RUNNING, Maker, is_paused
 from crossply.control.packages.finalizer import hold
 from crossply.control.plane import Plane
@@ -43,8 +48,6 @@ ACTIVE = StatusCondition("Watching", "True", "WatchActive")
 FAILED = StatusCondition("Watching", "False", "WatchFailed")
 WATCH_PAUSED = StatusCondition("Watching", "False", "WatchPaused")
 ESTABLISH = "EstablishWatched"
-_AGAIN = 5.0
-"""Seconds after which a kind that is not there is looked for again."""
 
 
 class _Watched(NamedTuple):
@@ -53,6 +56,7 @@ class _Watched(NamedTuple):
     cache: Cache
     end: Callable[[], None]
     changed: dict[tuple[str, str], Object]
+    brake: Brake
 
 
 class WatchOperationController:
@@ -64,7 +68,7 @@ class WatchOperationController:
         self._plane = plane
         self.maker = Maker(plane, WATCH_OPERATION, LABEL)
         self.wake: Callable[[str], None] = lambda name: None
-        """Has a WatchOperation looked at again."""
+        """Enqueues a WatchOperation."""
         self._watched: dict[str, _Watched] = {}
 
     async def reconcile(self, name: str) -> float | None:
@@ -85,10 +89,22 @@ class WatchOperationController:
             sentence = f"cannot start watched resource controller watches: {problem}"
             self.maker.tell(found, ESTABLISH, sentence)
             await self.maker.write(found, (FAILED._replace(message=sentence), failed(sentence)))
-            return _AGAIN
-        await self._make(found, model, watched)
+            self._follow(name, awaited_after(problem))
+            return None
+        self._follow(name, set())
+        wait = await self._make(found, model, watched)
+        wait = wait or watched.brake.settle()
         await self._show(found, model, watched)
-        return None
+        return wait or None
+
+    def _follow(self, name: str, interests: set[Interest]) -> None:
+        """Look again when what could not be watched may be there, or may be read."""
+
+        def changed() -> None:
+            self.wake(name)
+            asyncio.get_running_loop().call_later(SETTLING_SECONDS, self.wake, name)
+
+        self._plane.dependencies.follow((WATCH_OPERATION, "", name), interests, changed)
 
     async def _watch(self, model: WatchOperation) -> _Watched:
         kind = await self._plane.discovery.kind_for(model.api_version, model.kind)
@@ -97,12 +113,14 @@ class WatchOperationController:
         watched = self._watched.get(model.name)
         if watched is not None:
             if (watched.cache.kind, watched.cache.selection) == (kind, selection):
+                if not watched.cache.synced.is_set():
+                    await watched.cache.readable()
                 return watched
             self._leave(model.name)
         cache = self._plane.caches.acquire(kind, selection)
         changed: dict[tuple[str, str], Object] = {}
         end = cache.subscribe(self._noticing(model.name, changed))
-        self._watched[model.name] = watched = _Watched(cache, end, changed)
+        self._watched[model.name] = watched = _Watched(cache, end, changed, Brake())
         await cache.readable()
         for data in cache.objects():
             obj = orjson.loads(data)
@@ -121,25 +139,36 @@ class WatchOperationController:
 
         return notice
 
-    async def _make(self, found: Object, model: WatchOperation, watched: _Watched) -> None:
-        while watched.changed:
-            key = next(iter(watched.changed))
-            obj = watched.changed.pop(key)
+    async def _make(self, found: Object, model: WatchOperation, watched: _Watched) -> float:
+        """Make the Operations that are due; the seconds until one may be made that has to wait."""
+        waits: dict[tuple[str, str], float] = {}
+        while due := [key for key in watched.changed if key not in waits]:
+            obj = watched.changed.pop(due[0])
             try:
-                await self._make_one(found, model, operation_for(model, obj))
+                wait = await self._make_one(found, model, watched.brake, obj)
             except CrossplyError:
-                watched.changed.setdefault(key, obj)  # unless it changed once more meanwhile
+                watched.changed.setdefault(due[0], obj)  # unless it changed once more meanwhile
                 raise
+            if wait:
+                waits[due[0]] = wait
+                watched.changed.setdefault(due[0], obj)
+        return min(waits.values(), default=0.0)
 
-    async def _make_one(self, found: Object, model: WatchOperation, operation: Object) -> None:
+    async def _make_one(self, found: Object, model: WatchOperation, brake: Brake, obj: Object) -> float:
+        """Make an Operation for an object as it is; the seconds to wait before that."""
+        operation = operation_for(model, obj)
         children = self.maker.children(model.name)
         busy = running(children)
         exists = any(child.name == name_of(operation) for child in children)
         if exists or (busy and model.concurrency == "Forbid"):
-            return
+            return 0.0
+        wait = brake.take(obj)
+        if wait:
+            return wait
         if model.concurrency == "Replace":
             await self.maker.delete(found, busy, REPLACE_RUNNING)
         await self.maker.create(found, operation)
+        return 0.0
 
     async def _show(self, found: Object, model: WatchOperation, watched: _Watched) -> None:
         children = self.maker.children(model.name)
@@ -147,7 +176,10 @@ class WatchOperationController:
         await self.maker.delete(found, garbage, GARBAGE_COLLECT)
         shown = {**(found.get("status") or {}), **_history(children)}
         shown["watchingResources"] = len(watched.cache)
-        await self.maker.write({**found, "status": shown}, (ACTIVE, SYNCED))
+        condition = watched.brake.condition()
+        was_open = any(each["type"] == condition.type for each in read_conditions(shown))
+        braking = (condition,) if was_open or condition.status == "False" else ()
+        await self.maker.write({**found, "status": shown}, (ACTIVE, SYNCED, *braking))
 
     async def _let_go(self, name: str) -> None:
         """Nothing of ours holds a WatchOperation; what another control plane left there is let go of."""
@@ -157,6 +189,7 @@ class WatchOperationController:
             await hold(self._plane.keeping, WATCH_OPERATION, obj, FINALIZER, held=False, manager="crossply")
 
     def _leave(self, name: str) -> None:
+        self._plane.dependencies.forget((WATCH_OPERATION, "", name))
         watched = self._watched.pop(name, None)
         if watched is not None:
             watched.end()

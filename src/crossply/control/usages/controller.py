@@ -73,4 +73,5 @@ def _queue(plane: Plane, usages: Usages, kind: Kind) -> SharedQueue[Key]:
         plane.shares,
         everything=lambda: usages.keys(kind),
         owned_as=lambda key: "/".join((name, *key)),
+        retry=plane.retry,
     )

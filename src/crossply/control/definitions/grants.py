@@ -1,0 +1,173 @@
+"""The kubectl commands that grant what the API server refused: for all that a Composition composes, at once.
+
+A role is named after what it is for and has a digest of its content in its name, so two Compositions never
+mean different things by one name. Running the commands again changes nothing, and restores what was changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shlex
+from collections.abc import Iterable
+from typing import NamedTuple
+
+SERVICE_ACCOUNT = "system:serviceaccount:"
+GATHERED = "rbac.crossplane.io/aggregate-to-crossplane"
+"""The label of roles whose rights the controllers have."""
+
+_REFUSAL = re.compile(
+    r'User "(?P<user>[^"]+)" cannot (?P<verb>\S+) resource "(?P<resource>[^"]+)" in API group '
+    r'"(?P<group>[^"]*)"(?: in the namespace "(?P<namespace>[^"]+)")?'
+)
+_READS, _WRITES = ("get", "list"), ("get", "create", "patch", "delete")
+_WATCHES = (*_READS, "watch")
+_KEEPS = (*_WATCHES, "create", "update", "patch", "delete")
+_DIGEST_LENGTH = 8
+
+
+class Place(NamedTuple):
+    """Objects of a kind in a namespace, or in none."""
+
+    resource: str
+    """As kubectl takes it: with its group, without its subresource."""
+    namespace: str
+    """Empty for all of the cluster."""
+
+
+class Composed(NamedTuple):
+    """What a Composition composes."""
+
+    composition: str = ""
+    places: frozenset[Place] = frozenset()
+
+
+class Refusal(NamedTuple):
+    """Who may not do what, as the API server says it."""
+
+    user: str
+    verb: str
+    place: Place
+    is_composed: bool
+    """Whether it is about something that is composed, not only read."""
+
+
+class _Role(NamedTuple):
+    """A role to make, for whom, and where."""
+
+    name: str
+    verbs: tuple[str, ...]
+    resources: tuple[str, ...]
+    user: str
+    namespace: str = ""
+
+
+def refusal_in(message: str) -> Refusal | None:
+    """The refusal that a message tells of, if it tells of one."""
+    match = _REFUSAL.search(message)
+    if match is None:
+        return None
+    plural = match["resource"].partition("/")[0]
+    resource = f"{plural}.{match['group']}" if match["group"] else plural
+    is_composed = match["verb"] not in _WATCHES or "composed resource" in message
+    return Refusal(match["user"], match["verb"], Place(resource, match["namespace"] or ""), is_composed)
+
+
+def explained(message: str, account: str = "", composed: Composed = Composed()) -> str:  # noqa: B008
+    """A message with the commands that help, where it says that something may not be done.
+
+    `account` is the user that a definition composes as; empty where the controllers do so themselves.
+    """
+    refusal = refusal_in(message)
+    if refusal is None:
+        return message
+    if account and (refusal.user == account or refusal.verb == "impersonate"):
+        commands = grant(refusal, composed)
+    else:
+        # What an account composes the controllers themselves only watch.
+        writes = refusal.verb not in _WATCHES or (refusal.is_composed and not account)
+        commands = grant_to_controllers(refusal, writes, composed)
+    place = refusal.place
+    where = f"in namespace {place.namespace}" if place.namespace else "in the cluster"
+    who = f"{_name(refusal.user)} may not {refusal.verb} {place.resource} {where}"
+    return f"{message}. {who}; to grant it: {' && '.join(commands)}"
+
+
+def grant(refusal: Refusal, composed: Composed = Composed()) -> tuple[str, ...]:  # noqa: B008 - it is immutable
+    """The commands that make roles for an account, and bind them: one of each for every namespace."""
+    verbs, places = _verbs(refusal), {refusal.place}
+    if refusal.is_composed and refusal.verb != "impersonate":
+        places |= composed.places
+    commands: list[str] = []
+    for namespace in sorted({place.namespace for place in places}):
+        resources = sorted({place.resource for place in places if place.namespace == namespace})
+        commands += _bound(_role(refusal, composed, verbs, resources, namespace))
+    return tuple(commands)
+
+
+def grant_to_controllers(
+    refusal: Refusal,
+    writes: bool,
+    composed: Composed = Composed(),  # noqa: B008 - it is immutable
+) -> tuple[str, ...]:
+    """The commands that make a role, and gather it into the controllers' own.
+
+    Whoever may write a Composition for any kind can then have it written: the controllers do not tell them
+    apart.
+    """
+    places = {refusal.place, *(composed.places if refusal.is_composed else ())}
+    resources = sorted({place.resource for place in places})
+    role = _role(refusal, composed, _KEEPS if writes else _WATCHES, resources)
+    return (
+        _apply("clusterrole", role.name, f"{_allowing(role)}"),
+        f"kubectl label --overwrite clusterrole {role.name} {GATHERED}=true",
+    )
+
+
+def _role(
+    refusal: Refusal, composed: Composed, verbs: Iterable[str], resources: Iterable[str], namespace: str = ""
+) -> _Role:
+    role = _Role("", tuple(verbs), tuple(resources), refusal.user, namespace)
+    digest = hashlib.sha256(repr(role).encode()).hexdigest()[:_DIGEST_LENGTH]
+    if refusal.is_composed and refusal.verb != "impersonate":
+        purpose = f"composed:{composed.composition or refusal.place.resource}"
+    else:
+        purpose = f"required:{refusal.place.resource}"
+    return role._replace(name=f"crossplane:{purpose}:{digest}")
+
+
+def _bound(role: _Role) -> tuple[str, str]:
+    kind = "role" if role.namespace else "clusterrole"
+    place = f" -n {role.namespace}" if role.namespace else ""
+    return (
+        _apply(kind, role.name, f"{_allowing(role)}{place}"),
+        _apply(f"{kind}binding", role.name, f"--{kind}={role.name} {_subject(role.user)}{place}"),
+    )
+
+
+def _apply(kind: str, name: str, flags: str) -> str:
+    return f"kubectl create {kind} {name} {flags} --dry-run=client -o yaml | kubectl apply -f -"
+
+
+def _allowing(role: _Role) -> str:
+    return f"--verb={','.join(role.verbs)} --resource={','.join(role.resources)}"
+
+
+def _verbs(refusal: Refusal) -> tuple[str, ...]:
+    """What composing takes, not only what failed first."""
+    if refusal.verb == "impersonate":
+        return (refusal.verb,)
+    verbs = _WRITES if refusal.is_composed else _READS
+    return verbs if refusal.verb in verbs else (*verbs, refusal.verb)
+
+
+def _subject(user: str) -> str:
+    if user.startswith(SERVICE_ACCOUNT):
+        return f"--serviceaccount={user.removeprefix(SERVICE_ACCOUNT)}"
+    return f"--user={shlex.quote(user)}"
+
+
+def _name(user: str) -> str:
+    if user.startswith(SERVICE_ACCOUNT):
+        return f"service account {user.removeprefix(SERVICE_ACCOUNT).replace(':', '/')}"
+    return f"user {user}"

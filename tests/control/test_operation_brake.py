@@ -1,0 +1,99 @@
+"""How many Operations a WatchOperation may make: a burst for each object and for all, then now and then."""
+
+from __future__ import annotations
+
+import pytest
+
+from crossply.control.operations.brake import (
+    CLOSED,
+    LOOP,
+    TOO_MANY,
+    Brake,
+    BrakeLimits,
+    Rate,
+    is_written_by_operation,
+)
+
+
+class Clock:
+    """Time as a test has it."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def watched(name, *managers):
+    entries = [{"manager": manager, "time": f"2026-01-01T00:00:0{n}Z"} for n, manager in enumerate(managers)]
+    metadata = {"name": name, "namespace": "web", "managedFields": entries}
+    return {"kind": "ConfigMap", "metadata": metadata}
+
+
+OWN = "ops.crossplane.io/operation/some-uid"
+
+
+EACH, TOTAL = Rate(3.0, 10.0), Rate(100.0, 1.0)
+
+
+def braked(each=EACH, total=TOTAL):
+    clock = Clock()
+    return Brake(BrakeLimits(each, total), clock), clock
+
+
+def made(brake, obj, times):
+    return [brake.take(obj) for _ in range(times)]
+
+
+def test_an_object_gets_a_burst_and_then_one_now_and_then():
+    brake, clock = braked()
+    assert made(brake, watched("a"), 4) == [0.0, 0.0, 0.0, 10.0]
+    clock.now = 10.0
+    assert made(brake, watched("a"), 2) == [0.0, 10.0]
+
+
+def test_objects_do_not_hold_up_each_other():
+    brake, _ = braked()
+    made(brake, watched("a"), 9)
+    assert brake.take(watched("b")) == 0.0
+
+
+def test_ever_new_objects_are_limited_as_a_whole():
+    brake, _ = braked(total=Rate(5.0, 2.0))
+    waits = [brake.take(watched(f"n{number}")) for number in range(7)]
+    assert waits == [0.0] * 5 + [2.0, 2.0]
+    assert brake.condition().reason == TOO_MANY
+
+
+def test_the_condition_names_the_object_and_says_that_operations_change_it():
+    brake, _ = braked()
+    assert brake.condition() == CLOSED
+    made(brake, watched("a", "kubectl", OWN), 4)
+    condition = brake.condition()
+    assert (condition.type, condition.status, condition.reason) == ("Responsive", "False", LOOP)
+    assert condition.message.startswith("Operations change ConfigMap a in namespace web")
+
+
+def test_an_object_that_somebody_else_changes_is_no_loop():
+    brake, _ = braked()
+    made(brake, watched("a", OWN, "kubectl"), 4)
+    assert brake.condition().reason == TOO_MANY
+
+
+def test_it_is_said_until_half_of_the_burst_is_back():
+    brake, clock = braked()
+    made(brake, watched("a"), 4)
+    assert brake.settle() == 15.0
+    clock.now = 14.0
+    assert brake.settle() == pytest.approx(1.0)
+    assert brake.condition() != CLOSED
+    clock.now = 15.0
+    assert brake.settle() == 0.0
+    assert brake.condition() == CLOSED
+
+
+def test_who_wrote_last_is_told_by_the_managed_fields():
+    assert is_written_by_operation(watched("a", "kubectl", OWN))
+    assert not is_written_by_operation(watched("a", OWN, "kubectl"))
+    assert not is_written_by_operation(watched("a"))
