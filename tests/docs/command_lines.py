@@ -16,6 +16,7 @@ PROGRAM = "crossply"
 SHELLS = ("", "console", "sh", "bash", "shell", "fish")
 ELLIPSES = ("…", "...")
 _OPERATORS = re.compile(r"[|;&()<>]+")
+_REDIRECTION = re.compile(r"[<>]")
 _ASSIGNMENT = re.compile(r"\w+=")
 _DRAWING = re.compile(r"[─-╿]|^Usage: ")
 _PLACEHOLDER = re.compile(r'but got "([A-Z][A-Z_]*)"')
@@ -60,7 +61,9 @@ def crossply_commands(line: str) -> Iterator[list[str]]:
         return
     command: list[str] = []
     comment = False
-    for token in [*tokens, ";"]:
+    for token, following in zip([*tokens, ";"], [*tokens[1:], ";", ""], strict=True):
+        if token.isdigit() and _REDIRECTION.match(following):
+            continue  # the descriptor that is redirected
         if _OPERATORS.fullmatch(token) or token == "#":
             if command and os.path.basename(command[0]) == PROGRAM:
                 yield command[1:]
