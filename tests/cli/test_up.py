@@ -195,6 +195,18 @@ def test_an_api_server_whose_objects_are_lost_is_not_replaced_by_an_empty_one(pl
     assert plane.down() == "not running\n"
 
 
+def test_it_goes_on_when_nobody_waits_for_it_any_more(plane):
+    command = [CROSSPLY, "up", "--detach", "--in-memory", "--data", str(plane.data)]
+    with subprocess.Popen(command) as waiting:
+        eventually(lambda: plane.data.is_dir() and running(str(plane.data)) is not None)
+        waiting.kill()
+    process = plane.process
+    eventually(lambda: "control plane ready" in plane.log)
+    kubectl(plane, "apply", "-f", "-", stdin=json.dumps(DEFINITION))
+    kubectl(plane, "wait", "--for=condition=Established", "xrd/xthings.example.org", "--timeout=60s")
+    assert process.is_alive()
+
+
 def test_one_that_hangs_while_it_starts_can_be_stopped(plane):
     plane.data.mkdir(mode=0o700)
     os.mkfifo(plane.data / "admin.token")  # its API server waits for somebody who writes to it

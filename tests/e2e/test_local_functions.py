@@ -171,6 +171,7 @@ def test_nothing_of_the_machine_is_run_or_read_and_conditions_say_why(plane, tmp
 def test_files_below_an_allowed_directory_run_and_others_do_not(tmp_path):
     allowed, other = Machine(tmp_path / "allowed"), Machine(tmp_path / "other")
     (tmp_path / "plane").mkdir()
+    image = Machine(tmp_path / "plane" / "images" / "unpacked")
     runnable = ("file", "process", "templates")
 
     async def works(s: Scenario, kind: str) -> None:
@@ -183,12 +184,15 @@ def test_files_below_an_allowed_directory_run_and_others_do_not(tmp_path):
         await asyncio.gather(*(works(s, kind) for kind in runnable))
         for kind in ("file", "templates", "certificates", "socket"):
             await refused(s, f"other{kind}", other.annotations()[kind])
-        await refused(s, "command", {**allowed.annotations()["command"]})
+        await refused(s, "image", image.annotations()["file"])
+        await refused(s, "command", allowed.annotations()["command"])
 
-    with up(tmp_path / "plane", "--allow-local-functions", str(allowed.directory)) as kubeconfig:
+    directories = (str(allowed.directory), str(tmp_path / "plane"))
+    with up(tmp_path / "plane", f"--allow-local-functions={','.join(directories)}") as kubeconfig:
         play(kubeconfig, scenario)
     assert allowed.witness.exists()
     assert not other.witness.exists()
+    assert not image.witness.exists(), "a package may have brought it"
 
 
 def test_commands_run_where_they_are_allowed(tmp_path):

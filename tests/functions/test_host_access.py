@@ -77,6 +77,14 @@ def test_links_and_odd_paths_do_not_lead_out_of_an_allowed_directory(tmp_path):
             access.check(function(odd))
 
 
+def test_files_in_an_excluded_directory_are_not_allowed_by_one_around_it(tmp_path):
+    access = HostAccess((str(tmp_path),), excluded=(str(tmp_path / "data"),))
+    access.check(function({"crossply.dev/file": f"{tmp_path}/main.py"}))
+    for path in ("data/images/main.py", "x/../data/main.py"):
+        with pytest.raises(HostAccessRefused):
+            access.check(function({"crossply.dev/file": f"{tmp_path}/{path}"}))
+
+
 def test_commands_are_a_permission_of_their_own(tmp_path):
     command = function({**PROCESS, "crossply.dev/command": "true", "crossply.dev/file": f"{tmp_path}/m.py"})
     with pytest.raises(HostAccessRefused, match="--allow-local-commands"):

@@ -8,7 +8,8 @@ from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, State
 from crossply.control.calls.opening import Opening
 from crossply.control.calls.ways import Way
 from crossply.functions.binding import TEMPLATES_DIRECTORY, bind, choose_runtime, sources_of
-from crossply.functions.failures import FunctionNotBound, RuntimeAnnotationError
+from crossply.functions.failures import RuntimeAnnotationError
+from crossply.functions.host_access import HostAccess, HostAccessRefused
 
 TEMPLATE = """
 apiVersion: v1
@@ -97,7 +98,9 @@ def test_what_is_missing_is_told(tmp_path):
 def test_a_control_plane_reads_directories_only_where_that_is_wanted(directory):
     way = Way("f", "r.example.org/f:v1", annotations=((TEMPLATES_DIRECTORY, str(directory)),))
     opening = Opening()
-    with pytest.raises(FunctionNotBound, match="it is a directory, and this control plane runs none"):
+    with pytest.raises(
+        HostAccessRefused, match="names a directory of templates on the control plane's machine"
+    ):
         opening.open(way)
-    opening.commands = True
+    opening.check_host_access = HostAccess((str(directory),)).check
     assert opening.open(way).key == repr(way)

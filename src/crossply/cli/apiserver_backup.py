@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from crossply.cli.data_directory import DEFAULT_DATA
-from crossply.cli.spec import Argument, Command, Flag, Invocation
+from crossply.cli.data_directory import data_flag
+from crossply.cli.spec import Argument, Command, Invocation
 
 
 def run(invocation: Invocation) -> int:
@@ -29,7 +29,5 @@ COMMAND = Command(
     examples=("crossply apiserver backup --data ./state monday.db",),
     run=run,
     arguments=(Argument("file", "The file to write; it must not exist.", kind="string"),),
-    flags=(
-        Flag("data", "The server's data directory.", kind="path", default=DEFAULT_DATA, placeholder="DIR"),
-    ),
+    flags=(data_flag("The server's data directory."),),
 )

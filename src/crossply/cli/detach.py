@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import subprocess
@@ -59,10 +60,11 @@ def start_detached(invocation: Invocation) -> str:
 
 
 def tell_ready(invocation: Invocation) -> None:
-    """Let the process that waits for us go on."""
+    """Let the process that waits for us go on, if it still does."""
     descriptor = invocation["ready-fd"]
     if descriptor is not None:
-        os.write(descriptor, _READY)
+        with contextlib.suppress(BrokenPipeError):
+            os.write(descriptor, _READY)
         os.close(descriptor)
 
 

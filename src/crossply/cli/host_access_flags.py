@@ -28,12 +28,17 @@ HOST_ACCESS_FLAGS = (
 )
 
 
-def host_access(invocation: Invocation) -> HostAccess:
-    """What the flags allow."""
+def host_access(invocation: Invocation, *data: str) -> HostAccess:
+    """What the flags allow, except for what is in data directories.
+
+    Packages and images are unpacked there: a Function must not run a file that another one brought.
+    """
+    from crossply.containers.settings import store_directory
     from crossply.functions.host_access import HostAccess
 
     directories = tuple(invocation[_DIRECTORY] or ())
     for directory in directories:
         if not os.path.isdir(directory):
             raise UsageError(f"--{_DIRECTORY}: {directory} is not a directory")
-    return HostAccess(directories, bool(invocation[_COMMANDS]))
+    excluded = tuple(map(os.path.abspath, (*data, store_directory(invocation.environ))))
+    return HostAccess(directories, bool(invocation[_COMMANDS]), excluded)

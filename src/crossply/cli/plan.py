@@ -6,8 +6,10 @@ The story: `plan_files` reads the files, `control.planning_run` finds out what w
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, TextIO
 
+from crossply.cli.data_directory import DEFAULT_DATA
 from crossply.cli.host_access_flags import HOST_ACCESS_FLAGS, host_access
 from crossply.cli.spec import Command, Flag, Invocation
 
@@ -35,7 +37,7 @@ def run(invocation: Invocation) -> int:
         invocation["delete"],
         invocation["field-manager"] or "",
         namespace,
-        host_access(invocation),
+        host_access(invocation, *_data_directories(invocation)),
     )
     try:
         told = asyncio.run(make_plan(config, wish, _progress(invocation)))
@@ -45,6 +47,15 @@ def run(invocation: Invocation) -> int:
     if told.plan.is_failing:
         return FAILING
     return CHANGES if told.plan.is_changing else NOTHING
+
+
+def _data_directories(invocation: Invocation) -> list[str]:
+    """Where the control plane keeps its data, if it runs on this machine: beside its kubeconfig."""
+    from crossply.cli.up_lock import LOCK_FILE
+
+    files = [invocation["kubeconfig"] or "", *invocation.environ.get("KUBECONFIG", "").split(os.pathsep)]
+    around = [os.path.dirname(os.path.abspath(file)) for file in files if file]
+    return [DEFAULT_DATA, *(path for path in around if os.path.exists(os.path.join(path, LOCK_FILE)))]
 
 
 def _write(invocation: Invocation, told: Told) -> None:

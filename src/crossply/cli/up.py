@@ -89,7 +89,7 @@ def _options(invocation: Invocation) -> Options:
         packages=local_package_settings(invocation, os.path.join(data, "packages")),
         images=os.path.join(data, "images"),
         runtimes=RuntimeSettings(ON_ONE_MACHINE),
-        host_access=host_access(invocation),
+        host_access=host_access(invocation, data),
     )
 
 

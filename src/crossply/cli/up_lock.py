@@ -66,7 +66,7 @@ def running(data: str) -> Process | None:
     if not is_locked(data):
         return None
     pid, _, started = read_kept(data, LOCK_FILE).partition(" ")
-    if not pid.isdecimal() or not 1 < int(pid[:10]) < 1 << 31 or not started:
+    if not pid.isdecimal() or not 0 < int(pid[:10]) < 1 << 31 or not started:
         return None
     process = Process(int(pid), started)
     return process if process.is_alive() else None

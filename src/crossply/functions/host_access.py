@@ -39,6 +39,8 @@ class HostAccess(NamedTuple):
     """Functions may use files and directories below these."""
     commands: bool = False
     """Whether Functions may be commands: that allows everything that the control plane itself may do."""
+    excluded: tuple[str, ...] = ()
+    """Directories whose content may come from whoever creates Functions, such as unpacked images."""
 
     @property
     def is_nothing(self) -> bool:
@@ -54,6 +56,8 @@ class HostAccess(NamedTuple):
     def _allows(self, use: HostUse) -> bool:
         if use.path is None:
             return self.commands
+        if any(_is_below(use.path, directory) for directory in self.excluded):
+            return False
         return any(_is_below(use.path, directory) for directory in self.directories)
 
 
