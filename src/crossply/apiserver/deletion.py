@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from crossply.apiserver.calls import Call, bad_option
+from crossply.apiserver.calls import Call
 from crossply.apiserver.conversion import to_storage
 from crossply.apiserver.lifecycle import encoder, gone_status, load, with_revision
 from crossply.apiserver.objects import read_value
-from crossply.apiserver.status import MODIFIED, bad_request, conflict, no_such_kind
+from crossply.apiserver.options import dry_run_causes, dry_run_option
+from crossply.apiserver.query_numbers import signed_option
+from crossply.apiserver.shape import json_type
+from crossply.apiserver.status import MODIFIED, Cause, bad_options, bad_request, conflict, no_such_kind
 from crossply.apiserver.storage import Changed
 from crossply.apiserver.world import World
 from crossply.values import Object
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
 _POLICIES = ("Foreground", "Background", "Orphan")
+_TYPES: dict[str, tuple[type, str]] = {
+    "gracePeriodSeconds": (int, "int64"),
+    "preconditions": (dict, "v1.Preconditions"),
+    "orphanDependents": (bool, "bool"),
+    "propagationPolicy": (str, "v1.DeletionPropagation"),
+    "dryRun": (list, "[]string"),
+}
 _SHOWN_WHEN_GONE = frozenset(
     (
         "csidrivers",
@@ -48,42 +59,66 @@ def read_options(call: Call) -> DeleteOptions:
     given: Object = {}
     if call.body.strip():
         given = read_value(call, "DeleteOptions", "v1")
-        _check_kind(given)
-    _check_grace(call.query.get("gracePeriodSeconds", ""))
-    policy = _policy(call, given)
+        _check_body(given)
+    # Objects without processes need no time to end, so a grace period changes nothing.
+    signed_option(call, "gracePeriodSeconds")
+    causes = [
+        *_policy_causes(call, given),
+        *dry_run_causes(dry_run_option(call) or given.get("dryRun") or []),
+    ]
+    if causes:
+        raise bad_options("DeleteOptions", causes)
     preconditions = given.get("preconditions") or {}
-    dry_run = call.dry_run or "All" in (given.get("dryRun") or ())
     return DeleteOptions(
-        policy, preconditions.get("uid") or "", preconditions.get("resourceVersion") or "", dry_run
+        _policy(call, given),
+        preconditions.get("uid") or "",
+        preconditions.get("resourceVersion") or "",
+        call.dry_run or bool(given.get("dryRun")),
     )
 
 
-def _check_kind(given: Object) -> None:
-    kind, version = given.get("kind", "DeleteOptions"), given.get("apiVersion", "v1")
+def _check_body(given: Object) -> None:
+    """Refuse options of another kind, or whose fields are of other types."""
+    kind, version = given.get("kind") or "DeleteOptions", given.get("apiVersion") or "meta.k8s.io/v1"
     if kind != "DeleteOptions":
         raise bad_request(no_such_kind(kind, version))
-
-
-def _check_grace(text: str) -> None:
-    """A grace period must be a number; objects without processes need none, so it changes nothing."""
-    if text and not text.removeprefix("-").isdecimal():
-        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax')
+    for name, (wanted, shown) in _TYPES.items():
+        value = given.get(name)
+        if value is not None and type(value) is not wanted:
+            field = f"Go struct field DeleteOptions.{name} of type {shown}"
+            raise bad_request(f"json: cannot unmarshal {json_type(value)} into {field}")
 
 
 def _policy(call: Call, given: Object) -> str:
     """What is to happen to dependents."""
-    policy: str = call.query.get("propagationPolicy") or given.get("propagationPolicy") or ""
-    orphan: Any = call.query.get("orphanDependents", given.get("orphanDependents"))
-    if policy and orphan is not None:
-        why = f'Invalid value: "{policy}": orphanDependents and deletionPropagation cannot be both set'
-        raise bad_option(call, "propagationPolicy", "FieldValueInvalid", why)
+    orphan = _orphan(call, given)
     if orphan is not None:
-        return "Orphan" if orphan in (True, "true", "1") else "Background"
-    if policy and policy not in _POLICIES:
+        return "Orphan" if orphan else "Background"
+    return _asked_policy(call, given) or ""
+
+
+def _asked_policy(call: Call, given: Object) -> str | None:
+    policy = call.query.get("propagationPolicy", given.get("propagationPolicy"))
+    return None if policy is None else str(policy)
+
+
+def _orphan(call: Call, given: Object) -> bool | None:
+    """The deprecated option orphanDependents."""
+    if "orphanDependents" in call.query:
+        return call.flag("orphanDependents")
+    value = given.get("orphanDependents")
+    return None if value is None else bool(value)
+
+
+def _policy_causes(call: Call, given: Object) -> Iterator[Cause]:
+    policy, field = _asked_policy(call, given), "propagationPolicy"
+    if policy is not None and _orphan(call, given) is not None:
+        why = f'Invalid value: "{policy}": orphanDependents and deletionPropagation cannot be both set'
+        yield Cause("FieldValueInvalid", why, field)
+    if policy is not None and policy not in _POLICIES:
         supported = ", ".join(f'"{p}"' for p in (*_POLICIES, "nil"))
         why = f'Unsupported value: "{policy}": supported values: {supported}'
-        raise bad_option(call, "propagationPolicy", "FieldValueNotSupported", why)
-    return policy
+        yield Cause("FieldValueNotSupported", why, field)
 
 
 async def delete(world: World, call: Call, name: str, options: DeleteOptions) -> tuple[Object, bool]:

@@ -8,7 +8,7 @@ from crossply.apiserver.calls import Call
 from crossply.apiserver.negotiation import Form, negotiate_for
 from crossply.apiserver.objects import MEDIA_TYPES, read_value
 from crossply.apiserver.replies import Reply, reply
-from crossply.apiserver.status import method_not_supported, not_acceptable
+from crossply.apiserver.status import not_acceptable
 from crossply.apiserver.verbs.scale import scale
 from crossply.apiserver.world import World
 
@@ -17,14 +17,12 @@ def register(world: World, reviews: Reviews, tokens: TokenRequests) -> None:
     """Let the world know who answers what."""
 
     async def review(world: World, call: Call) -> Reply:
-        _only_create(call)
         form = answer_form(call)
         body = read_value(call, call.resource.names.kind, call.resource.api_version(call.version.name))
         answer = await reviews.create(call.resource.key, call.user, call.namespace, body)
         return reply(201, answer, form)
 
     async def token(world: World, call: Call) -> Reply:
-        _only_create(call)
         form = answer_form(call)
         body = read_value(call, "TokenRequest", "authentication.k8s.io/v1")
         answer = await tokens.create(call.namespace, call.name, body)
@@ -42,8 +40,3 @@ def answer_form(call: Call) -> Form:
     if form.shape != "object":
         raise not_acceptable(MEDIA_TYPES)
     return form
-
-
-def _only_create(call: Call) -> None:
-    if call.info.verb != "create":
-        raise method_not_supported(call.resource.names.plural, call.resource.group, call.info.verb)

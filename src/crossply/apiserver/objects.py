@@ -7,8 +7,9 @@ from typing import Any
 import orjson
 
 from crossply.apiserver.calls import Call
+from crossply.apiserver.options import field_validation
 from crossply.apiserver.repeated_fields import repeated_in_json, repeated_in_yaml, yaml_lines
-from crossply.apiserver.status import StatusError, bad_request, unsupported_media_type
+from crossply.apiserver.status import bad_request, unsupported_media_type
 from crossply.apiserver.told_kinds import check_kind, unreadable_head
 from crossply.values import Object
 from crossply.values.gojson import JsonError
@@ -119,19 +120,6 @@ def check_depth(value: Any, limit: int = MAX_DEPTH) -> None:
         if not level:
             return
     raise bad_request(f"the object nests deeper than {limit} levels")
-
-
-def field_validation(call: Call) -> str:
-    """What to do about unknown and repeated fields: Ignore, Warn or Strict."""
-    value = call.query.get("fieldValidation", "") or "Warn"
-    if value not in ("Ignore", "Warn", "Strict"):
-        raise StatusError(
-            422,
-            "Invalid",
-            f'{call.info.verb.capitalize()}Options.meta.k8s.io "" is invalid: fieldValidation: Unsupported '
-            f'value: "{value}": supported values: "", "Ignore", "Strict", "Warn"',
-        )
-    return value
 
 
 def repeated_in(call: Call, value: Object) -> list[str]:

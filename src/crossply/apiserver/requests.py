@@ -86,6 +86,8 @@ def _verb(method: str, name: str, query: Mapping[str, str]) -> str:
         return _WRITES[method]
     if method == "DELETE":
         return "delete" if name else "deletecollection"
+    if method not in ("GET", "HEAD"):
+        return ""
     watching = query.get("watch", "") not in ("", "0", "false", "False", "FALSE", "f", "F")
     if watching and not name:
         return "watch"

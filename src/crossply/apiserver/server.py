@@ -38,6 +38,7 @@ from crossply.values.durations import parse_duration
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
 _READS = frozenset({"get", "list", "head", "watch"})
 _LARGE_ANSWER = 1 << 20
+_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _BUSY = "too many requests, please try again later"
 
 
@@ -101,7 +102,7 @@ class ApiServer:
         except Exception as problem:  # noqa: BLE001 - a mistake of ours must not end the connection either
             refusal = as_status(problem, self._complaints, f"{info.verb} of {info.resource or 'a page'}")
             code = refusal.status
-            response = _response(told(refusal))
+            response = _response(told(refusal), refusal.warnings)
         finally:
             self._under_way -= 1
             if not self._under_way:
@@ -174,14 +175,14 @@ class ApiServer:
         body: bytes,
         record: Any,
     ) -> web.StreamResponse:
-        call, answer = await serve(self._world, info, user, query, request.headers, body)
+        call, answer = await serve(self._world, info, user, query, request.headers, body, request.method)
         if isinstance(answer, Watch):
             answer.refusal = self._gate.refusal_later(user, info)
             self._auditing.started(record)
             return await self.watches.send(request, answer, call)
         if record is not None:
             self._auditing.answered(record, answer.body)
-        response = _response(indented(answer) if call.flag("pretty") else answer, call.warnings)
+        response = _response(indented(answer) if query.get("pretty") in _TRUE else answer, call.warnings)
         if len(answer.body) < _LARGE_ANSWER:
             return response
         return await self._send_large(request, response, len(answer.body))
@@ -248,8 +249,7 @@ def _check_shape(method: str, info: RequestInfo) -> None:
     """Refuse what no path has: other methods, empty parts, and names that mean something to a file system."""
     if "//" in info.path:
         raise no_such_path()
-    nameless = info.verb in ("update", "patch") and not info.name
-    if method not in _METHODS or (info.is_resource and (method == "HEAD" or nameless)):
+    if method not in _METHODS and not info.is_resource:
         raise wrong_method()
     for what, name in (("Name", info.name), ("Namespace", info.namespace)):
         if name in (".", ".."):

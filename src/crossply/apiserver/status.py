@@ -46,6 +46,8 @@ class StatusError(CrossplyError):
         super().__init__(message)
         self.status = status
         self.reason = reason
+        self.warnings: list[str] = []
+        """What the client is warned of besides."""
         self.list_metadata: Object = {}
         """What the Status says of a list, such as a token to go on with."""
         self.details = {
@@ -179,6 +181,12 @@ def unsupported_patch() -> Unhandled:
     return Unhandled(415, "UnsupportedMediaType", "415: Unsupported Media Type")
 
 
+def rejected_patch() -> Unhandled:
+    """The operations of a JSON patch do not fit the object."""
+    message = "the server rejected our request due to an error in our request"
+    return Unhandled(422, "Invalid", message)
+
+
 def no_such_kind(kind: str, api_version: str) -> str:
     """The sentence for a kind that no built-in version has."""
     return f'no kind "{kind}" is registered for version "{api_version}" in scheme "pkg/runtime/scheme.go:111"'
@@ -205,13 +213,12 @@ def unsupported_media_type(offers: Sequence[str]) -> StatusError:
 
 def too_large(limit: int) -> StatusError:
     """The body is larger than the server reads."""
-    return StatusError(413, "RequestEntityTooLarge", f"Request entity too large: limit is {limit}")
+    return request_too_large(f"limit is {limit}")
 
 
-def unreadable_version(text: str) -> StatusError:
-    """A resource version is no number. Kubernetes has no reason for this one."""
-    shown = f'"{text}": strconv.ParseUint: parsing "{text}": invalid syntax'
-    return StatusError(500, "", f"resourceVersion: Invalid value: {shown}")
+def request_too_large(why: str) -> StatusError:
+    """The request asks for more than the server does at once."""
+    return StatusError(413, "RequestEntityTooLarge", f"Request entity too large: {why}")
 
 
 def future_version(revision: int, current: int) -> StatusError:

@@ -13,13 +13,21 @@ from crossply.apiserver.resources import Resource, Version
 from crossply.schema.cel import RuleChecker, has_rules
 from crossply.schema.embedded import check_embedded
 from crossply.schema.fast_check import Unusual, quick_check
-from crossply.schema.field_errors import INVALID, REQUIRED, TOO_LONG, TOO_MANY, TYPE_INVALID, FieldError
+from crossply.schema.field_errors import (
+    INVALID,
+    NOT_SUPPORTED,
+    REQUIRED,
+    TOO_LONG,
+    TOO_MANY,
+    TYPE_INVALID,
+    FieldError,
+)
 from crossply.schema.list_types import check_list_types
 from crossply.schema.ratcheting import new_errors
 from crossply.schema.validation import validate
 from crossply.values import Object
 
-_BLOCKING = frozenset({REQUIRED, TOO_LONG, TOO_MANY, TYPE_INVALID})
+_BLOCKING = frozenset({NOT_SUPPORTED, REQUIRED, TOO_LONG, TOO_MANY, TYPE_INVALID})
 _UNCHECKED = (
     "some validation rules were not checked because the object was invalid; correct the existing errors to "
     "complete validation"

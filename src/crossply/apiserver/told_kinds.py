@@ -40,11 +40,16 @@ def check_kind(obj: Object, call: Call, shown: str) -> None:
     if call.resource.custom:
         _check_custom(obj, call, shown)
     given, version = obj.get("kind") or kind, obj.get("apiVersion") or expected
-    if given == kind and version != expected:
+    if version.count("/") > 1:
+        raise bad_request(
+            f"the object provided is unrecognized (must be of type {kind}): unexpected GroupVersion string: "
+            f"{version} ({shown})"
+        )
+    if given == kind and version != expected and (call.resource.custom or _is_known(given, version)):
         raise bad_request(
             f"the API version in the data ({version}) does not match the expected API version ({expected})"
         )
-    if given != kind:
+    if (given, version) != (kind, expected):
         short = version.rpartition("/")[2]
         raise bad_request(
             f'{given} in version "{short}" cannot be handled as a {kind}: {_why_not(call, given, version)}'
@@ -54,13 +59,17 @@ def check_kind(obj: Object, call: Call, shown: str) -> None:
 
 def _check_custom(obj: Object, call: Call, shown: str) -> None:
     kind = call.resource.names.kind
-    for key, name in (("kind", "Kind"), ("apiVersion", "apiVersion")):
-        if not obj.get(key):
-            body = call.body.decode("utf-8", "replace")
-            raise bad_request(
-                f"the object provided is unrecognized (must be of type {kind}): Object '{name}' is missing "
-                f"in '{body}' ({shown})"
-            )
+    if not obj.get("kind"):
+        body = call.body.decode("utf-8", "replace")
+        raise bad_request(
+            f"the object provided is unrecognized (must be of type {kind}): Object 'Kind' is missing in "
+            f"'{body}' ({shown})"
+        )
+    if not obj.get("apiVersion"):
+        expected = call.resource.api_version(call.version.name)
+        raise bad_request(
+            f"the API version in the data () does not match the expected API version ({expected})"
+        )
     if obj["kind"] != kind:
         cause = Cause("FieldValueInvalid", f'Invalid value: "{obj["kind"]}": must be {kind}', "kind")
         metadata = obj.get("metadata")
@@ -70,11 +79,16 @@ def _check_custom(obj: Object, call: Call, shown: str) -> None:
 
 def _why_not(call: Call, given: str, api_version: str) -> str:
     """Go's words for an object of a known kind, or of an unknown one, in the wrong place."""
+    if not _is_known(given, api_version):
+        return no_such_kind(given, api_version)
+    version = api_version.rpartition("/")[2]
+    package = (call.resource.group or "core").partition(".")[0]
+    return f"converting ({version}.{given}) to ({package}.{call.resource.names.kind}): unknown conversion"
+
+
+def _is_known(kind: str, api_version: str) -> bool:
+    """Whether a built-in version has the kind."""
     from crossply.apiserver.builtin import resources
 
     group, _, version = api_version.rpartition("/")
-    known = any(r.group == group and r.names.kind == given and version in r.versions for r in resources())
-    if not known:
-        return no_such_kind(given, api_version)
-    package = (call.resource.group or "core").partition(".")[0]
-    return f"converting ({version}.{given}) to ({package}.{call.resource.names.kind}): unknown conversion"
+    return any(r.group == group and r.names.kind == kind and version in r.versions for r in resources())

@@ -17,6 +17,7 @@ from crossply.apiserver.calls import Call
 from crossply.apiserver.conversion import convert_one
 from crossply.apiserver.negotiation import Form
 from crossply.apiserver.objects import JSON, PROTOBUF, decode
+from crossply.apiserver.query_numbers import read_version, signed_option
 from crossply.apiserver.replies import encoded_event, shaped
 from crossply.apiserver.selectors import (
     FieldClause,
@@ -30,9 +31,7 @@ from crossply.apiserver.status import (
     Cause,
     StatusError,
     bad_list_options,
-    bad_request,
     expired,
-    unreadable_version,
 )
 from crossply.apiserver.storage import Compacted, Entry, Event
 from crossply.apiserver.world import World
@@ -72,13 +71,11 @@ class Plan:
 
 def read_plan(call: Call) -> Plan:
     """What the query asks for, or why it cannot be had."""
-    text = call.query.get("resourceVersion", "")
     initial = call.query.get("sendInitialEvents", "")
     _check_initial(call, initial)
     wanted = call.flag("sendInitialEvents")
-    if text and not text.isdecimal():
-        raise unreadable_version(text)
-    since = int(text) if text not in ("", "0") and not wanted else None
+    version = read_version(call)
+    since = None if wanted else version
     return Plan(
         since=since,
         skips_present=bool(initial) and not wanted,
@@ -113,13 +110,10 @@ def _check_initial(call: Call, initial: str) -> None:
 
 
 def _timeout(call: Call) -> float:
-    text = call.query.get("timeoutSeconds", "")
-    if not text:
+    seconds = signed_option(call, "timeoutSeconds")
+    if seconds is None:
         return _SHORTEST * (1 + random.random())
-    try:
-        return max(float(int(text)), 0.0) or _SHORTEST
-    except ValueError:
-        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+    return max(float(seconds), 0.0) or _SHORTEST
 
 
 class Watch:

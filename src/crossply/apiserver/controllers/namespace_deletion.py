@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from crossply.apiserver.addresses import check_address
 from crossply.apiserver.calls import Call
 from crossply.apiserver.deletion import FOREGROUND, ORPHAN, DeleteOptions
 from crossply.apiserver.lifecycle import Change, load, scope_of, with_revision
@@ -15,9 +16,10 @@ from crossply.apiserver.marked_deletion import Ending, delete_by_marking
 from crossply.apiserver.metadata_rules import check_metadata_update
 from crossply.apiserver.negotiation import negotiate_for
 from crossply.apiserver.objects import encode, read_body
+from crossply.apiserver.options import check_write_options
 from crossply.apiserver.replies import Reply, reply_object
 from crossply.apiserver.shape import shape
-from crossply.apiserver.status import MODIFIED, Cause, StatusError, bad_request, conflict, invalid
+from crossply.apiserver.status import MODIFIED, Cause, conflict, invalid
 from crossply.apiserver.storage import Changed, Entry
 from crossply.apiserver.world import World
 from crossply.apply import update as record_update
@@ -88,17 +90,10 @@ async def change_namespace(world: World, call: Call, change: Change) -> Object:
 
 async def finalize(world: World, call: Call) -> Reply:
     """PUT of a namespace's `finalize` subresource."""
-    if call.info.verb != "update":
-        raise StatusError(
-            405, "MethodNotAllowed", "the server does not allow this method on the requested resource"
-        )
     form = negotiate_for(call)
+    check_write_options(call)
     wanted = shape(call, read_body(call))
-    if wanted["metadata"].get("name") != call.name:
-        given = wanted["metadata"].get("name", "")
-        raise bad_request(
-            f"the name of the object ({given}) does not match the name on the URL ({call.name})"
-        )
+    check_address(call, wanted)
     done = await change_namespace(world, call, lambda old: _finalized(old, wanted))
     return reply_object(call, 200, done, form)
 

@@ -1,14 +1,25 @@
-"""JSON patch (RFC 6902): a list of operations, made one after the other on a copy."""
+"""JSON patch (RFC 6902) as kube-apiserver performs it: operations one after the other, on a copy.
+
+Only the containers on the way to a change are copied, each once, so an operation costs what it touches and
+not what the object weighs. Only `copy` can make an object larger than its patch, so the size that
+all copies of a patch add is limited.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+import orjson
 
 from crossply.errors import CrossplyError
 from crossply.values import Object
-from crossply.values.deepcopy import deepcopy
 
 MAX_OPERATIONS = 10_000
+MAX_COPIED_BYTES = 3 << 20
+"""How many bytes of JSON the copies of one patch may add, as in kube-apiserver."""
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 
 
 class JsonPatchError(CrossplyError):
@@ -18,129 +29,150 @@ class JsonPatchError(CrossplyError):
 
 
 def json_patch(target: Object, operations: list[Any]) -> Any:
-    """The target after all operations."""
+    """The target after all operations; neither of the arguments is changed."""
     if len(operations) > MAX_OPERATIONS:
         raise JsonPatchError(
             f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}"
         )
-    root: list[Any] = [deepcopy(target)]
+    document = _Document(target)
     for operation in operations:
         if not isinstance(operation, dict):
             raise JsonPatchError("an operation of a JSON patch must be an object")
-        _perform(root, operation)
-    return root[0]
+        document.perform(operation)
+    return document.root
 
 
-def _perform(root: list[Any], operation: Object) -> None:
-    name, path = operation.get("op"), _pointer(operation, "path")
-    if name == "add":
-        _add(root, path, deepcopy(_value(operation)))
-    elif name == "remove":
-        _remove(root, path)
-    elif name == "replace":
-        _read(root, path)
-        _remove(root, path)
-        _add(root, path, deepcopy(_value(operation)))
-    elif name in ("move", "copy"):
-        source = _pointer(operation, "from")
-        value = deepcopy(_read(root, source))
-        if name == "move":
-            _remove(root, source)
-        _add(root, path, value)
-    elif name == "test":
-        if _read_or_none(root, path) != operation.get("value"):
-            raise JsonPatchError(f"testing value {operation['path']} failed")
-    else:
-        raise JsonPatchError(f"Unexpected kind: {name}")
+class _Document:
+    """An object under change."""
+
+    def __init__(self, root: Any) -> None:
+        self.root = root
+        self._copied_bytes = 0
+        self._own: dict[int, Any] = {}
+        """The containers that were copied, which may be changed in place."""
+
+    def perform(self, operation: Object) -> None:
+        name, path = operation.get("op"), _pointer(operation, "path")
+        if name == "add":
+            self._add(path, operation.get("value"))
+        elif name == "remove":
+            self._remove(path)
+        elif name == "replace":
+            self._replace(path, operation.get("value"))
+        elif name == "move":
+            source = _pointer(operation, "from")
+            value = self._get(source)
+            self._remove(source)
+            self._add(path, value)
+        elif name == "copy":
+            self._add(path, self._copy(self._get(_pointer(operation, "from"))))
+        elif name == "test":
+            self._test(path, operation.get("value"))
+        else:
+            raise JsonPatchError(f"Unexpected kind: {name}")
+
+    def _get(self, path: list[str]) -> Any:
+        """The value at a path; a member that an object does not have is null."""
+        value = self.root
+        for step in path[:-1]:
+            value = _member(value, step, path)
+        if not path or not isinstance(value, dict | list):
+            raise _missing(path)
+        return value.get(path[-1]) if isinstance(value, dict) else value[_index(value, path[-1])]
+
+    def _parent(self, path: list[str]) -> Any:
+        """The container of the value at a path, which may be changed."""
+        if not path or not isinstance(self.root, dict | list):
+            raise _missing(path)
+        self.root = parent = self._owned(self.root)
+        for step in path[:-1]:
+            child = _member(parent, step, path)
+            if not isinstance(child, dict | list):
+                raise _missing(path)
+            key: Any = step if isinstance(parent, dict) else _index(parent, step)
+            parent[key] = child = self._owned(child)
+            parent = child
+        return parent
+
+    def _owned(self, container: Any) -> Any:
+        if id(container) in self._own:
+            return container
+        copied = container.copy()
+        self._own[id(copied)] = copied
+        return copied
+
+    def _add(self, path: list[str], value: Any) -> None:
+        parent, last = self._parent(path), path[-1]
+        if isinstance(parent, dict):
+            parent[last] = value
+        elif last == "-":
+            parent.append(value)
+        else:
+            parent.insert(_index(parent, last, room=1), value)
+
+    def _remove(self, path: list[str]) -> None:
+        parent, last = self._parent(path), path[-1]
+        if isinstance(parent, list):
+            del parent[_index(parent, last)]
+        elif last in parent:
+            del parent[last]
+        else:
+            raise _missing(path)
+
+    def _replace(self, path: list[str], value: Any) -> None:
+        if not path:
+            self.root = value
+            return
+        parent, last = self._parent(path), path[-1]
+        parent[last if isinstance(parent, dict) else _index(parent, last)] = value
+
+    def _copy(self, value: Any) -> Any:
+        try:
+            data = orjson.dumps(value)
+        except TypeError as problem:
+            raise JsonPatchError(f"error while performing deep copy: {problem}") from None
+        self._copied_bytes += len(data)
+        if self._copied_bytes > MAX_COPIED_BYTES:
+            raise JsonPatchError(
+                "Unable to complete the copy, the accumulated size increase of copy is "
+                f"{self._copied_bytes}, exceeding the limit {MAX_COPIED_BYTES}"
+            )
+        return orjson.loads(data)
+
+    def _test(self, path: list[str], expected: Any) -> None:
+        actual = self._get(path) if path else self.root
+        if actual != expected:
+            raise JsonPatchError(f"testing value {_text(path)} failed")
 
 
-def _value(operation: Object) -> Any:
-    if "value" not in operation:
-        raise JsonPatchError(f"{operation['op']} operation needs a value: missing value")
-    return operation["value"]
-
-
-def _pointer(operation: Object, key: str) -> list[str | int]:
-    """The steps from the list that holds the root, so that the root itself can be replaced."""
+def _pointer(operation: Object, key: str) -> list[str]:
     text = operation.get(key)
     if not isinstance(text, str) or (text and not text.startswith("/")):
         raise JsonPatchError(f"a JSON patch needs a {key} that is a JSON pointer")
-    steps: list[str | int] = [0]
-    steps += [part.replace("~1", "/").replace("~0", "~") for part in text.split("/")[1:]]
-    return steps
+    return [part.replace("~1", "/").replace("~0", "~") for part in text.split("/")[1:]]
 
 
-def _parent(root: list[Any], path: list[str | int]) -> Any:
-    return _read(root, path[:-1]) if len(path) > 1 else root
+def _member(container: Any, step: str, path: list[str]) -> Any:
+    if isinstance(container, dict) and step in container:
+        return container[step]
+    if isinstance(container, list):
+        return container[_index(container, step)]
+    raise _missing(path)
 
 
-def _read(root: list[Any], path: list[str | int]) -> Any:
-    value: Any = root
-    for step in path:
-        value = _member(value, step, path)
-    return value
+def _index(items: list[Any], step: str, *, room: int = 0) -> int:
+    """A place in a list, counted from its end when negative; `room` is for a place behind the last one."""
+    if not _INTEGER.fullmatch(step):
+        raise JsonPatchError(f"value was not a proper array index: {step[:64]!r}")
+    index, size = int(step), len(items) + room
+    if not -size <= index < size:
+        raise JsonPatchError(f"Unable to access invalid index: {index}")
+    return index + size if index < 0 else index
 
 
-def _read_or_none(root: list[Any], path: list[str | int]) -> Any:
-    try:
-        return _read(root, path)
-    except JsonPatchError:
-        return None
+def _missing(path: list[str]) -> JsonPatchError:
+    return JsonPatchError(f"doc is missing path: {_text(path)}")
 
 
-def _member(value: Any, step: str | int, path: list[str | int]) -> Any:
-    if isinstance(value, dict) and step in value:
-        return value[step]
-    if isinstance(value, list):
-        return value[_index(value, step, path, past_end=False)]
-    raise JsonPatchError(f"doc is missing path: {_text(path)}: missing value")
-
-
-def _index(items: list[Any], step: str | int, path: list[str | int], *, past_end: bool) -> int:
-    if step == "-" and past_end:
-        return len(items)
-    text = str(step)
-    if not text.isdigit():
-        raise JsonPatchError(f"value was not a proper array index: {text!r}: strconv.Atoi: invalid syntax")
-    index = int(text)
-    if index >= len(items) + past_end:
-        raise JsonPatchError(f"Unable to access invalid index: {index}: invalid index referenced")
-    return index
-
-
-def _add(root: list[Any], path: list[str | int], value: Any) -> None:
-    parent, last = _parent(root, path), path[-1]
-    if parent is root:
-        root[0] = value
-    elif isinstance(parent, dict):
-        parent[str(last)] = value
-    elif isinstance(parent, list):
-        parent.insert(_index(parent, last, path, past_end=True), value)
-    else:
-        raise JsonPatchError(
-            f"add operation does not apply: doc is missing path: {_text(path)}: missing value"
-        )
-
-
-def _remove(root: list[Any], path: list[str | int]) -> None:
-    parent, last = _parent(root, path), path[-1]
-    if parent is root:
-        root[0] = None
-    elif isinstance(parent, dict) and last in parent:
-        del parent[last]
-    elif isinstance(parent, list):
-        del parent[_index(parent, last, path, past_end=False)]
-    else:
-        raise JsonPatchError(
-            f"remove operation does not apply: doc is missing path: {_text(path)}: missing value"
-        )
-
-
-def _missing(operation: str, path: list[str | int]) -> JsonPatchError:
-    return JsonPatchError(
-        f"{operation} operation does not apply: doc is missing path: {_text(path)}: missing value"
-    )
-
-
-def _text(path: list[str | int]) -> str:
-    return '"/' + "/".join(map(str, path[1:])) + '"'
+def _text(path: list[str]) -> str:
+    return f'"/{"/".join(path[:16])}"'

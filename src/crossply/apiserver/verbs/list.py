@@ -13,11 +13,11 @@ from crossply.apiserver.calls import Call
 from crossply.apiserver.conversion import convert
 from crossply.apiserver.negotiation import Form, negotiate_for
 from crossply.apiserver.objects import decode
+from crossply.apiserver.query_numbers import listed_version, signed_option
 from crossply.apiserver.replies import Reply, partial, reply
 from crossply.apiserver.selectors import fields_match, labels_match, parse_fields, parse_labels
 from crossply.apiserver.status import (
     Cause,
-    StatusError,
     bad_list_options,
     bad_request,
     expired,
@@ -45,6 +45,7 @@ _OTHER_LIST = (
 async def list_objects(world: World, call: Call) -> Reply:
     """The selected objects."""
     form = negotiate_for(call)
+    signed_option(call, "timeoutSeconds")
     page = _page(world, call)
     plain = form.is_plain and call.resource.is_stored_at(call.version.name)
     if plain and not _selects(call) and _is_fresh(page, call.resource.since):
@@ -139,23 +140,16 @@ def _page(world: World, call: Call) -> Page:
 
 
 def _limit(call: Call) -> int:
-    text = call.query.get("limit", "") or "0"
-    try:
-        return max(int(text), 0)
-    except ValueError:
-        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+    return max(signed_option(call, "limit") or 0, 0)
 
 
 def _asked_revision(world: World, call: Call) -> int | None:
     """The exact revision to list at; None for the newest."""
     text, match = call.query.get("resourceVersion", ""), call.query.get("resourceVersionMatch", "")
     _check_match(call, text, match)
-    if text in ("", "0"):
+    revision = listed_version(call)
+    if revision is None:
         return None
-    try:
-        revision = int(text)
-    except ValueError:
-        raise _invalid_revision(text) from None
     if revision > world.store.revision:
         raise future_version(revision, world.store.revision)
     return revision if match == "Exact" or (match == "" and call.query.get("limit")) else None
@@ -177,11 +171,6 @@ def _check_match(call: Call, text: str, match: str) -> None:
     if call.query.get("sendInitialEvents"):
         message = "Forbidden: sendInitialEvents is forbidden for list"
         raise bad_list_options(Cause(FORBIDDEN, message, "sendInitialEvents"))
-
-
-def _invalid_revision(text: str) -> StatusError:
-    problem = f'Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax'
-    return bad_request(f"invalid resource version: resourceVersion: {problem}")
 
 
 def _entries_at(world: World, call: Call, revision: int) -> list[Entry]:

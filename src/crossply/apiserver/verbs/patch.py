@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import orjson
@@ -12,7 +12,8 @@ from crossply.apiserver.calls import Call
 from crossply.apiserver.lifecycle import Change, create_or_update, scope_of
 from crossply.apiserver.lifecycle import update as update_object
 from crossply.apiserver.negotiation import negotiate_for
-from crossply.apiserver.objects import check_depth, field_validation, media_type
+from crossply.apiserver.objects import check_depth, media_type
+from crossply.apiserver.options import check_write_options, field_validation
 from crossply.apiserver.owners import as_status
 from crossply.apiserver.patches.json_patch import MAX_OPERATIONS, JsonPatchError, json_patch
 from crossply.apiserver.patches.merge_patch import merge_patch
@@ -26,6 +27,8 @@ from crossply.apiserver.status import (
     conflict,
     invalid,
     no_such_kind,
+    rejected_patch,
+    request_too_large,
     unsupported_media_type,
     unsupported_patch,
 )
@@ -50,14 +53,20 @@ async def patch(world: World, call: Call) -> Reply:
     offers = _CUSTOM if call.resource.custom else _BUILT_IN
     if kind not in offers:
         raise unsupported_media_type(offers) if call.resource.custom else unsupported_patch()
+    check_write_options(call, *_patch_causes(call, kind))
     if kind == APPLY_YAML:
         status, obj = await _apply(world, call)
         return reply_object(call, status, obj, form)
-    field_validation(call)
-    if call.query.get("force"):
-        raise _forbidden_option("force", "may not be specified for non-apply patch")
     changed = await update_object(world, call, call.name, _change(call, kind))
     return reply_object(call, 200, changed, form)
+
+
+def _patch_causes(call: Call, kind: str) -> Iterator[Cause]:
+    """What is wrong with the options that only patches have."""
+    if kind == APPLY_YAML and not call.query.get("fieldManager"):
+        yield Cause("FieldValueRequired", "Required value: is required for apply patch", "fieldManager")
+    if kind != APPLY_YAML and "force" in call.query:
+        yield Cause("FieldValueForbidden", "Forbidden: may not be specified for non-apply patch", "force")
 
 
 def _change(call: Call, kind: str) -> Change:
@@ -98,9 +107,9 @@ def _other_kind(call: Call, new: Object) -> StatusError:
         return invalid(str(kind), call.resource.group, call.name, [cause])
     if call.resource.custom:
         expected = call.resource.api_version(call.version.name)
-        return bad_request(
-            f"the API version in the data ({version}) does not match the expected API version ({expected})"
-        )
+        message = f"Invalid value: {_text(version)}: must be {expected}"
+        group = str(version).rpartition("/")[0]
+        return invalid(str(kind), group, call.name, [Cause("FieldValueInvalid", message, "apiVersion")])
     return _bad_patch(new, no_such_kind(str(kind), str(version)))
 
 
@@ -127,34 +136,43 @@ def _shaped(call: Call, new: Object) -> Object:
 
 
 def _json_patch(call: Call) -> Callable[[Object], Any]:
-    operations = _parsed(call)
-    if not isinstance(operations, list):
-        raise bad_request(
-            f"error decoding patch: json: cannot unmarshal {json_type(operations)} into Go value of type "
-            "jsonpatch.Patch"
-        )
+    operations = _operations(call)
     if len(operations) > MAX_OPERATIONS:
-        told = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}"
-        raise StatusError(413, "RequestEntityTooLarge", f"Request entity too large: {told}")
+        raise request_too_large(
+            f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}"
+        )
 
     def make(old: Object) -> Any:
         try:
             return json_patch(old, operations)
         except JsonPatchError:
             # Kubernetes does not say which operation it was, either.
-            message = "the server rejected our request due to an error in our request"
-            raise StatusError(422, "Invalid", message) from None
+            raise rejected_patch() from None
 
     return make
+
+
+def _operations(call: Call) -> list[Any]:
+    operations = _parsed(call)
+    operations = [] if operations is None else operations
+    if not isinstance(operations, list):
+        raise _undecodable(operations, "[]handlers.jsonPatchOp")
+    for operation in operations:
+        if operation is not None and not isinstance(operation, dict):
+            raise _undecodable(operation, "handlers.jsonPatchOp")
+    return operations
+
+
+def _undecodable(value: Any, wanted: str) -> StatusError:
+    return bad_request(
+        f"error decoding patch: json: cannot unmarshal {json_type(value)} into Go value of type {wanted}"
+    )
 
 
 def _merge_patch(call: Call) -> Callable[[Object], Any]:
     wanted = _parsed(call)
     if not isinstance(wanted, dict):
-        raise bad_request(
-            f"error decoding patch: json: cannot unmarshal {json_type(wanted)} into Go value of type "
-            "map[string]interface {}"
-        )
+        raise _undecodable(wanted, "map[string]interface {}")
     return lambda old: merge_patch(old, wanted)
 
 
@@ -200,8 +218,6 @@ def _parsed(call: Call, place: str = "error decoding patch: ") -> Any:
 
 async def _apply(world: World, call: Call) -> tuple[int, Object]:
     """Server-side apply: 200 on what exists, 201 on what does not."""
-    if not call.query.get("fieldManager"):
-        raise _forbidden_option("fieldManager", "is required for apply patch", "Required value")
     wanted = _applied_configuration(call)
     force = call.flag("force")
 
@@ -292,16 +308,3 @@ def _tell_repeated(call: Call, wanted: Object) -> None:
     if told and wish == "Strict":
         raise bad_request(f"error strict decoding YAML: error converting YAML to JSON: {told}")
     call.warnings += yaml_lines(told)
-
-
-def _forbidden_option(name: str, why: str, title: str = "Forbidden") -> StatusError:
-    message = f"{title}: {why}"
-    reason = "FieldValueRequired" if title == "Required value" else "FieldValueForbidden"
-    return StatusError(
-        422,
-        "Invalid",
-        f'PatchOptions.meta.k8s.io "" is invalid: {name}: {message}',
-        group="meta.k8s.io",
-        kind="PatchOptions",
-        causes=[Cause(reason, message, name)],
-    )

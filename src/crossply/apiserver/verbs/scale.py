@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from crossply.apiserver.addresses import check_address
 from crossply.apiserver.calls import Call
 from crossply.apiserver.lifecycle import load
 from crossply.apiserver.lifecycle import update as update_object
 from crossply.apiserver.negotiation import negotiate_for
 from crossply.apiserver.objects import from_json, media_type, read_value
+from crossply.apiserver.options import check_write_options
 from crossply.apiserver.patches.json_patch import JsonPatchError, json_patch
 from crossply.apiserver.patches.merge_patch import merge_patch
 from crossply.apiserver.replies import Reply, reply
 from crossply.apiserver.resources import ScalePaths
+from crossply.apiserver.shape import read_metadata
 from crossply.apiserver.status import (
     MODIFIED,
     StatusError,
     bad_request,
     conflict,
     internal_error,
-    method_not_supported,
 )
 from crossply.apiserver.world import World
 from crossply.values import Object, paths
@@ -32,8 +35,7 @@ async def scale(world: World, call: Call) -> Reply:
     """Serve the scale of an object."""
     form = negotiate_for(call)
     where = call.version.scale
-    if where is None or call.info.verb not in ("get", "update", "patch"):
-        raise method_not_supported(call.resource.names.plural, call.resource.group, call.info.verb)
+    assert where is not None  # a version without one has no such subresource
     if call.info.verb == "get":
         _, obj = await load(world, call, call.name)
         if _at(obj, where.spec_replicas) is None:
@@ -41,15 +43,26 @@ async def scale(world: World, call: Call) -> Reply:
             raise internal_error(why)
         return reply(200, scale_of(obj, where), form)
 
+    check_write_options(call)
+    make = _replacement(call) if call.info.verb == "update" else _patched(call)
+
     def change(old: Object) -> Object:
-        wanted = _wanted(call, scale_of(old, where))
-        given = (wanted.get("metadata") or {}).get("resourceVersion")
+        scale_object = make(_current(old, where))
+        if "replicas" not in scale_object["spec"]:
+            raise bad_request(f'the spec replicas field "{where.spec_replicas}" cannot be empty')
+        given = scale_object["metadata"].get("resourceVersion")
         if given and given != old["metadata"]["resourceVersion"]:
             raise conflict(call.resource.names.plural, call.resource.group, call.name, MODIFIED)
-        return _with_replicas(old, where, _replicas(wanted))
+        return _with_replicas(old, where, _replicas(scale_object))
 
     written = await update_object(world, call, call.name, change)
     return reply(200, scale_of(written, where), form)
+
+
+def _current(obj: Object, where: ScalePaths) -> Object:
+    """The Scale that is changed: one without replicas where the object has none."""
+    scale_object = scale_of(obj, where)
+    return scale_object if _at(obj, where.spec_replicas) is not None else {**scale_object, "spec": {}}
 
 
 def scale_of(obj: Object, where: ScalePaths) -> Object:
@@ -76,17 +89,34 @@ def _selector_text(selector: Any) -> str:
     return ",".join(f"{key}={value}" for key, value in sorted(labels.items()) if isinstance(value, str))
 
 
-def _wanted(call: Call, current: Object) -> Object:
-    if call.info.verb == "update":
-        return read_value(call, "Scale", "autoscaling/v1")
-    body = from_json(call.body, "Scale")
-    kind = media_type(call.headers.get("Content-Type", ""))
-    if kind == "application/json-patch+json":
+def _replacement(call: Call) -> Callable[[Object], Object]:
+    """Replaces a Scale by the one in the body; replicas that are left out are none."""
+    body = _read(call, read_value(call, "Scale", "autoscaling/v1"))
+    check_address(call, body)
+    body["spec"] = {"replicas": 0, **body["spec"]}
+    return lambda current: body
+
+
+def _patched(call: Call) -> Callable[[Object], Object]:
+    """Changes a Scale by the patch in the body."""
+    patch = from_json(call.body, "Scale")
+    if media_type(call.headers.get("Content-Type", "")) != "application/json-patch+json":
+        return lambda current: _read(call, merge_patch(current, _object(patch)))
+
+    def change(current: Object) -> Object:
         try:
-            return _object(json_patch(current, body if isinstance(body, list) else []))
+            return _read(call, json_patch(current, patch if isinstance(patch, list) else []))
         except JsonPatchError as problem:
             raise StatusError(422, "Invalid", str(problem)) from None
-    return merge_patch(current, _object(body))
+
+    return change
+
+
+def _read(call: Call, value: Any) -> Object:
+    """A Scale whose metadata and spec can be looked into."""
+    scale_object = _object(value)
+    metadata, spec = read_metadata(scale_object.get("metadata"), call)[0], scale_object.get("spec")
+    return {**scale_object, "metadata": metadata, "spec": spec if isinstance(spec, dict) else {}}
 
 
 def _object(value: Any) -> Object:
@@ -96,8 +126,7 @@ def _object(value: Any) -> Object:
 
 
 def _replicas(scale_object: Object) -> int:
-    spec = scale_object.get("spec")
-    replicas = spec.get("replicas", 0) if isinstance(spec, dict) else 0
+    replicas = scale_object["spec"]["replicas"]
     if not isinstance(replicas, int) or isinstance(replicas, bool) or replicas < 0:
         message = f"spec.replicas: Invalid value: {replicas}: should be a non-negative integer"
         raise StatusError(422, "Invalid", f'Scale.autoscaling "" is invalid: {message}')

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from crossply.apiserver.addresses import check_address
 from crossply.apiserver.calls import Call
 from crossply.apiserver.lifecycle import create_or_update
 from crossply.apiserver.lifecycle import update as update_object
 from crossply.apiserver.negotiation import negotiate_for
 from crossply.apiserver.objects import read_body
+from crossply.apiserver.options import check_write_options
 from crossply.apiserver.replies import Reply, reply_object
 from crossply.apiserver.shape import shape
-from crossply.apiserver.status import bad_request, conflict
+from crossply.apiserver.status import conflict
 from crossply.apiserver.world import World
 from crossply.values import Object
 
@@ -17,8 +19,9 @@ from crossply.values import Object
 async def update(world: World, call: Call) -> Reply:
     """Replace an object."""
     form = negotiate_for(call)
+    check_write_options(call)
     obj = shape(call, read_body(call))
-    _check_address(call, obj)
+    check_address(call, obj)
     strategy = world.strategy(call.resource, call.version)
 
     def make() -> Object:
@@ -47,21 +50,3 @@ def _check_uid(call: Call, old: Object, obj: Object) -> None:
             f"UID in object meta: {present}"
         )
         raise conflict(plural, call.resource.group, call.name, why)
-
-
-def _check_address(call: Call, obj: Object) -> None:
-    metadata = obj["metadata"]
-    name = metadata.get("name", "")
-    if name and name != call.name:
-        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
-    if not name:
-        raise bad_request(
-            f"the name of the object ({call.name} based on URL) was undeterminable: name must be provided"
-        )
-    namespace = metadata.get("namespace")
-    if namespace and namespace != call.namespace:
-        raise bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request"
-        )
-    if call.namespace:
-        metadata["namespace"] = call.namespace

@@ -25,6 +25,11 @@ from crossply.schema.field_errors import FieldError
 from crossply.values import Object
 
 _WITH_NODE_PORTS = ("NodePort", "LoadBalancer")
+_CHOICES = {
+    "ipFamilyPolicy": ["PreferDualStack", "RequireDualStack", "SingleStack"],
+    "externalTrafficPolicy": ["Cluster", "Local"],
+    "internalTrafficPolicy": ["Cluster", "Local"],
+}
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _FIRST_NODE_PORT, _NODE_PORTS = 30000, 2768
 _EXTERNAL = ("may not be set for ExternalName services", ("clusterIPs", "ipFamilies", "ipFamilyPolicy"))
@@ -74,7 +79,7 @@ class ServiceStrategy(Strategy):
         errors += check_labels(spec.get("selector"), "spec.selector")
         errors += one_of("spec.sessionAffinity", spec.get("sessionAffinity", ""), ["ClientIP", "None"])
         errors += one_of("spec.type", kind, _TYPES)
-        return errors + _check_repeated(ports, kind)
+        return errors + _check_choices(spec) + _check_repeated(ports, kind)
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
         """A Service keeps its address while it has one."""
@@ -85,6 +90,19 @@ class ServiceStrategy(Strategy):
             detail = "may not change once set"
             errors.append(invalid("spec.clusterIPs[0]", after.get("clusterIPs"), detail))
         return errors + self.validate(new)
+
+
+def _check_choices(spec: Object) -> list[FieldError]:
+    """Settings that may be left out, but are one of a few."""
+    errors = [
+        error
+        for key in _CHOICES
+        if spec.get(key)
+        for error in one_of(f"spec.{key}", spec[key], _CHOICES[key])
+    ]
+    for index, family in enumerate(spec.get("ipFamilies") or ()):
+        errors += one_of(f"spec.ipFamilies[{index}]", family, ["IPv4", "IPv6"])
+    return errors
 
 
 def _check_kind(spec: Object, kind: str, headless: bool) -> list[FieldError]:

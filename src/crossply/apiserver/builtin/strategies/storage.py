@@ -64,6 +64,8 @@ class ClaimStrategy(Strategy):
         errors = [] if modes else [required("spec.accessModes", "at least 1 access mode is required")]
         for mode in modes:
             errors += one_of("spec.accessModes", mode, _MODES)
+        if spec.get("volumeMode"):
+            errors += one_of("spec.volumeMode", spec["volumeMode"], ["Block", "Filesystem"])
         amounts = (spec.get("resources") or {}).get("requests") or {}
         if "storage" not in amounts:
             errors.append(required("spec.resources[storage]"))
