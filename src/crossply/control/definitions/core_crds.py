@@ -79,7 +79,10 @@ def _spec_of(version: Object) -> Object:
 
 
 def _extend_composition(crd: Object) -> None:
-    """Let a Composition have templates instead of a pipeline, and be written as version v1alpha1, too."""
+    """Let a Composition have templates instead of a pipeline, and be written as the designs write it.
+
+    Version v1alpha1 is that of the first design, v2alpha1 that of the designs of functions.
+    """
     version = crd["spec"]["versions"][0]
     spec = _spec_of(version)
     _add_templates(spec)
@@ -98,7 +101,7 @@ def _extend_composition(crd: Object) -> None:
         },
         {"rule": f"has(self.mode) || has(self.pipeline) || {_HAS_TEMPLATES}", "message": _NO_PIPELINE},
     ]
-    crd["spec"]["versions"].append(_first_version(version))
+    crd["spec"]["versions"] += [_first_version(version), {**version, "name": "v2alpha1", "storage": False}]
 
 
 def _first_version(version: Object) -> Object:
