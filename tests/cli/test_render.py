@@ -295,6 +295,15 @@ def test_an_older_composition_needs_no_functions_file(bench, mode) -> None:
     assert list(yaml.safe_load_all(done.stdout))[1]["spec"] == {"size": 3}
 
 
+@pytest.mark.parametrize("version", ["v1alpha1", "v2alpha1"])
+def test_the_versions_of_the_designs_are_rendered(bench, version) -> None:
+    file = bench.folder / "composition.yaml"
+    file.write_text(
+        file.read_text().replace("apiextensions.crossplane.io/v1", f"apiextensions.crossplane.io/{version}")
+    )
+    assert bench.run(*FILES).stdout.decode() == EXPECTED
+
+
 def test_flags_for_another_engine_are_accepted(bench) -> None:
     words = ("--crossplane-version=v2.3.4", "--crossplane-docker-network=x", "--max-concurrency=3")
     assert bench.run(*FILES, *words).stdout.decode() == EXPECTED

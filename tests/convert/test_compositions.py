@@ -165,6 +165,17 @@ def test_a_pipeline_without_a_mode_keeps_its_steps_and_gets_the_mode() -> None:
     assert [step["step"] for step in found["pipeline"]] == ["environment-configs", "s"]
 
 
+def test_a_composition_of_the_designs_of_functions_gets_the_version_of_today() -> None:
+    steps = [{"step": "s"}]
+    given = {
+        **composition(mode="Pipeline", pipeline=steps),
+        "apiVersion": "apiextensions.crossplane.io/v2alpha1",
+    }
+    converted = current_composition(given, NAMES)
+    assert converted is not None
+    assert converted.value == composition(mode="Pipeline", pipeline=steps)
+
+
 def test_container_functions_alone_have_nothing_to_convert() -> None:
     functions = [{"name": "f", "type": "Container", "container": {"image": "example.org/f:1"}}]
     assert current_composition(composition(functions=functions), NAMES) is None

@@ -6,7 +6,7 @@ import pytest
 
 from crossply.kube.kind import Kind
 from tests.e2e.pipelines import ENVIRONMENT_CONFIGS, builtin, entry, patch, resources
-from tests.e2e.scenario import CONFIG_MAP
+from tests.e2e.scenario import COMPOSITION, CONFIG_MAP
 from tests.e2e.things import READY, SYNCED, Things
 
 pytestmark = pytest.mark.xdist_group("e2e")
@@ -81,6 +81,39 @@ def test_an_xr_chooses_its_environment_by_its_own_fields(play):
         await things.apply("mine", {"mode": "north"})
         await until_region(s, things, "north")
         await things.apply("mine", {"mode": "south"})
+        await until_region(s, things, "south")
+
+    play(scenario)
+
+
+def test_templates_read_the_environment_of_their_composition_and_follow_it(play):
+    """Seed 4: `spec.environment` of a Composition with `resources`, as Crossplane 1.x had it."""
+
+    async def scenario(s):
+        things = await Things.defined(s)
+        await config(s, "one", priority=0, region={"name": "west"})
+        await config(s, "two", {"stage": s.id}, priority=1, region={"name": "north"})
+        labels = [{"type": "FromCompositeFieldPath", "key": "stage", "valueFromFieldPath": "spec.mode"}]
+        selector = {"mode": "Multiple", "sortByFieldPath": "data.priority", "matchLabels": labels}
+        body = {
+            "apiVersion": COMPOSITION.api_version,
+            "kind": COMPOSITION.kind,
+            "metadata": {"name": s.id},
+            "spec": {
+                "compositeTypeRef": {"apiVersion": things.kind.api_version, "kind": things.kind.kind},
+                "environment": {
+                    "environmentConfigs": [
+                        {"ref": {"name": f"{s.id}-one"}},
+                        {"type": "Selector", "selector": selector},
+                    ]
+                },
+                "resources": [entry("one", FROM_ENVIRONMENT)],
+            },
+        }
+        await s.client.apply(COMPOSITION, body, "test")
+        await things.apply("mine", {"mode": s.id})
+        await until_region(s, things, "north")
+        await config(s, "two", {"stage": s.id}, priority=1, region={"name": "south"})
         await until_region(s, things, "south")
 
     play(scenario)

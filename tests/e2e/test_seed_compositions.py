@@ -151,8 +151,9 @@ def test_infrastructure_is_composed_of_other_infrastructure_and_passes_on_its_de
     play(scenario)
 
 
+@pytest.mark.parametrize("version", ["v1", "v1alpha1", "v2alpha1"])
 @pytest.mark.parametrize("mode", [{"mode": "Resources"}, {}], ids=["explicit", "absent"])
-def test_templates_are_composed_in_either_version_of_a_composition(play, mode):
+def test_templates_are_composed_in_every_version_of_a_composition(play, mode, version):
     async def scenario(s):
         await s.offer()
         template = {
@@ -166,7 +167,7 @@ def test_templates_are_composed_in_either_version_of_a_composition(play, mode):
             "resources": [template],
             **mode,
         }
-        await FirstDesign(s).apply(MODERN_COMPOSITION, s.id, spec)
+        await FirstDesign(s).apply(MODERN_COMPOSITION._replace(version=version), s.id, spec)
         await s.claim("mine", {"size": "3"})
         claim = await s.claim_that_is("mine", READY)
         [reference] = (await s.composite_of(claim))["spec"]["resourceRefs"]

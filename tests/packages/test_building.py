@@ -67,6 +67,26 @@ def test_a_composition_without_a_mode_is_packaged_with_the_mode_that_it_means(ol
     assert package.objects[0]["spec"]["mode"] == mode
 
 
+@pytest.mark.parametrize("version", ["v1alpha1", "v2alpha1"])
+def test_compositions_of_the_designs_are_packaged(version: str) -> None:
+    first = "  from: {apiVersion: acme.test/v1, kind: XCache}\n  to: [{name: bucket}]\n"
+    text = COMPOSITION.partition("  compositeTypeRef")[0].replace("/v1\n", f"/{version}\n") + first
+    [composition] = read(text.encode()).objects
+    assert composition["apiVersion"] == f"apiextensions.crossplane.io/{version}"
+    assert composition["spec"] == {
+        "compositeTypeRef": {"apiVersion": "acme.test/v1", "kind": "XCache"},
+        "from": {"apiVersion": "acme.test/v1", "kind": "XCache"},
+        "mode": "Resources",
+        "to": [{"name": "bucket"}],
+    }
+
+
+def test_a_function_is_described_in_the_version_of_its_first_design(tmp_path: Path) -> None:
+    alpha = FUNCTION.replace("pkg.crossplane.io/v1", "pkg.crossplane.io/v1alpha1").replace("spec: {}\n", "")
+    built = made(tmp_path, {"crossplane.yaml": alpha})
+    assert read(stream_of(built.image)).kind == "Function"
+
+
 def test_fields_of_steps_that_only_we_have_are_packaged() -> None:
     fields = {
         "inputRef": {"apiVersion": "v1", "kind": "ConfigMap", "name": "input"},

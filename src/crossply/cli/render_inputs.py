@@ -16,7 +16,7 @@ from crossply.kinds.fields import KindError
 from crossply.values import Object
 from crossply.values.yaml import Document
 
-_COMPOSITIONS = ("apiextensions.crossplane.io/v1", "apiextensions.crossplane.io/v1alpha1")
+_COMPOSITIONS = tuple(f"apiextensions.crossplane.io/{version}" for version in ("v1", "v1alpha1", "v2alpha1"))
 _FUNCTIONS = ("pkg.crossplane.io/v1", "pkg.crossplane.io/v1beta1")
 
 

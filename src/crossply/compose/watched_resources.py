@@ -12,8 +12,7 @@ from crossply.compose.errors import RequirementRefused
 from crossply.compose.extra_resource_rules import is_allowed
 from crossply.compose.messages import Requirements, Resource, ResourceRef, ResourceSelector, Response
 from crossply.compose.metadata import name_of, namespace_of, text_in
-from crossply.kinds.composition import Step
-from crossply.schema.watched_refs import WATCHED_REFS
+from crossply.kinds.composition import WATCHED_REFS, Step
 from crossply.values import Object
 
 Found = Mapping[str, tuple[Resource, ...]]

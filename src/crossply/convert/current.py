@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.convert.composition_type import require_composition
+from crossply.convert.composition_type import GROUP, require_composition
 from crossply.convert.environment import FUNCTION as ENVIRONMENT_CONFIGS
 from crossply.convert.environment import environment_to_function
 from crossply.convert.first_design import from_to_resources
@@ -27,6 +27,7 @@ def current_composition(composition: Object, names: FunctionNames) -> Converted 
     found = Converted(composition)
     for conversion in (
         from_to_resources,
+        _change_version,
         lambda value: resources_to_pipeline(value, names.patch_and_transform),
         _write_out_mode,
         lambda value: _move_environment(value, names.environment_configs),
@@ -35,6 +36,17 @@ def current_composition(composition: Object, names: FunctionNames) -> Converted 
         if converted is not None:
             found = found.then(converted)
     return found if found.rounds else None
+
+
+def _change_version(composition: Object) -> Converted | None:
+    """The Composition in version v1, which has all that the versions of the designs have."""
+    require_composition(composition)
+    if composition["apiVersion"] == _CURRENT:
+        return None
+    return Converted({**composition, "apiVersion": _CURRENT}, ((),))
+
+
+_CURRENT = f"{GROUP}/v1"
 
 
 def _write_out_mode(composition: Object) -> Converted | None:

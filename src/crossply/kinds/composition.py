@@ -25,6 +25,7 @@ from crossply.values import Object
 
 __all__ = [
     "NATIVE_FUNCTION",
+    "WATCHED_REFS",
     "Composition",
     "CompositionError",
     "ContainerFunction",
@@ -40,6 +41,10 @@ __all__ = [
     "parse_spec",
     "parse_steps",
 ]
+
+
+WATCHED_REFS = "watchedResourceRefs"
+"""The field of a composite resource's status that lists what functions have watched."""
 
 
 class CompositionError(KindError):

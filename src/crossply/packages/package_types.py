@@ -173,7 +173,9 @@ _OBJECTS = {
     "apiextensions.crossplane.io/v1alpha1": (
         "ManagedResourceDefinition",
         "ManagedResourceActivationPolicy",
+        "Composition",
     ),
+    "apiextensions.crossplane.io/v2alpha1": ("Composition",),
     "apiextensions.k8s.io/v1": ("CustomResourceDefinition",),
     "apiextensions.k8s.io/v1beta1": ("CustomResourceDefinition",),
     "admissionregistration.k8s.io/v1": (
@@ -188,7 +190,7 @@ META_GROUP = "meta.pkg.crossplane.io"
 _METAS = {
     f"{META_GROUP}/v1": ("Configuration", "Provider", "Function"),
     f"{META_GROUP}/v1beta1": ("Function",),
-    f"{META_GROUP}/v1alpha1": ("Configuration", "Provider"),
+    f"{META_GROUP}/v1alpha1": ("Configuration", "Provider", "Function"),
 }
 
 
@@ -217,9 +219,9 @@ def _types(api_version: str) -> dict[str, GoType]:
     parts = declare(_CRD_PARTS, "v1", metadata)
     if group == "admissionregistration.k8s.io":
         return declare(_WEBHOOKS, version, parts)
-    if version == "v1alpha1":
-        return declare(_MANAGED, version, parts)
-    definitions = declare(_XRD.replace("PACKAGE", version), version, parts)
+    definitions = declare(
+        _MANAGED if version == "v1alpha1" else _XRD.replace("PACKAGE", version), version, parts
+    )
     pipeline = declare(_PIPELINE.replace("PACKAGE", version), version, definitions)
     return declare(_COMPOSITION, version, pipeline)
 

@@ -5,9 +5,9 @@ Kinds whose functions watch nothing keep the CRD that their definition stands fo
 
 from __future__ import annotations
 
+from crossply.kinds.composition import WATCHED_REFS
 from crossply.values import Object
 
-WATCHED_REFS = "watchedResourceRefs"
 _TEXT = {"type": "string"}
 _SCHEMA: Object = {
     "type": "array",

@@ -42,6 +42,7 @@ def run_input(
     exists: dict[str, Resource] | None = None,
     wanted: State | None = None,
     context: Object | None = None,
+    required: dict[str, tuple[Resource, ...]] | None = None,
     function: Callable[[Request], Response] = run,
 ) -> Response:
     """Run the function with an input."""
@@ -50,6 +51,7 @@ def run_input(
         wanted,
         input=None if given is None else to_wire(given),
         context=None if context is None else to_wire(context),
+        required_resources=required,
         tag="tag",
     )
     return function(request)

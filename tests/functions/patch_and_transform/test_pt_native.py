@@ -20,7 +20,7 @@ from pt_requests import (
     xr,
 )
 
-from crossply.compose.messages import READY_FALSE, READY_TRUE
+from crossply.compose.messages import READY_FALSE, READY_TRUE, Resource
 from crossply.functions.builtin.patch_and_transform.native import API_VERSION, KIND, run_native
 
 
@@ -236,3 +236,37 @@ def test_trouble_with_what_exists_stops_the_run(fields: Object, problem: str) ->
     response = run_resources({"name": "a", "base": BASE, **fields}, exists={"a": resource(observed())})
     assert severities(response) == [FATAL]
     assert messages(response) == [problem]
+
+
+ENVIRONMENT = {"environmentConfigs": [{"ref": {"name": "e"}}], "policy": {"resolve": "Always"}}
+REGION = {"type": "FromEnvironmentFieldPath", "fromFieldPath": "region", "toFieldPath": "spec.region"}
+
+
+def with_environment(environment: Object, *patches: Object, **how: Any) -> Any:
+    templates = [{"name": "one", "base": BASE, "patches": list(patches)}]
+    given = {"apiVersion": API_VERSION, "kind": KIND, "resources": templates, "environment": environment}
+    return run_input(given, function=run_native, **how)
+
+
+def test_the_configs_of_an_environment_are_asked_for_before_anything_is_composed() -> None:
+    response = with_environment(ENVIRONMENT, REGION)
+    [selector] = response.requirements.resources.values()
+    assert (selector.kind, selector.match_name) == ("EnvironmentConfig", "e")
+    assert response.desired.resources == {}
+
+
+def test_patches_read_and_write_the_environment() -> None:
+    environment = {**ENVIRONMENT, "patches": [{"fromFieldPath": "spec.size", "toFieldPath": "size"}]}
+    size = {"type": "FromEnvironmentFieldPath", "fromFieldPath": "size", "toFieldPath": "spec.size"}
+    config = {"kind": "EnvironmentConfig", "metadata": {"name": "e"}, "data": {"region": "north"}}
+    required = {"environment-config-0": (Resource(config),)}
+    response = with_environment(environment, REGION, size, composite=xr(size=3), required=required)
+    assert made(response)["spec"]["region"] == "north"
+    assert made(response)["spec"]["size"] == 3
+    stored = response.context["apiextensions.crossplane.io/environment"]
+    assert (stored["region"], stored["size"]) == ("north", 3.0)
+
+
+def test_templates_without_an_environment_have_no_patches_of_one() -> None:
+    response = run_resources({"name": "one", "base": BASE, "patches": [REGION]})
+    assert "unknown patch type" in messages(response)[0]

@@ -22,7 +22,7 @@ from crossply.compose.metadata import (
     name_of,
     namespace_of,
 )
-from crossply.schema.watched_refs import WATCHED_REFS
+from crossply.kinds.composition import WATCHED_REFS
 from crossply.values import Object
 
 EXTERNAL_NAME = "crossplane.io/external-name"

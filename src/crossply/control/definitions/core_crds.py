@@ -41,7 +41,7 @@ _LOCAL_REGISTRY = r"localhost|[^\\.\\/]+:[0-9]+"
 _ACCOUNT_REF = texts("namespace", "name", required=("namespace", "name"))
 
 
-_FIRST_VERSION = "v1alpha1"
+_FIRST_VERSION, _FUNCTIONS_VERSION = "v1alpha1", "v2alpha1"
 _ACTIVE_LIMIT = {
     "rule": "!has(self.activeRevisionLimit) || !has(self.revisionHistoryLimit) || "
     "self.revisionHistoryLimit == 0 || self.activeRevisionLimit <= self.revisionHistoryLimit",
@@ -96,7 +96,10 @@ def _extend_definition(crd: Object) -> None:
 
 
 def _extend_composition(crd: Object) -> None:
-    """Let a Composition have templates instead of a pipeline, and be written as version v1alpha1, too."""
+    """Let a Composition have templates instead of a pipeline, and be written as the designs write it.
+
+    Version v1alpha1 is that of the first design, v2alpha1 that of the designs of functions.
+    """
     version = crd["spec"]["versions"][0]
     spec = _spec_of(version)
     _add_templates(spec)
@@ -115,8 +118,9 @@ def _extend_composition(crd: Object) -> None:
         },
         {"rule": f"has(self.mode) || has(self.pipeline) || {_HAS_TEMPLATES}", "message": _NO_PIPELINE},
     ]
-    if not any(each["name"] == _FIRST_VERSION for each in crd["spec"]["versions"]):
-        crd["spec"]["versions"].append(_first_version(version))
+    served = {each["name"] for each in crd["spec"]["versions"]}
+    designs = (_first_version(version), {**version, "name": _FUNCTIONS_VERSION, "storage": False})
+    crd["spec"]["versions"] += [each for each in designs if each["name"] not in served]
 
 
 def _first_version(version: Object) -> Object:

@@ -15,7 +15,11 @@ from crossply.functions.builtin.patch_and_transform.failure import REASONS, Fail
 from crossply.functions.builtin.patch_and_transform.identity import adopt, text_field
 from crossply.functions.builtin.patch_and_transform.joining import join
 from crossply.functions.builtin.patch_and_transform.native_defaults import complete
-from crossply.functions.builtin.patch_and_transform.patch_types import TO_COMPOSED, TO_COMPOSITE
+from crossply.functions.builtin.patch_and_transform.patch_types import (
+    TO_COMPOSED,
+    TO_COMPOSITE,
+    TO_ENVIRONMENT,
+)
 from crossply.functions.builtin.patch_and_transform.plan import Template
 from crossply.functions.builtin.patch_and_transform.plan_cache import PlanCache
 from crossply.functions.builtin.patch_and_transform.shapes import native_resources
@@ -58,10 +62,16 @@ _plans = PlanCache(NATIVE)
 
 def run_native(request: Request) -> Response:
     """Compose the resources of a Composition in `mode: Resources`."""
-    return compose(request, _plans.find(request.input), _render)
+    environment = (request.input or {}).get("environment")
+    if not isinstance(environment, dict):
+        return compose(request, _plans.find(request.input), render)
+    from crossply.functions.builtin.patch_and_transform.native_environment import run_with_environment
+
+    return run_with_environment(request, environment)
 
 
-def _render(run: Run, template: Template) -> None:
+def render(run: Run, template: Template) -> None:
+    """Compose one resource."""
     assert template.start is not None, "a template without a base is not valid here"
     desired = template.start()
     observed = run.observed.get(template.name)
@@ -69,7 +79,7 @@ def _render(run: Run, template: Template) -> None:
         _require_same_kind(template, desired, observed.object)
         adopt(desired, observed.object)
     try:
-        _patch(template, TO_COMPOSED, run.xr, desired)
+        _patch(run, template, TO_COMPOSED, None, desired)
     except Failure as reason:
         run.warn(
             f"cannot render FromComposite patches for composed resource {quote(template.name)}: {reason}"
@@ -99,7 +109,8 @@ def _look_at(run: Run, template: Template, observed: Resource) -> bool:
     """Pass on to the XR what a resource tells, and say whether it is ready."""
     name = quote(template.name)
     try:
-        _patch(template, TO_COMPOSITE, observed.object, run.composite)
+        _patch(run, template, TO_COMPOSITE, observed.object, run.composite)
+        _patch(run, template, TO_ENVIRONMENT, observed.object, run.environment)
     except Failure as reason:
         raise Fatal(f"cannot render ToComposite patches for composed resource {name}: {reason}") from None
     if template.extract is not None:
@@ -110,9 +121,11 @@ def _look_at(run: Run, template: Template, observed: Resource) -> bool:
         raise Fatal(f"cannot check readiness of composed resource {name}: {reason}") from None
 
 
-def _patch(template: Template, direction: int, source: Object, target: Object) -> None:
+def _patch(run: Run, template: Template, direction: int, observed: Object | None, target: Object) -> None:
+    sources = (run.xr, run.environment, observed)
     for index, patch in enumerate(template.patches):
-        if patch.target != direction:
+        source = sources[patch.source]
+        if patch.target != direction or source is None:
             continue
         try:
             patch.apply(source, target)

@@ -47,7 +47,7 @@ def _name(resources: list[Object]) -> None:
 
 
 def _transforms(given: Object) -> Iterator[Object]:
-    for holder in (*given.get("patchSets", []), *given.get("resources", [])):
+    for holder in (*given.get("patchSets", []), *given.get("resources", []), given.get("environment", {})):
         for patch in holder.get("patches", []):
             yield from patch.get("transforms", [])
 

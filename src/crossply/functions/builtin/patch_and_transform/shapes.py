@@ -194,3 +194,12 @@ def native_resources() -> Struct:
     patch_set = Struct("v1.PatchSet", {"name": _TEXT, "patches": Items(_COMPOSED_PATCH)})
     fields: dict[str, Shape] = {"patchSets": Items(patch_set), "resources": Items(_TEMPLATE)}
     return _open(Struct("v1.CompositionSpec", fields))
+
+
+def native_resources_and_environment() -> Struct:
+    """The same with the patches of the environment."""
+    return Struct(
+        "v1.CompositionSpec",
+        {**native_resources().fields, "environment": _open(_ENVIRONMENT)},
+        is_open=True,
+    )
