@@ -6,10 +6,12 @@ import asyncio
 
 import pytest
 
-from crossply.control.composites.dependencies import Dependencies, Interest
+from crossply.control.composites.dependencies import UNSETTLED, Dependencies, Interest
 from crossply.kube.caches import Caches
 from crossply.kube.client import Client
 from tests.kube.embedded import CONFIG_MAP, config_map
+
+HOUR = 3600.0
 
 
 class Woken:
@@ -103,5 +105,46 @@ def test_the_last_one_to_leave_ends_the_watch(follow, ns) -> None:
         dependencies.follow("y", [], woken.wake("y"))
         assert not caches.running()
         dependencies.forget("nobody")
+
+    follow(case)
+
+
+def test_one_that_depends_on_something_else_each_time_is_woken_ever_later(follow, ns) -> None:
+    """As a function does whose requirements differ each time that it is called."""
+
+    async def case(client, caches, dependencies, woken) -> None:
+        later = []
+        loop = asyncio.get_running_loop()
+        call_later = loop.call_later
+        dependencies.follow("steady", [Interest(CONFIG_MAP, ns)], woken.wake("steady"))
+        await woken.until("steady", 1)
+        for number in range(UNSETTLED):
+            dependencies.follow("x", [Interest(CONFIG_MAP, ns, f"n{number}")], woken.wake("x"))
+            assert woken.times["x"] == number + 1
+        loop.call_later = lambda seconds, *rest, **more: (
+            later.append(seconds) or call_later(HOUR, *rest, **more)
+        )
+        try:
+            for number in range(4):
+                dependencies.follow("x", [Interest(CONFIG_MAP, ns, f"m{number}")], woken.wake("x"))
+        finally:
+            del loop.call_later
+        assert woken.times["x"] == UNSETTLED
+        assert later == [1.0, 2.0, 4.0, 8.0]
+        dependencies.follow("x", [Interest(CONFIG_MAP, ns, "m3")], woken.wake("x"))
+        dependencies.follow("x", [Interest(CONFIG_MAP, ns, "settled")], woken.wake("x"))
+        assert woken.times["x"] == UNSETTLED + 1, "one that came to rest is woken at once again"
+        assert len(caches.running()) == 1
+
+    follow(case)
+
+
+def test_a_watch_that_is_needed_before_and_after_goes_on(follow, ns) -> None:
+    async def case(client, caches, dependencies, woken) -> None:
+        dependencies.follow("x", [Interest(CONFIG_MAP, ns, "one")], woken.wake("x"))
+        [before] = caches.running()
+        dependencies.follow("x", [Interest(CONFIG_MAP, ns, "two")], woken.wake("x"))
+        [after] = caches.running()
+        assert before is after
 
     follow(case)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.field_owners import holds, is_applied, upgrade_to_apply
+from crossply.control.field_owners import holds, is_applied, updates_as_applied, upgrade_to_apply
 from crossply.control.memory import contains
 
 WISH = {"metadata": {"labels": {"a": "1"}}, "spec": {"size": 1}}
@@ -83,3 +83,27 @@ def test_more_owners_than_we_want_are_none_of_our_business():
     assert contains({"metadata": {"ownerReferences": [theirs, {**ours, "name": "x"}]}}, wish)
     assert not contains({"metadata": {"ownerReferences": [theirs]}}, wish)
     assert not contains({"metadata": {}}, wish)
+
+
+def managed(manager, operation, fields, **more):
+    return {"manager": manager, "operation": operation, "fieldsV1": fields, **more}
+
+
+def test_what_a_manager_wrote_by_updates_it_owns_by_apply_then():
+    """A field that both of its entries owned would stay when an apply leaves it out."""
+    entries = [
+        managed("kubectl", "Update", {"f:spec": {"f:other": {}}}),
+        managed("crossplane", "Update", {"f:metadata": {"f:labels": {"f:a": {}}}, "f:spec": {"f:x": {}}}),
+        managed("crossplane", "Apply", {"f:spec": {"f:y": {}}}),
+        managed("crossplane", "Update", {"f:status": {}}, subresource="status"),
+    ]
+    live = {"metadata": {"resourceVersion": "7", "managedFields": entries}}
+    replaced, version = updates_as_applied(live, "crossplane")
+    united = {"f:metadata": {"f:labels": {"f:a": {}}}, "f:spec": {"f:x": {}, "f:y": {}}}
+    assert replaced["value"] == [entries[0], entries[3], managed("crossplane", "Apply", united)]
+    assert version["value"] == "7"
+
+
+def test_a_manager_that_only_applies_has_nothing_to_hand_over():
+    live = {"metadata": {"resourceVersion": "7", "managedFields": [managed("crossplane", "Apply", {})]}}
+    assert updates_as_applied(live, "crossplane") == []

@@ -151,6 +151,62 @@ def test_another_referenceable_version_needs_other_compositions(play):
     play(scenario)
 
 
+async def as_if_updated(s, name):
+    """Leave a CRD as one that was written by updates, which is how Crossplane writes it."""
+    crd = await s.client.get(CRD, name)
+    entries = [{**each, "operation": "Update"} for each in crd["metadata"]["managedFields"]]
+    patch = [{"op": "replace", "path": "/metadata/managedFields", "value": entries}]
+    await s.client.patch_json(CRD, name, patch)
+
+
+@pytest.mark.parametrize("updated", [False, True], ids=["applied", "updated"])
+def test_what_a_definition_drops_leaves_its_crds(play, updated):
+    """Also where another control plane wrote the CRD by updates."""
+
+    async def scenario(s):
+        things = Things(s, scope="LegacyCluster")
+        claim = {"kind": "Item", "plural": "items"}
+        column = {"name": "Size", "type": "string", "jsonPath": ".spec.size"}
+        wide = {**version(), "additionalPrinterColumns": [column]}
+        await things.define(
+            claimNames=claim,
+            versions=[wide, version("v2", referenceable=False)],
+            metadata={"labels": {"team": "blue"}, "annotations": {"note": "x"}},
+        )
+        crds = (f"things.{s.group}", f"items.{s.group}")
+        for crd in crds:
+            await s.until(CRD, crd, condition("Established", "True"))
+            if updated:
+                await as_if_updated(s, crd)
+        await things.define(claimNames=claim, versions=[version()])
+        for crd in crds:
+            await s.until(CRD, crd, has_less)
+
+    def has_less(crd):
+        versions = crd["spec"]["versions"]
+        return (
+            [each["name"] for each in versions] == ["v1"]
+            and "Size" not in [each["name"] for each in versions[0]["additionalPrinterColumns"]]
+            and not {"labels", "annotations"} & set(crd["metadata"])
+        )
+
+    play(scenario)
+
+
+def test_a_category_that_somebody_adds_to_a_crd_goes(play):
+    """The names of a definition cannot change; those of its CRD are put back."""
+
+    async def scenario(s):
+        things = await Things.defined(s)
+        more = {"spec": {"names": {"categories": ["composite", "everything"]}}}
+        await s.client.patch_merge(CRD, things.kind.resource, more)
+        await s.until(
+            CRD, things.kind.resource, lambda crd: crd["spec"]["names"]["categories"] == ["composite"]
+        )
+
+    play(scenario)
+
+
 def test_a_crd_that_nobody_controls_is_adopted(play):
     async def scenario(s):
         kind = await custom_kind(s, "Thing")

@@ -5,21 +5,19 @@ A wait without a watch therefore never ends within the patience of a test.
 
 from __future__ import annotations
 
-import asyncio
 import base64
-import secrets
 
 import pytest
 
 from crossply.compose.messages import Requirements, ResourceSelector
 from crossply.control.kinds import SERVICE_ACCOUNT, WATCH_OPERATION
 from crossply.control.options import Options
-from crossply.control.running import LOCAL_WEBHOOKS, ControlPlane
+from crossply.control.running import LOCAL_WEBHOOKS
 from crossply.kinds.revision import composition_hash, revision_name
 from crossply.kube.backoff import RetryPauses
-from crossply.kube.client import Client
 from tests.e2e.advice import follow_advice
 from tests.e2e.first_design import OFFERED, PUBLICATION, FirstDesign
+from tests.e2e.in_process import play_with
 from tests.e2e.pipelines import ENVIRONMENT_CONFIGS, builtin, calling, entry, resources, served
 from tests.e2e.scenario import (
     COMPOSITION,
@@ -27,9 +25,7 @@ from tests.e2e.scenario import (
     CRD,
     DEFINITION,
     NAMESPACE,
-    PATIENCE,
     SECRET,
-    Scenario,
     condition,
 )
 from tests.e2e.things import (
@@ -55,20 +51,8 @@ def wait(own_server):
     """Play a scenario with controllers that retry nothing while it lasts."""
 
     def run(scenario, webhooks=None):
-        async def played():
-            async with Client(own_server) as own, Client(own_server) as client:
-                options = Options(retry=RetryPauses(HOUR, HOUR), operations=True)
-                plane = ControlPlane(own, webhooks=webhooks, options=options)
-                await plane.start()
-                try:
-                    async with asyncio.timeout(3 * PATIENCE):
-                        corner = await Scenario.begin(client, f"t{secrets.token_hex(4)}")
-                        await scenario(corner)
-                        await corner.end()
-                finally:
-                    await plane.stop()
-
-        asyncio.run(played())
+        options = Options(retry=RetryPauses(HOUR, HOUR), operations=True)
+        play_with(own_server, options, scenario, webhooks)
 
     return run
 

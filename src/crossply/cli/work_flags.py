@@ -66,6 +66,14 @@ WORK_FLAGS = (
         env="MAX_CONCURRENT_RECONCILES",
     ),
     Flag(
+        "max-composed-resources",
+        "How many resources one composite resource may be made of.",
+        kind="int",
+        default=10000,
+        placeholder="10000",
+        env="MAX_COMPOSED_RESOURCES",
+    ),
+    Flag(
         "sync-interval",
         "Accepted as Crossplane's, and without effect: nothing is looked at again without a cause, since "
         "watches that were cut begin with everything that exists.",
@@ -136,6 +144,7 @@ def options_of(invocation: Invocation) -> Options:
 
     return Options(
         concurrency=max(invocation["max-concurrent-reconciles"], 1),
+        most_composed=max(invocation["max-composed-resources"], 1),
         shortest_poll=invocation["min-poll-interval"],
         function_seconds=invocation["function-timeout"],
         circuit=Limits(

@@ -123,6 +123,13 @@ class OutOfBounds(ComposeError):
     hint = "an application composes within its namespace, infrastructure only what is cluster scoped"
 
 
+class TooManyResources(ComposeError):
+    """Functions want more resources of one composite resource than it may have."""
+
+    code = "CP-222"
+    hint = "split it into several composite resources, or raise --max-composed-resources"
+
+
 class RenderInputError(CrossplyError):
     """What was given to render could not exist together in a control plane."""
 

@@ -64,6 +64,39 @@ def _in_list(which: str, fields: Object, wish: list[Any]) -> bool:
     return False
 
 
+def updates_as_applied(live: Object, manager: str) -> list[Object]:
+    """The JSON patch after which a manager owns by apply what it wrote by updates; empty where it did not.
+
+    Otherwise a field that both own would stay when the next apply leaves it out.
+    """
+    entries = live["metadata"].get("managedFields") or []
+    own = [entry for entry in entries if entry.get("manager") == manager and not entry.get("subresource")]
+    if all(entry.get("operation") == "Apply" for entry in own):
+        return []
+    fields: Object = {}
+    for entry in own:
+        fields = _united(fields, entry.get("fieldsV1") or {})
+    others = [entry for entry in entries if entry not in own]
+    applied = {**own[0], "operation": "Apply", "fieldsV1": fields}
+    return [
+        {"op": "replace", "path": "/metadata/managedFields", "value": [*others, applied]},
+        _unless_changed(live),
+    ]
+
+
+def _united(fields: Object, others: Object) -> Object:
+    """The fields of two sets, in the form of managed fields."""
+    return {
+        **fields,
+        **{key: _united(fields.get(key, {}), inner) for key, inner in others.items()},
+    }
+
+
+def _unless_changed(live: Object) -> Object:
+    version = live["metadata"]["resourceVersion"]
+    return {"op": "replace", "path": "/metadata/resourceVersion", "value": version}
+
+
 def upgrade_to_apply(live: Object, manager: str) -> list[Object]:
     """The JSON patch that hands fields written by updates over to a manager that applies; empty when done.
 
@@ -71,11 +104,7 @@ def upgrade_to_apply(live: Object, manager: str) -> list[Object]:
     that Kubernetes calls `before-first-apply`; once we have applied, that one is removed.
     """
     managers = [entry.get("manager") for entry in live["metadata"].get("managedFields") or ()]
-    version = {
-        "op": "replace",
-        "path": "/metadata/resourceVersion",
-        "value": live["metadata"]["resourceVersion"],
-    }
+    version = _unless_changed(live)
     if manager not in managers:
         return [{"op": "replace", "path": "/metadata/managedFields", "value": [{}]}, version]
     if BEFORE_FIRST_APPLY in managers:

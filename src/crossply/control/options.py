@@ -8,6 +8,7 @@ from crossply.control.calls.pipeline_functions import CALL_SECONDS
 from crossply.control.calls.settings import CallSettings
 from crossply.control.composites.circuit import Limits
 from crossply.control.packages.settings import PackageSettings
+from crossply.control.plane import MOST_COMPOSED
 from crossply.control.runtimes.runtimes import RuntimeSettings
 from crossply.functions.host_access import HostAccess
 from crossply.kube.backoff import RetryPauses
@@ -18,6 +19,8 @@ class Options(NamedTuple):
 
     concurrency: int = 32
     """So many objects of a kind are reconciled at once."""
+    most_composed: int = MOST_COMPOSED
+    """A composite resource is made of no more resources than this."""
     shortest_poll: float = 1.0
     """The annotation for polling cannot ask for fewer seconds."""
     retry: RetryPauses = RetryPauses()

@@ -18,6 +18,8 @@ from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery
 from crossply.kube.shares import Alone, Shares
 
+MOST_COMPOSED = 10_000
+
 
 def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -41,6 +43,8 @@ class Plane:
     circuit: Limits = field(default_factory=Limits)
     concurrency: int = 32
     """So many objects of a kind are reconciled at once."""
+    most_composed: int = MOST_COMPOSED
+    """A composite resource is made of no more resources than this."""
     retry: RetryPauses = field(default_factory=RetryPauses)
     """How long what failed waits for the next try."""
     shortest_poll: float = 1.0

@@ -81,6 +81,7 @@ class ControlPlane:
         self._plane = plane_for(client)
         self._plane.circuit, self._plane.concurrency = options.circuit, options.concurrency
         self._plane.shortest_poll, self._plane.retry = options.shortest_poll, options.retry
+        self._plane.most_composed = options.most_composed
         if not options.extra_resources:
             self._plane.capabilities = tuple(each for each in CAPABILITIES if each != REQUIRED_RESOURCES)
         self._plane.functions = PipelineFunctions(options.function_seconds, options.rollout)

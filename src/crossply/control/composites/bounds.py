@@ -7,14 +7,23 @@ namespace could otherwise slip through.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from crossply.compose.composed import Composed
-from crossply.compose.errors import OutOfBounds
+from crossply.compose.errors import OutOfBounds, TooManyResources
 from crossply.compose.metadata import name_of
 from crossply.kinds.definition import Definition
 from crossply.kinds.definition_v1alpha1 import INFRASTRUCTURE
 from crossply.kube.discovery import Discovery, UnknownKind
+
+
+def check_count(composed: Collection[Composed], most: int) -> None:
+    """Refuse more resources than one composite resource may be made of."""
+    if len(composed) > most:
+        raise TooManyResources(
+            f"cannot compose resources: functions want {len(composed)} composed resources, and a composite "
+            f"resource may have at most {most} (--max-composed-resources)"
+        )
 
 
 async def check_bounds(discovery: Discovery, definition: Definition, composed: Iterable[Composed]) -> None:

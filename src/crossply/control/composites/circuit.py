@@ -64,6 +64,10 @@ class Circuit:
         self._clock = clock
         self._accounts: dict[Hashable, _Account] = {}
 
+    def __contains__(self, key: Hashable) -> bool:
+        """Whether a composite resource has an account."""
+        return key in self._accounts
+
     def note(self, key: Hashable, source: str) -> None:
         """Something woke it."""
         self._account(key).sources.append(source)

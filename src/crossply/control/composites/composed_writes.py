@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
+from typing import Any
 
 from crossply.compose.collection import Deletion
 from crossply.compose.composed import Composed
@@ -21,6 +22,8 @@ from crossply.kube.failures import Conflict, Invalid, KubeError
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
+AT_ONCE = 8
+"""So many composed resources of one composite resource are written at the same time."""
 _DETACHED = ("crossplane.io/composite", "crossplane.io/claim-name", "crossplane.io/claim-namespace")
 
 
@@ -34,14 +37,13 @@ class ComposedWrites:
 
     async def collect_all(self, deletions: Iterable[Deletion]) -> None:
         """Delete what is no longer desired."""
-        await asyncio.gather(*(self._collect(deletion) for deletion in deletions))
+        await asyncio.gather(*_few_at_once(self._collect(deletion) for deletion in deletions))
 
     async def apply_all(self, xr: Object, outcome: Outcome) -> set[str]:
         """Apply what differs, side by side; returns the names of those that the API refused."""
         manager = composed_manager(name_of(xr), xr)
-        results = await asyncio.gather(
-            *(self._apply(resource, manager) for resource in outcome.composed), return_exceptions=True
-        )
+        applying = _few_at_once(self._apply(resource, manager) for resource in outcome.composed)
+        results = await asyncio.gather(*applying, return_exceptions=True)
         unsynced = set()
         for resource, result in zip(outcome.composed, results, strict=True):
             if isinstance(result, Conflict):
@@ -128,3 +130,14 @@ def _based_on(live: Object | None, wish: Object) -> Object:
         return wish
     known = {key: live["metadata"][key] for key in ("uid", "resourceVersion")}
     return {**wish, "metadata": {**wish["metadata"], **known}}
+
+
+def _few_at_once(writes: Iterable[Coroutine[Any, Any, None]]) -> list[Coroutine[Any, Any, None]]:
+    """The same writes, of which only a few are under way at a time: others wait for the server, too."""
+    room = asyncio.Semaphore(AT_ONCE)
+
+    async def in_turn(write: Coroutine[Any, Any, None]) -> None:
+        async with room:
+            await write
+
+    return [in_turn(write) for write in writes]

@@ -38,6 +38,10 @@ class Interest(NamedTuple):
         return all(labels.get(key) == value for key, value in self.labels)
 
 
+UNSETTLED = 5
+"""So often in a row somebody may come to depend on something else, and is woken at once."""
+LONGEST_PAUSE = 60.0
+
 Place = tuple[Kind, str]
 Interests = frozenset[Interest]
 
@@ -82,27 +86,34 @@ class Dependencies:
         self._followed: dict[Place, _Followed] = {}
         self._interests: dict[Hashable, Interests] = {}
         self._wake: dict[Hashable, Callable[[], None]] = {}
+        self._unsettled: dict[Hashable, int] = {}
+        """How often in a row somebody came to depend on something else."""
 
     def follow(self, who: Hashable, interests: Iterable[Interest], wake: Callable[[], None]) -> None:
         """From now on, wake `who` when one of these changes, and no longer for what it followed before.
 
         What is new to `who` may have changed between being read and being followed, so that wakes it, too.
+        One that depends on something else each time would never come to rest: it is woken ever later.
         """
         wanted, before = frozenset(interests), self._interests.get(who, frozenset())
         if wanted == before:
+            self._unsettled.pop(who, None)
             return
-        for interest in before - wanted:
-            self._leave(who, interest)
+        self._unsettled[who] = self._unsettled.get(who, 0) + 1
         self._interests[who], self._wake[who] = wanted, wake
         synced = [self._join(who, interest) for interest in wanted - before]
+        # Afterwards: a watch that is needed before and after goes on.
+        for interest in before - wanted:
+            self._leave(who, interest)
         if any(synced):
-            wake()
+            self._wake_followers([who])
 
     def forget(self, who: Hashable) -> None:
         """It depends on nothing any more."""
         for interest in self._interests.pop(who, frozenset()):
             self._leave(who, interest)
         self._wake.pop(who, None)
+        self._unsettled.pop(who, None)
 
     def _join(self, who: Hashable, interest: Interest) -> bool:
         """Wait with others; whether what has changed until now was told already."""
@@ -118,7 +129,17 @@ class Dependencies:
     async def _begin(self, followed: _Followed) -> None:
         await followed.cache.synced.wait()
         followed.cache.subscribe(lambda _, key, old, new: self._notice(followed, old, new))
-        self._wake_all(followed.everybody())
+        self._wake_followers(followed.everybody())
+
+    def _wake_followers(self, followers: Iterable[Hashable]) -> None:
+        """Wake those who follow something new; who does so again and again has to wait."""
+        loop = asyncio.get_running_loop()
+        for who in followers:
+            excess = self._unsettled.get(who, 0) - UNSETTLED
+            if excess <= 0:
+                self._wake_all([who])
+            else:
+                loop.call_later(min(2.0 ** (excess - 1), LONGEST_PAUSE), self._wake_all, [who])
 
     def _notice(self, followed: _Followed, old: bytes | None, new: bytes | None) -> None:
         """An object counts as what it was and as what it is: it may have just lost a label."""

@@ -89,7 +89,8 @@ class CompositeKind:
         return list(self._cache.keys())
 
     def _woken(self, namespace: str, name: str, source: str) -> None:
-        if self._queue.owns((namespace, name)):
+        # What was composed may go after its composite resource: that concerns nobody any more.
+        if self._queue.owns((namespace, name)) and self._cache.get(namespace, name) is not None:
             self._circuit.note((namespace, name), source)
             self._queue.add((namespace, name))
 

@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeVar
 from crossply.compose.events import StatusCondition
 from crossply.compose.metadata import controller_of
 from crossply.control.conditions import with_conditions
-from crossply.control.field_owners import is_applied
+from crossply.control.field_owners import is_applied, updates_as_applied
 from crossply.control.kinds import CRD
 from crossply.control.memory import Applied
 from crossply.control.plane import Plane
@@ -103,9 +103,17 @@ class DefinedKinds(Generic[K]):
         crd = keep_watched_refs(crd, live)
         if live is not None and (self._applied.refresh(live, crd) or is_applied(live, crd, MANAGER)):
             return live, False
+        if live is not None:
+            await self._take_over(live)
         written = await self._plane.keeping.apply(CRD, crd, MANAGER)
         self._applied.remember(written, crd)
         return written, True
+
+    async def _take_over(self, live: Object) -> None:
+        """Own what was written by updates, as Crossplane does, so that it goes with what it came from."""
+        patch = updates_as_applied(live, MANAGER)
+        if patch:
+            await self._plane.keeping.patch_json(CRD, live["metadata"]["name"], patch)
 
     def running(self, name: str) -> K | None:
         """The kind that runs for a definition."""
