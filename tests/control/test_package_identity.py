@@ -176,13 +176,15 @@ INSTALLED = {
     "resolvedPackage": "mirror/x:v1",
 }
 ILL = {**SERVED, "status": {**SERVED["status"], "conditions": []}}
+UNCALLED = {**SERVED, "status": {"resolvedImage": BUILT_IN}}
 
 
 @pytest.mark.parametrize(
     ("revision", "changes", "stays", "reason"),
     [
         (SERVED, {}, True, "it serves"),
-        (ILL, {}, False, "it does not serve"),
+        (ILL, {}, True, "it served, and its Pods may come back"),
+        (UNCALLED, {}, False, "it was never called"),
         (None, {}, False, "there is none"),
         (SERVED, {"spec": {"package": f"{BUILT_IN}.1"}}, False, "another version is wanted"),
         (

@@ -143,6 +143,10 @@ def test_a_revision_that_crossplane_installed_goes_on_serving_as_it_is(connect, 
             await eventually(
                 names, lambda found: {f"{newer.name}.{ns}", f"{revision.package}.{ns}"} <= set(found)
             )
+            secret = await client.get(SECRET, f"{revision.package}-tls-server", ns)
+            assert not secret["metadata"].get("ownerReferences"), (
+                "it outlives the revision that it was made for"
+            )
 
     connect(case)
 
@@ -156,7 +160,10 @@ async def install_as_crossplane(client, ns, revision):
         ("crossplane-root-ca", files_of_crossplane(authority)),
         (f"{revision.package}-tls-server", files_of_crossplane(server, authority)),
     ):
-        body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": ns}}
+        owner = {"apiVersion": "pkg.crossplane.io/v1", "kind": "FunctionRevision", "name": revision.name}
+        owners = [{**owner, "uid": revision.uid, "controller": True}] if "server" in name else []
+        metadata = {"name": name, "namespace": ns, "ownerReferences": owners}
+        body = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata}
         await client.create(SECRET, {**body, "type": "Opaque", "data": data_of(files)}, "crossplane")
     async with runtimes(client, ns, rollout=False):
         await eventually(lambda: client.get(DEPLOYMENT, revision.name, ns))

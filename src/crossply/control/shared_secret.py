@@ -44,7 +44,7 @@ class SharedSecret:
     ) -> None:
         """With the cache of `selection_of` it is not asked for again and again.
 
-        `metadata` is what a new one has beside its name; `kind` is its type.
+        `metadata` is what one that is written has beside its name; `kind` is its type.
         """
         self._client = client
         self._namespace, self._name, self._kind = namespace, name, kind
@@ -88,7 +88,9 @@ class SharedSecret:
     async def _write(self, secret: Object | None, files: Files) -> Object:
         data = data_of(files)
         if secret is not None:
-            return await self._client.update(SECRET, {**secret, "data": data}, MANAGER)
+            # The Secret of a function that Crossplane made goes with a revision, which others outlive.
+            metadata = {**secret["metadata"], **self._metadata}
+            return await self._client.update(SECRET, {**secret, "metadata": metadata, "data": data}, MANAGER)
         metadata = {"name": self._name, "namespace": self._namespace, **self._metadata}
         body = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": self._kind, "data": data}
         return await self._client.create(SECRET, body, MANAGER)

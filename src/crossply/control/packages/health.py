@@ -32,11 +32,6 @@ def health_of(revision: Object, has_runtime: bool, local: bool) -> StatusConditi
     return AWAITING if waits else HEALTHY
 
 
-def is_well(revision: Object) -> bool:
-    """Whether the revision of a package that runs is installed, and runs."""
-    return health_of(revision, has_runtime=True, local=False).status == "True"
-
-
 def runs_as_it_is(revision: Object) -> bool:
     """Whether a revision is said to run since it was last changed, and not only before it last rested."""
     generation = revision["metadata"].get("generation", 0)

@@ -7,7 +7,6 @@ in the same way whatever becomes of the Function.
 from __future__ import annotations
 
 from crossply.compose.metadata import annotations_of, labels_of
-from crossply.control.packages.health import is_well
 from crossply.functions.binding import FROM_IMAGES, choose_runtime
 from crossply.functions.failures import RuntimeAnnotationError
 from crossply.values import Object
@@ -45,13 +44,14 @@ def is_unpacked(revision: Object) -> bool:
 def keeps_revision(function: Object, current: Object | None) -> bool:
     """Whether a Function that needs no package stays with a revision that was installed from its image.
 
-    Crossplane installed it, and it serves. It stays until the Function names another package, or says how it
-    is to run.
+    Crossplane installed it. It stays, well or not, until the Function names another package or says how it is
+    to run: a function must not be exchanged because one of its Pods fails.
     """
     if current is None or not is_unpacked(current) or carried_annotations(function):
         return False
-    said = (function.get("status") or {}).get("currentIdentifier")
-    return bool(said == function["spec"]["package"] and is_well(current))
+    has_run = bool((current.get("status") or {}).get("endpoint"))
+    installed = (function.get("status") or {}).get("currentIdentifier")
+    return has_run and bool(installed == function["spec"]["package"])
 
 
 def as_function(revision: Object) -> Object:

@@ -117,7 +117,7 @@ class Credentials:
     ) -> tuple[Files, datetime]:
         """The certificate in a Secret for a function's server, and when to look at it again.
 
-        `metadata` is what a new Secret has beside its name: its owners.
+        `metadata` is what a Secret that is written has beside its name: its owners.
         """
         return await self._ensure(name, FOR_SERVERS, names, metadata)
 
