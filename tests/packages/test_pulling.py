@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 
 from crossply.errors import CrossplyError
-from crossply.packages import media
+from crossply.packages import media, pulling
 from crossply.packages.addresses import Refused, may_see_credentials
 from crossply.packages.contents import stream_of
 from crossply.packages.failures import BadArchive, TooLarge, WrongDigest
@@ -22,7 +22,12 @@ from crossply.packages.keychain import DockerConfig
 from crossply.packages.pulling import manifest, pull_image, pull_package, resolve, tags
 from crossply.packages.references import Reference, parse
 from crossply.packages.registry import Registries, Trust
-from crossply.packages.registry_failures import NotAllowed, NotInRegistry, RegistryUnreachable
+from crossply.packages.registry_failures import (
+    MalformedAnswer,
+    NotAllowed,
+    NotInRegistry,
+    RegistryUnreachable,
+)
 from tests.packages.making import STREAM, archive, image, member, package
 from tests.packages.peers import Lying
 
@@ -343,6 +348,72 @@ def test_a_registry_that_is_busy_for_a_moment_is_asked_again() -> None:
 
     play(scene)
     assert next(answers, None) is None
+
+
+TYPED = b"Content-Type: application/vnd.oci.image.manifest.v1+json\r\n"
+MALFORMED = {
+    "no HTTP at all": b"\x00\x01garbage\r\n\r\n",
+    "a status that is no number": b"HTTP/1.1 abc OK\r\n\r\n",
+    "a header without a colon": b"HTTP/1.1 200 OK\r\nno colon here\r\n\r\n",
+    "a length that is no number": b"HTTP/1.1 200 OK\r\nContent-Length: abc\r\n\r\n",
+    "a header without an end": b"HTTP/1.1 200 OK\r\nX: " + b"a" * 100_000 + b"\r\n\r\n",
+    "chunks without a size": b"HTTP/1.1 200 OK\r\n"
+    + TYPED
+    + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n",
+    "a redirect to nowhere": b"HTTP/1.1 307 X\r\nLocation: http://[::1/x\r\nContent-Length: 0\r\n\r\n",
+    "a port that is none": b"HTTP/1.1 307 X\r\nLocation: http://a:99999999/\r\nContent-Length: 0\r\n\r\n",
+    "a realm that is no address": b'HTTP/1.1 401 X\r\nWWW-Authenticate: Bearer realm="http://[::1"\r\n'
+    b"Content-Length: 0\r\n\r\n",
+}
+
+
+def answered_with(data: bytes, scene: Callable[[Registries, Reference], Awaitable[Any]]) -> Any:
+    """Run a scene with what answers every request with these bytes, and then hangs up."""
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked = await reader.read(1 << 16)
+        if not asked.startswith(b"\x16"):  # nobody asks for TLS but to find out whether it is spoken
+            writer.write(data)
+            await writer.drain()
+        writer.close()
+
+    async def main() -> Any:
+        server = await asyncio.start_server(handle, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        async with server, Registries() as registries:
+            return await scene(registries, parse(f"127.0.0.1:{port}/acme/x:v1"))
+
+    return asyncio.run(main())
+
+
+@pytest.mark.parametrize("data", MALFORMED.values(), ids=MALFORMED)
+def test_malformed_answers_are_told(data: bytes, tmp_path: Path) -> None:
+    with pytest.raises(MalformedAnswer, match=r"^127.0.0.1:\d+ (answers with malformed HTTP: |refers to ')"):
+        answered_with(data, lambda registries, reference: pull_image(registries, reference, str(tmp_path)))
+
+
+def test_an_answer_that_ends_too_early_is_told() -> None:
+    cut = b"HTTP/1.1 200 OK\r\n" + TYPED + b"Content-Length: 300\r\n\r\n{}"
+    with pytest.raises(RegistryUnreachable, match="broke off in the middle of an answer"):
+        answered_with(cut, manifest)
+
+
+def test_an_image_whose_bytes_trickle_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pulling, "LONGEST_SECONDS", 0.2)
+
+    async def trickle(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        while True:
+            await response.write(b" ")
+            await asyncio.sleep(0.05)
+
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+        registry.handlers["/v2/acme/x/manifests/v1"] = trickle
+        await pull_image(registries, reference, str(tmp_path))
+
+    with pytest.raises(RegistryUnreachable, match="was not pulled within"):
+        play(scene)
 
 
 def test_plain_http_is_not_spoken_to_registries_elsewhere() -> None:

@@ -236,7 +236,7 @@ def _docker(function: Object) -> Runner:
     from crossply.functions.docker_settings import read_settings
 
     settings = read_settings(_name(function), _package(function), _annotations(function))
-    return Container(settings, _instead_of_image(function))
+    return Container(settings, f"{_built_in_advice(function)}; or {_OTHER_WAYS}")
 
 
 def _container(function: Object) -> Runner:
@@ -266,13 +266,11 @@ def _in_container(function: Object, to_completion: bool) -> Runner:
     from crossply.functions.local_containers import open_locally
 
     settings = read_settings(_name(function), _package(function), _annotations(function))
-    return open_locally(settings, to_completion, _instead_of_image(function))
+    return open_locally(settings, to_completion, f"{_built_in_advice(function)}; or {_WITHOUT_IMAGE}")
 
 
-def _instead_of_image(function: Object) -> str:
-    """What a user can do where the image of a function cannot be run."""
-    is_built_in = builtin.for_package(_package(function))
-    return f"{_RUN_BUILT_IN if is_built_in else _NOT_BUILT_IN}; or {_OTHER_WAYS}"
+def _built_in_advice(function: Object) -> str:
+    return _RUN_BUILT_IN if builtin.for_package(_package(function)) else _NOT_BUILT_IN
 
 
 _OPENERS = {
@@ -288,10 +286,11 @@ _OPENERS = {
 
 _RUN_BUILT_IN = f"run it built in: --function-runtime={BUILTIN}, or the annotation {RUNTIME}: {BUILTIN}"
 _NOT_BUILT_IN = f"built in are {', '.join(builtin.PUBLISHED)}"
-_OTHER_WAYS = (
+_WITHOUT_IMAGE = (
     f"annotate the Function with {CROSSPLANE_RUNTIME}: Development if it is running already, or with "
-    f"{RUNTIME}: process and its command, or install crun, or start Docker or podman, to run its image"
+    f"{RUNTIME}: process and its command"
 )
+_OTHER_WAYS = f"{_WITHOUT_IMAGE}, or install crun, or start Docker or podman, to run its image"
 
 
 def _known(annotations: dict[str, str], key: str, values: dict[str, Any]) -> str:

@@ -26,7 +26,7 @@ def open_locally(function: ContainerSettings, to_completion: bool, instead: str 
             with Bar(sys.stderr, f"pulling {function.image}") as bar:
                 return fetch_within(seconds, wanted, _store(), _trust(), bar)
         except CrossplyError as problem:
-            problem.hint = "; or ".join(advice for advice in (problem.hint, instead) if advice)
+            problem.hint = "; ".join(advice for advice in (problem.hint, instead) if advice)
             raise problem.within(f'package "{function.image}"') from None
 
     settings = Settings(environment=function.environment)

@@ -16,6 +16,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from crossply.packages.failures import PackagesError
+from crossply.packages.registry_failures import MalformedAnswer
 
 _SHORT_SUFFIXES = frozenset(("ac", "co", "com", "edu", "gov", "gob", "net", "ne", "or", "org"))
 _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
@@ -60,6 +61,15 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     if address in _TRANSLATED:
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
     return address.ipv4_mapped or address.sixtofour or address
+
+
+def read_address(text: str, registry: str, *, encoded: bool = False) -> URL:
+    """The address that a registry refers to, which may be a part of one."""
+    try:
+        return URL(text, encoded=encoded)
+    except ValueError as problem:
+        said = f"{registry} refers to {text[:200]!r}, which is no address: {problem}"
+        raise MalformedAnswer(said) from None
 
 
 def check_address(url: URL, registry: str, schemes: tuple[str, ...]) -> None:

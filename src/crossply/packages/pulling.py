@@ -20,8 +20,11 @@ from crossply.packages.image import Image, decode_object
 from crossply.packages.manifests import architecture, check_manifest, choose, from_manifest
 from crossply.packages.references import Reference, check_digest
 from crossply.packages.registry import Ask, Registries, read_bounded, scope_of
+from crossply.packages.registry_failures import RegistryUnreachable
 from crossply.values import Object
 
+LONGEST_SECONDS = 3600.0
+"""For so long an image is pulled, however slowly its bytes arrive."""
 _AT_ONCE = 3
 _MOST_NESTED = 4
 _MAX_LAYER = 8 << 30
@@ -125,6 +128,22 @@ async def _pull(
     directory: str,
     select: Callable[[list[Object]], list[Object]],
     wanted: str = "",
+) -> Pulled:
+    try:
+        async with asyncio.timeout(LONGEST_SECONDS):
+            return await _pull_all(registries, reference, directory, select, wanted)
+    except TimeoutError:
+        raise RegistryUnreachable(
+            f"{reference} was not pulled within {LONGEST_SECONDS:.0f} s", hint="is the registry slow?"
+        ) from None
+
+
+async def _pull_all(
+    registries: Registries,
+    reference: Reference,
+    directory: str,
+    select: Callable[[list[Object]], list[Object]],
+    wanted: str,
 ) -> Pulled:
     found = await manifest(registries, reference)
     digest = found.digest

@@ -18,19 +18,25 @@ from urllib.request import proxy_bypass
 import aiohttp
 from yarl import URL
 
-from crossply.packages.addresses import GuardedResolver, check_address, host_of, is_loopback
+from crossply.packages.addresses import GuardedResolver, check_address, host_of, is_loopback, read_address
 from crossply.packages.blobs import CHUNK
 from crossply.packages.failures import PackagesError, TooLarge
 from crossply.packages.keychain import Keychain, Several
 from crossply.packages.progress import Progress, Untold
 from crossply.packages.references import Reference
-from crossply.packages.registry_failures import RegistryUnreachable, refusal
+from crossply.packages.registry_failures import (
+    MalformedAnswer,
+    RegistryError,
+    RegistryUnreachable,
+    refusal,
+)
 from crossply.packages.registry_tokens import Tokens
 from crossply.version import __version__
 
 _REDIRECTS = 5
 _ATTEMPTS = 3
 _MAX_REFUSAL = 1 << 20
+_LONGEST_STORY = 200
 _BUSY = (429, 500, 502, 503, 504)
 _BROKEN = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, TimeoutError)
 
@@ -140,12 +146,15 @@ class Registries:
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """The answer, if it is one of those accepted; a refusal is raised."""
         async with contextlib.AsyncExitStack() as stack:
-            response = await self._answered(ask, stack)
-            if response.status not in accepted:
-                body = await read_bounded(response, _MAX_REFUSAL, "a refusal")
-                url = str(response.url.with_query(None))
-                raise refusal(ask.method, url, response.status, response.reason or "", body)
-            yield response
+            try:
+                response = await self._answered(ask, stack)
+                if response.status not in accepted:
+                    body = await read_bounded(response, _MAX_REFUSAL, "a refusal")
+                    url = str(response.url.with_query(None))
+                    raise refusal(ask.method, url, response.status, response.reason or "", body)
+                yield response
+            except aiohttp.ClientError as problem:  # also while the caller reads the answer
+                raise _broken(ask.registry, problem) from None
 
     async def _answered(self, ask: Ask, stack: contextlib.AsyncExitStack) -> aiohttp.ClientResponse:
         base = await self._base(ask.registry)
@@ -182,7 +191,7 @@ class Registries:
     ) -> aiohttp.ClientResponse:
         """The answer at the end of all redirects. Only the registry itself is shown who we are."""
         assert self._session is not None, "the session is used outside of its `async with` block"
-        url = base.join(URL(ask.path, encoded=True)).update_query(ask.query)
+        url = base.join(read_address(ask.path, ask.registry, encoded=True)).update_query(ask.query)
         for _ in range(_REDIRECTS):
             check_address(url, ask.registry, _schemes(base))
             headers = dict(ask.headers)
@@ -194,7 +203,7 @@ class Registries:
             target = response.headers.get("Location", "")
             if response.status not in (301, 302, 303, 307, 308) or not target or not ask.repeatable:
                 return response
-            url = url.join(URL(target))
+            url = url.join(read_address(target, ask.registry))
         raise RegistryUnreachable(f"{ask.registry} redirects more than {_REDIRECTS} times")
 
     async def _base(self, registry: str) -> URL:
@@ -239,6 +248,16 @@ def _schemes(base: URL) -> tuple[str, ...]:
 def _unreachable(registry: str, tried: tuple[str, ...], problem: BaseException) -> RegistryUnreachable:
     story = _story(registry, problem)
     return RegistryUnreachable("; ".join(f'Get "{scheme}://{registry}/v2/": {story}' for scheme in tried))
+
+
+def _broken(registry: str, problem: aiohttp.ClientError) -> RegistryError:
+    """The error of an answer that cannot be read, or not to its end."""
+    if isinstance(problem, aiohttp.ClientResponseError):
+        sentence = " ".join(problem.message.split())[:_LONGEST_STORY]
+        return MalformedAnswer(f"{registry} answers with malformed HTTP: {sentence}")
+    return RegistryUnreachable(
+        f"{registry} broke off in the middle of an answer: {_story(registry, problem)}"
+    )
 
 
 def _story(registry: str, problem: BaseException) -> str:

@@ -46,6 +46,13 @@ class RegistryUnreachable(RegistryError):
     hint = "check the name of the registry and the network"
 
 
+class MalformedAnswer(RegistryError):
+    """What answers at the address of a registry does not speak HTTP as it should, or names no address."""
+
+    code = "CP-927"
+    hint = "is it the address of a registry? a proxy in between can also answer like this"
+
+
 def refusal(method: str, url: str, status: int, reason: str, body: bytes) -> RegistryError:
     """The error of an answer that is none."""
     told = _told(body) or _USUAL.get(status) or f"unexpected status code {status} {reason}".rstrip()

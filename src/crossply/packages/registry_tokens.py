@@ -9,7 +9,7 @@ import aiohttp
 import orjson
 from yarl import URL
 
-from crossply.packages.addresses import check_address, may_see_credentials
+from crossply.packages.addresses import check_address, may_see_credentials, read_address
 from crossply.packages.challenge import Challenge, read_challenges
 from crossply.packages.keychain import ANONYMOUS, Keychain, Login
 from crossply.packages.registry_failures import NotAllowed, RegistryUnreachable, refusal
@@ -61,7 +61,7 @@ class _Asking:
         self._scope, self._schemes = scope, schemes
 
     async def token(self, challenge: Challenge, login: Login) -> str:
-        realm = URL(challenge.parameters.get("realm", ""))
+        realm = read_address(challenge.parameters.get("realm", ""), self._registry)
         check_address(realm, self._registry, self._schemes)
         wanted = {"scope": challenge.parameters.get("scope") or self._scope}
         if challenge.parameters.get("service"):
