@@ -9,6 +9,7 @@ import functools
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -36,7 +37,7 @@ ELSEWHERE = {
 """Programs that more is needed for than a package, or that few tests use."""
 
 ENGINE = "a container engine"
-"""Either of crun and runc."""
+"""Either of crun and runc, on a system that lets us make the namespaces of containers."""
 
 _OTHER_NAMES = {"docker-registry": ("registry",), ENGINE: ("crun", "runc")}
 _OTHER_PLACES = ("/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/go/bin", "/usr/lib/go/bin")
@@ -55,7 +56,9 @@ def missing(*programs: str) -> str:
     """Why a test that uses programs cannot run, or "" where it can."""
     absent = [program for program in programs if find(program) is None]
     packages = [DEBIAN.get(program) or ELSEWHERE.get(program, "crun or runc") for program in absent]
-    return f"NOT TESTED WITH {', '.join(absent)}: install {', '.join(packages)}" if absent else ""
+    if absent:
+        return f"NOT TESTED WITH {', '.join(absent)}: install {', '.join(packages)}"
+    return _why_no_containers() if ENGINE in programs else ""
 
 
 def needs(*programs: str) -> pytest.MarkDecorator:
@@ -77,6 +80,15 @@ def path_of(program: str) -> str:
     found = find(program)
     assert found is not None
     return found
+
+
+@functools.cache
+def _why_no_containers() -> str:
+    """What the system says against namespaces, or "" where containers can be started."""
+    probe = "from crossply.containers.launching import current_launcher; current_launcher()"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
+    said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+    return f"NOT TESTED IN CONTAINERS: {said[-1]}" if done.returncode else ""
 
 
 def _is_static(program: str) -> bool:

@@ -71,9 +71,10 @@ COMMAND = Command(
         PROJECT_FILE_FLAG,
         Flag(
             "cache-dir",
-            "Directory for cached xpkg package contents. Accepted, without effect: nothing is fetched.",
+            "No effect: no package is fetched.",
             kind="string",
-            env="CROSSPLANE_XPKG_CACHE",
+            placeholder="DIR",
+            no_effect="no package is fetched",
         ),
     ),
     description=(

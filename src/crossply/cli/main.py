@@ -68,6 +68,7 @@ def _run(words: list[str]) -> int:
             config_path=config_path,
             words=words,
         )
+        _warn_of_flags_without_effect(parsed)
         return parsed.command.run(invocation)
     except UsageError as error:
         if asks_for_help(words) and not parsed.unknown_command:
@@ -75,6 +76,12 @@ def _run(words: list[str]) -> int:
         return _usage_failure(error, parsed)
     except CrossplyError as error:
         return _failure(error)
+
+
+def _warn_of_flags_without_effect(parsed: Parsed) -> None:
+    for flag in parsed.flags:
+        if flag.no_effect and parsed.given.get(flag.name):
+            sys.stderr.write(f"crossply: warning: --{flag.name} has no effect: {flag.no_effect}\n")
 
 
 def asks_for_help(words: list[str]) -> bool:

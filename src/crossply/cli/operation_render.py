@@ -127,8 +127,9 @@ COMMAND = Command(
         flags.RESULTS,
         Flag(
             "include-full-operation",
-            "Accepted: the Operation is always shown with its spec and metadata.",
+            "No effect: the Operation is always printed with its spec and metadata.",
             short="o",
+            no_effect="the Operation is always printed with its spec and metadata",
         ),
         flags.REQUIRED_RESOURCES,
         Flag(

@@ -163,10 +163,10 @@ COMMAND = Command(
         Flag("max-concurrency", "Max concurrent function builds.", kind="int", default="8"),
         Flag(
             "cache-dir",
-            "Directory for cached xpkg package contents. Accepted, without effect: dependencies are not "
-            "fetched.",
+            "No effect: dependencies are not fetched for a build.",
             kind="string",
-            env="CROSSPLANE_XPKG_CACHE",
+            placeholder="DIR",
+            no_effect="dependencies are not fetched for a build",
         ),
     ),
     description=(

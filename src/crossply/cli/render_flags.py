@@ -84,12 +84,14 @@ PROJECT = Flag(
     placeholder='"crossplane-project.yaml"',
 )
 
-# What follows is accepted because existing command lines use it. Crossply is its own engine.
+_OWN_ENGINE = "Crossply is the engine"
+_NOTHING_BUILT = "no package is built or fetched into a cache"
 ACCEPTED = (
-    Flag("cache-dir", "Accepted, not used.", kind="path", env="CROSSPLANE_XPKG_CACHE", hidden=True),
-    Flag("max-concurrency", "Accepted, not used.", kind="int", default="8", hidden=True),
-    Flag("crossplane-version", "Accepted: Crossply is the engine.", kind="string", hidden=True),
-    Flag("crossplane-image", "Accepted: Crossply is the engine.", kind="string", hidden=True),
-    Flag("crossplane-binary", "Accepted: Crossply is the engine.", kind="path", hidden=True),
-    Flag("crossplane-docker-network", "Accepted: not used.", kind="string", hidden=True),
+    Flag("cache-dir", "No effect.", kind="path", hidden=True, no_effect=_NOTHING_BUILT),
+    Flag("max-concurrency", "No effect.", kind="int", default="8", hidden=True, no_effect=_NOTHING_BUILT),
+    Flag("crossplane-version", "No effect.", kind="string", hidden=True, no_effect=_OWN_ENGINE),
+    Flag("crossplane-image", "No effect.", kind="string", hidden=True, no_effect=_OWN_ENGINE),
+    Flag("crossplane-binary", "No effect.", kind="path", hidden=True, no_effect=_OWN_ENGINE),
+    Flag("crossplane-docker-network", "No effect.", kind="string", hidden=True, no_effect=_OWN_ENGINE),
 )
+"""Flags of command lines for Crossplane that are accepted and do nothing."""

@@ -46,9 +46,10 @@ REPLICA_FLAGS = (
     ),
     Flag(
         "leader-election",
-        "Accepted as Crossplane's. All replicas work, each on its own part, so none of them leads.",
+        "No effect: all replicas work, each on its own shards, so there is no leader.",
         short="l",
         env="LEADER_ELECTION",
+        no_effect="all replicas work, each on its own shards, so there is no leader",
     ),
 )
 

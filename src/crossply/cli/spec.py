@@ -33,6 +33,8 @@ class Flag:
     existing-dir, path and paths. A file or path arrives absolute ("-" stays "-"), a duration in seconds.
     A `default` that is a string is read as if the user had typed it. Flags that share an `exclusive` word
     cannot be used together. A `parse` of its own takes one value and raises ValueError with the sentence.
+    `no_effect` says why a flag that is only accepted, because command lines of Crossplane have it, does
+    nothing here.
     """
 
     __slots__ = (
@@ -45,6 +47,7 @@ class Flag:
         "hidden",
         "kind",
         "name",
+        "no_effect",
         "parse",
         "placeholder",
         "required",
@@ -68,6 +71,7 @@ class Flag:
         required: bool = False,
         exclusive: str = "",
         aliases: tuple[str, ...] = (),
+        no_effect: str = "",
     ) -> None:
         self.name = name
         self.help = help
@@ -83,6 +87,7 @@ class Flag:
         self.required = required
         self.exclusive = exclusive
         self.aliases = aliases
+        self.no_effect = no_effect
 
 
 class Argument:

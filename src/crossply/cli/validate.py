@@ -132,8 +132,8 @@ COMMAND = Command(
         Flag("skip-success-results", "Skip printing success results."),
         Flag(
             "update-cache",
-            "Update cached schemas by downloading the latest version that satisfies a constraint. Accepted "
-            "for compatibility; --clean-cache has all downloaded anew.",
+            "No effect: a constraint uses the cached version; --clean-cache downloads all schemas again.",
+            no_effect="a constraint uses the cached version; --clean-cache downloads all schemas again",
         ),
     ),
     description=(

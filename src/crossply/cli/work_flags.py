@@ -75,22 +75,24 @@ WORK_FLAGS = (
     ),
     Flag(
         "sync-interval",
-        "Accepted as Crossplane's, and without effect: nothing is looked at again without a cause, since "
-        "watches that were cut begin with everything that exists.",
+        "No effect: resources are reconciled when they change, and a watch that was cut starts again with a "
+        "full list.",
         short="s",
         kind="duration",
         default="1h",
         placeholder="1h",
         env="SYNC_INTERVAL",
+        no_effect="resources are reconciled when they change",
     ),
     Flag(
         "poll-interval",
-        "Accepted as Crossplane's, and without effect: what is composed is watched. A composite resource is "
-        "polled only if its annotation crossplane.io/poll-interval says so.",
+        "No effect: composed resources are watched. A composite resource is polled only if it has the "
+        "annotation crossplane.io/poll-interval.",
         kind="duration",
         default="1m",
         placeholder="1m",
         env="POLL_INTERVAL",
+        no_effect="composed resources are watched; the annotation crossplane.io/poll-interval polls one XR",
     ),
     Flag(
         "min-poll-interval",
