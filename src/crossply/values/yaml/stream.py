@@ -55,8 +55,6 @@ def read_stream(text: str | bytes, source: str = "", *, strict: bool = False) ->
     then each part is read by the rules of sigs.k8s.io/yaml. `source` names the file in errors.
     """
     data = _to_bytes(text, source).replace(b"\r\n", b"\n")
-    if data.count(b"\n---") > MAX_DOCUMENTS:
-        raise LimitError(f"yaml: stream of more than {MAX_DOCUMENTS} documents", place=place(source, 1))
     documents = []
     left = MAX_NODES
     for line, part in split(data, source):
@@ -143,8 +141,11 @@ def _read_carefully(data: bytes, strict: bool, max_nodes: int) -> tuple[Any, int
 def split(data: bytes, source: str) -> Iterator[tuple[int, bytes]]:
     """The documents of a stream, each with its first line, not read yet.
 
-    The stream is cut at separator lines; a separator with nothing before it stays part of its document.
+    The stream is cut at separator lines; a separator with nothing before it stays part of its document. One
+    document is held at a time, and a stream of too many is refused before the first.
     """
+    if data.count(b"\n---") > MAX_DOCUMENTS:
+        raise LimitError(f"yaml: stream of more than {MAX_DOCUMENTS} documents", place=place(source, 1))
     start, line = 0, 1
     separator = 0 if data.startswith(b"---") else data.find(b"\n---") + 1 or -1
     while separator >= 0:

@@ -15,7 +15,7 @@ from crossply.values import Object, yaml
 from crossply.values.gojson import dumps
 from crossply.values.goquote import quote, utf8
 from crossply.values.structs import StructError, to_wire
-from crossply.values.yaml import SeparatorError, YamlError
+from crossply.values.yaml import YamlError
 from crossply.values.yaml.stream import split
 
 RESOURCE_NAME = "gotemplating.fn.crossplane.io/composition-resource-name"
@@ -52,7 +52,7 @@ def read_manifests(text: str) -> list[Object]:
                 manifests.append(manifest)
             if len(manifests) > _MAX_MANIFESTS:
                 raise ManifestError(f"cannot decode manifest: more than {_MAX_MANIFESTS} documents")
-    except SeparatorError as error:
+    except YamlError as error:
         raise ManifestError(f"cannot decode manifest: {error}") from None
     return manifests
 
