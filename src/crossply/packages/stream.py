@@ -14,7 +14,7 @@ from crossply.packages.media import MAX_OBJECT
 from crossply.packages.package_types import meta_type, object_type
 from crossply.values import Object
 from crossply.values.yaml import LimitError, YamlError, dump, is_blank, read_first
-from crossply.values.yaml.stream import split
+from crossply.values.yaml.stream import split, with_plain_lines
 
 _MOST_SHOWN = 10_000
 _SCHEME = "pkg/runtime/scheme.go:110"
@@ -65,7 +65,7 @@ def documents(text: bytes, source: str = "") -> Iterator[tuple[bool, Object]]:
 
 def _parts(text: bytes, source: str) -> Iterator[bytes]:
     try:
-        for _, part in split(text.replace(b"\r\n", b"\n"), source):
+        for _, part in split(with_plain_lines(text), source):
             yield part
     except LimitError as problem:
         raise TooLarge(str(problem)) from None

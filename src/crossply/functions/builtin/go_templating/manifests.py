@@ -16,7 +16,7 @@ from crossply.values.gojson import dumps
 from crossply.values.goquote import quote, utf8
 from crossply.values.structs import StructError, to_wire
 from crossply.values.yaml import YamlError
-from crossply.values.yaml.stream import split
+from crossply.values.yaml.stream import split, with_plain_lines
 
 RESOURCE_NAME = "gotemplating.fn.crossplane.io/composition-resource-name"
 
@@ -65,7 +65,7 @@ def _json_start(text: str) -> JsonStart:
 
 def _bytes(text: str) -> bytes:
     """The text with the ends of lines as Kubernetes' reader makes them."""
-    data = utf8(text).replace(b"\r\n", b"\n")
+    data = with_plain_lines(utf8(text))
     return data if data.endswith(b"\n") or not data else data + b"\n"
 
 
