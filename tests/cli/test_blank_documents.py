@@ -125,6 +125,7 @@ NOISE = {
     "ended without a separator": "# nothing\n...\n{}",
     "a document behind": "{}---\n# nothing\n",
     "documents all around": "---\n# one\n--- # two\n# three\n---\n{}...\n---\n\n  # four\n---\n...\n---\n",
+    "a byte order mark behind": "---\n# nothing\n---\n\ufeff{}\ufeff---\n# nothing\n",
     "a byte order mark": "\ufeff---\n# nothing\n---\n{}---\n# nothing\n",
 }
 

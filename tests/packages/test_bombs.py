@@ -16,6 +16,7 @@ from crossply.packages.contents import NoStream, stream_of
 from crossply.packages.failures import TooLarge
 from crossply.packages.image import Image, Layer
 from crossply.packages.layer_writing import compress
+from crossply.packages.stream import read
 from tests.packages.making import compress_with_zstd, image, member
 
 MIB = 1 << 20
@@ -71,6 +72,34 @@ def test_a_bomb_is_not_read_to_its_end(first: tarfile.TarInfo, pack: Callable[[A
         assert tracemalloc.get_traced_memory()[1] < 16 * MIB
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("annotations", [{media.ANNOTATION: media.BASE}, {}], ids=["annotated", "searched"])
+def test_a_stream_that_is_a_thousand_times_its_layer_is_not_read(annotations: dict[str, str]) -> None:
+    picture = bomb(header("package.yaml", 190 * MIB), zeros=190 * MIB)
+    picture = picture._replace(
+        layers=tuple(each._replace(annotations=annotations) for each in picture.layers)
+    )
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooLarge, match="more than 200 times as large as its layer"):
+            stream_of(picture)
+        assert tracemalloc.get_traced_memory()[1] < 16 * MIB
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("line", [b"---\n", b"---\r\n", b"--- # x\n", b"a: 1\n---\n"])
+def test_separators_without_end_take_no_memory(line: bytes) -> None:
+    stream = line * (8 * MIB // len(line))
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooLarge, match="more than 20000 documents"):
+            read(stream)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 9 * MIB, "no more than the stream with other line ends"
 
 
 def test_entries_without_end_are_not_all_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,6 +48,30 @@ def test_another_registry_gets_no_login(tmp_path: Path) -> None:
     assert login(path, "other.test") is None
 
 
+@pytest.mark.parametrize(
+    ("key", "registry", "shown"),
+    [
+        ("registry.test", "registry.test:5000", False),
+        ("registry.test:5000", "registry.test", False),
+        ("registry.test:5000", "registry.test:5001", False),
+        ("https://registry.test/v1/", "registry.test:5000", False),
+        ("registry.test", "registry.test:443", True),
+        ("registry.test:443", "registry.test", True),
+        ("[::1]:5000", "[::1]:5001", False),
+    ],
+)
+def test_a_login_is_only_for_the_port_it_was_made_for(
+    tmp_path: Path, key: str, registry: str, shown: bool
+) -> None:
+    found = login(config(tmp_path, auths={key: {"auth": AUTH}}), registry)
+    assert (found is not None) is shown
+
+
+def test_a_helper_is_only_for_the_port_it_was_named_for(tmp_path: Path) -> None:
+    path = config(tmp_path, credHelpers={"registry.test": "no-such-helper"})
+    assert login(path, "registry.test:5000") is None
+
+
 def test_tokens_are_kept_apart_from_passwords(tmp_path: Path) -> None:
     path = config(tmp_path, auths={"a.test": {"identitytoken": "i"}, "b.test": {"registrytoken": "r"}})
     assert login(path, "a.test") == Login(identity_token="i")

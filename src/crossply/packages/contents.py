@@ -44,7 +44,7 @@ def _in_layer(layer: Layer) -> bytes | None:
     with layer.blob.open() as file, read_layer(file, media.MAX_STREAM + (16 << 20), MAX_ENTRIES) as reader:
         for info in reader:
             if _is_stream(info):
-                return _content(reader, info)
+                return _content(reader, info, layer)
     return None
 
 
@@ -56,7 +56,7 @@ def _flattened(image: Image) -> bytes | None:
             for info in reader:
                 name = os.path.normpath(info.name).lstrip("/")
                 if _is_stream(info) and not _is_hidden(name, hidden):
-                    return _content(reader, info)
+                    return _content(reader, info, layer)
                 if (gone := _removed(name)) is not None:
                     removed.add(gone)
         hidden |= removed
@@ -71,7 +71,7 @@ def crds_of(image: Image) -> bytes:
             for info in reader:
                 name = os.path.normpath(info.name).lstrip("/")
                 if info.isreg() and name.startswith("crds/") and name.endswith((".yaml", ".yml")):
-                    found[name] = _content(reader, info)
+                    found[name] = _content(reader, info, layer)
                     if sum(map(len, found.values())) > media.MAX_STREAM:
                         raise TooLarge(f"the CRDs have more than {media.MAX_STREAM} bytes")
     if not found:
@@ -97,7 +97,13 @@ def _is_stream(info: tarfile.TarInfo) -> bool:
     return info.isreg() and os.path.basename(info.name) == media.STREAM_FILE
 
 
-def _content(reader: LayerReader, info: tarfile.TarInfo) -> bytes:
+def _content(reader: LayerReader, info: tarfile.TarInfo, layer: Layer) -> bytes:
+    """The content of a file of YAML; its header is believed, since no more than it says is read."""
     if info.size > media.MAX_STREAM:
         raise TooLarge(f"{media.STREAM_FILE} of {info.size} bytes is larger than {media.MAX_STREAM} bytes")
+    if info.size > max(media.ANY_RATIO, media.MAX_RATIO * layer.blob.size):
+        raise TooLarge(
+            f"{media.STREAM_FILE} of {info.size} bytes is more than {media.MAX_RATIO} times as large as its "
+            f"layer of {layer.blob.size} bytes"
+        )
     return reader.content(info).read(media.MAX_STREAM)

@@ -16,7 +16,7 @@ from crossply.errors import CrossplyError
 from crossply.packages.failures import BuildFailed
 from crossply.values.yaml import SeparatorError, is_blank
 from crossply.values.yaml.limits import MAX_BYTES
-from crossply.values.yaml.stream import split
+from crossply.values.yaml.stream import split, with_plain_lines
 
 _END, _BREAK = b"\n...\n", b"\n---\n"
 _BUFFER = 4096
@@ -47,7 +47,7 @@ class Directory(NamedTuple):
 
     def each(self, visit: Callable[[bytes], None]) -> None:
         """Visit every document that is not blank; what goes wrong is reported with its place."""
-        text = self.text.replace(b"\r\n", b"\n")
+        text = with_plain_lines(self.text)
         end = 0
         try:
             parts = list(split(text, ""))

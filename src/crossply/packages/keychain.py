@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, Protocol
 
 import orjson
 
-from crossply.packages.addresses import host_of
 from crossply.packages.failures import PackagesError
 from crossply.packages.references import DOCKER_HUB
 
@@ -22,6 +21,7 @@ _HELPER_SECONDS = 30.0
 _HELPER_NAME = re.compile(r"[A-Za-z0-9._-]+")
 _HUB_KEYS = ("https://index.docker.io/v1/", "index.docker.io", "docker.io", "registry-1.docker.io")
 _TOKEN_USER = "<token>"
+_TLS_PORT = ":443"
 
 
 class KeychainError(PackagesError):
@@ -150,7 +150,11 @@ def _decoded(data: bytes, what: str) -> dict[str, Any]:
 
 
 def _keys(registry: str) -> tuple[str, ...]:
-    return _HUB_KEYS if registry == DOCKER_HUB else (registry, host_of(registry))
+    """What a registry is called in a configuration. A login is for one port: that of TLS, unless it says."""
+    if registry == DOCKER_HUB:
+        return _HUB_KEYS
+    host = registry.removesuffix(_TLS_PORT)
+    return (registry, f"{host}{_TLS_PORT}" if registry == host else host)
 
 
 def _server(registry: str) -> str:

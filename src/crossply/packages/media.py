@@ -26,6 +26,10 @@ EXAMPLES_FILE = ".up/examples.yaml"
 
 MAX_STREAM = 200 << 20
 """The size of the largest stream of a package."""
+MAX_RATIO = 200
+"""How many times its layer a stream may be: YAML shrinks to a thirtieth, a bomb to a thousandth."""
+ANY_RATIO = 16 << 20
+"""A stream up to this size may be compressed as much as it likes."""
 MAX_OBJECT = 8 << 20
 """The size of the largest object in it; no API server takes as much."""
 MAX_MANIFEST = 4 << 20

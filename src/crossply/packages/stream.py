@@ -14,8 +14,8 @@ from crossply.packages.failures import BadStream, TooLarge
 from crossply.packages.media import MAX_OBJECT
 from crossply.packages.package_types import meta_type, object_type
 from crossply.values import Object
-from crossply.values.yaml import YamlError, dump, is_blank, read_first
-from crossply.values.yaml.stream import split
+from crossply.values.yaml import LimitError, YamlError, dump, is_blank, read_first
+from crossply.values.yaml.stream import split, with_plain_lines
 
 _MOST_SHOWN = 10_000
 _SCHEME = "pkg/runtime/scheme.go:110"
@@ -57,11 +57,19 @@ def read(text: bytes, source: str = "") -> Package:
 
 def documents(text: bytes, source: str = "") -> Iterator[tuple[bool, Object]]:
     """The objects of a stream one after the other, and whether each describes the package."""
-    for _, part in split(text.replace(b"\r\n", b"\n"), source):
+    for part in _parts(text, source):
         if len(part) > MAX_OBJECT:
             raise TooLarge(f"an object of {len(part)} bytes is larger than {MAX_OBJECT} bytes")
         if not is_blank(part):
             yield decode(part)
+
+
+def _parts(text: bytes, source: str) -> Iterator[bytes]:
+    try:
+        for _, part in split(with_plain_lines(text), source):
+            yield part
+    except LimitError as problem:
+        raise TooLarge(str(problem)) from None
 
 
 def decode(part: bytes) -> tuple[bool, Object]:

@@ -247,6 +247,19 @@ def test_text_that_is_no_manifest(text, wanted, reason):
     assert problem(answer(text)) == f"cannot decode manifest: {wanted}", reason
 
 
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])
+def test_a_number_that_go_has_not_is_text(number):
+    response = answer((NAMED % "a").replace('"kind"', f'"x":{number},"kind"'))
+    assert response.desired.resources["a"].object["x"] == number
+
+
+def test_json_without_end_is_refused():
+    assert (
+        problem(answer('{{ range until 30000 }}{"kind":"A"}{{ end }}'))
+        == "cannot decode manifest: more than 20000 documents"
+    )
+
+
 def test_yaml_may_follow_one_object_of_json():
     mark = "gotemplating.fn.crossplane.io/composition-resource-name"
     response = answer(f"{NAMED % 'a'}\n---\nkind: B\nmetadata: {{annotations: {{{mark}: b}}}}\n")

@@ -203,6 +203,15 @@ def test_a_text_of_comments_only_has_no_documents(text: str) -> None:
     assert read_first(text).value is None
 
 
+@pytest.mark.parametrize("above", ["# c\n", "---\n", "---\r\n", "\n", "b: 1\n---\n", "b: 1\n\ufeff---\n"])
+def test_nothing_is_lost_behind_a_byte_order_mark_where_files_were_joined(above: str) -> None:
+    text = f"{above}\ufeffa: 1\nc: 2\n"
+    assert read_documents(text)[-1].value == {"a": 1, "c": 2}
+    assert len(read_documents(text)) == (2 if "b" in above else 1)
+    if "b" not in above:
+        assert load(text) == read_first(text).value == {"a": 1, "c": 2}
+
+
 def test_a_mistake_is_told_with_the_line_of_the_file_also_behind_blank_documents() -> None:
     with pytest.raises(YamlError) as problem:
         read_first("---\n# c\n---\na: b: c\n", "f")

@@ -54,9 +54,7 @@ def read_stream(text: str | bytes, source: str = "", *, strict: bool = False) ->
     The stream is split at lines that start with `---`, wherever they stand, as Kubernetes' reader does it;
     then each part is read by the rules of sigs.k8s.io/yaml. `source` names the file in errors.
     """
-    data = _to_bytes(text, source).replace(b"\r\n", b"\n")
-    if data.count(b"\n---") > MAX_DOCUMENTS:
-        raise LimitError(f"yaml: stream of more than {MAX_DOCUMENTS} documents", place=place(source, 1))
+    data = with_plain_lines(_to_bytes(text, source))
     documents = []
     left = MAX_NODES
     for line, part in split(data, source):
@@ -78,7 +76,7 @@ def read_documents(text: str | bytes, source: str = "", *, strict: bool = False)
 
 def read_first(text: str | bytes, source: str = "") -> Document:
     """Read the first document that is not blank, and nothing after it. Without one, the value is None."""
-    data = _to_bytes(text, source)
+    data = _without_inner_marks(_to_bytes(text, source))
     start = start_of_content(data)
     line = data.count(b"\n", 0, start) + 1
     part = data[start:]
@@ -102,7 +100,20 @@ def load(text: str | bytes, source: str = "", *, strict: bool = False) -> Any:
 
     In strict mode a repeated key is an error, otherwise the last one wins.
     """
-    return _read(_to_bytes(text, source), source, 1, strict, MAX_NODES)[0]
+    return _read(_without_inner_marks(_to_bytes(text, source)), source, 1, strict, MAX_NODES)[0]
+
+
+def with_plain_lines(data: bytes) -> bytes:
+    """A stream that can be split: with line ends of Unix, and byte order marks at its start only."""
+    return _without_inner_marks(data.replace(b"\r\n", b"\n"))
+
+
+def _without_inner_marks(data: bytes) -> bytes:
+    """A text without byte order marks at the start of later lines, where files were joined.
+
+    libyaml takes such a mark for a column, so that the next line ends the document: the rest would be lost.
+    """
+    return data.replace(b"\n\xef\xbb\xbf", b"\n")
 
 
 def _to_bytes(text: str | bytes, source: str) -> bytes:
@@ -141,10 +152,13 @@ def _read_carefully(data: bytes, strict: bool, max_nodes: int) -> tuple[Any, int
 
 
 def split(data: bytes, source: str) -> Iterator[tuple[int, bytes]]:
-    """The documents of a stream, each with its first line, not read yet.
+    """The documents of a stream with plain lines, each with its first line, not read yet.
 
-    The stream is cut at separator lines; a separator with nothing before it stays part of its document.
+    The stream is cut at separator lines; a separator with nothing before it stays part of its document. One
+    document is held at a time, and a stream of too many is refused before the first.
     """
+    if data.count(b"\n---") > MAX_DOCUMENTS:
+        raise LimitError(f"yaml: stream of more than {MAX_DOCUMENTS} documents", place=place(source, 1))
     start, line = 0, 1
     separator = 0 if data.startswith(b"---") else data.find(b"\n---") + 1 or -1
     while separator >= 0:

@@ -10,13 +10,13 @@ from functools import lru_cache
 from typing import Any
 
 from crossply.compose.metadata import text_in
-from crossply.functions.builtin.go_templating.manifests_json import JsonStart, read_json_start
+from crossply.functions.builtin.go_templating.manifests_json import MAX_VALUES, JsonStart, read_json_start
 from crossply.values import Object, yaml
 from crossply.values.gojson import dumps
 from crossply.values.goquote import quote, utf8
 from crossply.values.structs import StructError, to_wire
-from crossply.values.yaml import SeparatorError, YamlError
-from crossply.values.yaml.stream import split
+from crossply.values.yaml import YamlError
+from crossply.values.yaml.stream import split, with_plain_lines
 
 RESOURCE_NAME = "gotemplating.fn.crossplane.io/composition-resource-name"
 
@@ -32,7 +32,6 @@ _GO_TYPES = {
 _SHOWN = 80
 _LARGE = 1 << 15
 """Documents longer than this are not remembered."""
-_MAX_MANIFESTS = 20_000
 
 
 class ManifestError(Exception):
@@ -50,9 +49,9 @@ def read_manifests(text: str) -> list[Object]:
             manifest = _read(piece, text, len(manifests), start.problem if number == 0 else "")
             if manifest is not None:
                 manifests.append(manifest)
-            if len(manifests) > _MAX_MANIFESTS:
-                raise ManifestError(f"cannot decode manifest: more than {_MAX_MANIFESTS} documents")
-    except SeparatorError as error:
+            if len(manifests) > MAX_VALUES:
+                raise ManifestError(f"cannot decode manifest: more than {MAX_VALUES} documents")
+    except YamlError as error:
         raise ManifestError(f"cannot decode manifest: {error}") from None
     return manifests
 
@@ -65,7 +64,7 @@ def _json_start(text: str) -> JsonStart:
 
 def _bytes(text: str) -> bytes:
     """The text with the ends of lines as Kubernetes' reader makes them."""
-    data = utf8(text).replace(b"\r\n", b"\n")
+    data = with_plain_lines(utf8(text))
     return data if data.endswith(b"\n") or not data else data + b"\n"
 
 

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from math import isfinite
 from typing import Any, NamedTuple
 
+_SPACES = re.compile(r"[ \t\r\n]*")
 _SPACES_OF_A_LINE = re.compile(r"[^\S\n]*\n?")
 _ENDED = "unexpected end of JSON input"
+MAX_VALUES = 20_000
 
 
 class JsonStart(NamedTuple):
@@ -32,11 +35,11 @@ def read_json_start(text: str, problem_of: Callable[[Any], str]) -> JsonStart:
     """Read a text until it ends or is not JSON; `problem_of` says what is wrong with a value, if anything."""
     import json
 
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
     values: list[Any] = []
     consumed = 0
-    while True:
-        start = len(text) - len(text[consumed:].lstrip())
+    while len(values) <= MAX_VALUES:
+        start = _end_of(_SPACES, text, consumed)
         if start == len(text):
             return JsonStart(values, "", "")
         try:
@@ -49,8 +52,22 @@ def read_json_start(text: str, problem_of: Callable[[Any], str]) -> JsonStart:
             break
         values.append(value)
         consumed = end
-    spaces = _SPACES_OF_A_LINE.match(text, consumed)
-    return JsonStart(values, text[spaces.end() if spaces else consumed :], problem)
+    else:
+        problem = f"more than {MAX_VALUES} documents"
+    return JsonStart(values, text[_end_of(_SPACES_OF_A_LINE, text, consumed) :], problem)
+
+
+def _finite(written: str) -> float:
+    """A number that Go has, too: neither NaN nor too large."""
+    number = float(written)
+    if not isfinite(number):
+        raise ValueError(written)
+    return number
+
+
+def _end_of(pattern: re.Pattern[str], text: str, start: int) -> int:
+    found = pattern.match(text, start)
+    return found.end() if found else start
 
 
 def _syntax_problem(text: str, start: int, *, is_ambiguous: bool) -> str:
