@@ -61,7 +61,8 @@ def crossply_commands(line: str) -> Iterator[list[str]]:
         return
     command: list[str] = []
     comment = False
-    for token, following in zip([*tokens, ";"], [*tokens[1:], ";", ""], strict=True):
+    tokens.append(";")
+    for token, following in zip(tokens, [*tokens[1:], ""], strict=True):
         if token.isdigit() and _REDIRECTION.match(following):
             continue  # the descriptor that is redirected
         if _OPERATORS.fullmatch(token) or token == "#":
