@@ -56,12 +56,12 @@ def docker_registry(directory: Path, http: str = "", rest: str = "") -> Iterator
         yield f"127.0.0.1:{port}"
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
 
 
 def wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
     """Wait until a process listens."""
-    for _ in range(300):
+    for _ in range(2400):
         assert process.poll() is None, "it did not start"
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
