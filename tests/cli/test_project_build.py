@@ -71,7 +71,7 @@ def serving(words: list[str], site: str) -> Iterator[str]:
         yield address
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
 
 
 def in_order(images: dict[str, Image], repository: str) -> list[Image]:

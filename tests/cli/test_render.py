@@ -313,7 +313,7 @@ def test_a_reader_that_leaves_early_is_no_trouble(bench) -> None:
     templates = [template(f"cm-{number:04}") for number in range(2000)]
     bench.write("composition.yaml", composition(step(input=resources(*templates))))
     command = f"'{CROSSPLY}' render {' '.join(FILES)} | head -1"
-    done = subprocess.run(["sh", "-c", command], cwd=bench.folder, capture_output=True, timeout=30)
+    done = subprocess.run(["sh", "-c", command], cwd=bench.folder, capture_output=True, timeout=120)
     assert (done.stdout, done.stderr) == (b"---\n", b"")
 
 

@@ -225,7 +225,7 @@ def test_a_render_that_is_told_to_end_takes_its_functions_along(bench, told, cod
     process = subprocess.Popen([CROSSPLY, "render", *FILES], cwd=bench.folder, stderr=subprocess.PIPE)
     eventually((bench.folder / "called").exists)
     process.send_signal(told)
-    _, said = process.communicate(timeout=15)
+    _, said = process.communicate(timeout=120)
     assert (process.returncode, said) == (code, b"")
     assert not left_over(bench.folder)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from crossply.cli.parser import Parsed, parse
+from crossply.cli.parser import GLOBAL_FLAGS, Parsed, parse
 from crossply.cli.spec import Flag, UsageError
 from crossply.cli.tree import COMMANDS, load
 
@@ -135,10 +136,9 @@ def _mended(told: str, words: list[str], scratch: Path) -> bool:
     return False
 
 
+@functools.cache
 def flags_of(path: str) -> dict[str, Flag]:
     """The flags of a command by every spelling."""
-    from crossply.cli.parser import GLOBAL_FLAGS
-
     spellings: dict[str, Flag] = {}
     for flag in (*GLOBAL_FLAGS, *FLAGS[path]):
         for name in (flag.name, *flag.aliases):

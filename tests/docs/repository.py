@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,17 +65,12 @@ def strings() -> tuple[tuple[str, int, str], ...]:
         if "proto" in path.parts:
             continue
         tree = ast.parse(path.read_text())
-        documented = {id(node) for node in _docstrings(tree)}
-        parts: set[int] = set()
+        skipped = {id(node) for node in _docstrings(tree)}
         for node in ast.walk(tree):
             if isinstance(node, ast.JoinedStr):
-                parts |= {id(value) for value in node.values}
+                skipped |= {id(value) for value in node.values}
                 found.append((str(path.relative_to(ROOT)), node.lineno, _joined(node)))
-            elif (
-                isinstance(node, ast.Constant)
-                and isinstance(node.value, str)
-                and id(node) not in parts | documented
-            ):
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
                 found.append((str(path.relative_to(ROOT)), node.lineno, node.value))
     return tuple(found)
 
@@ -98,3 +94,9 @@ def text_of(*patterns: str) -> str:
     return "\n".join(
         path.read_text() for pattern in patterns for path in sorted(ROOT.glob(pattern)) if path.is_file()
     )
+
+
+@functools.cache
+def found_in(pattern: str, *patterns: str) -> frozenset[str]:
+    """Everything that a regular expression finds in the text of files."""
+    return frozenset(re.findall(pattern, text_of(*patterns), re.M))

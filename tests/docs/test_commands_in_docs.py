@@ -53,6 +53,22 @@ def test_every_command_in_a_sentence_is_accepted(page: Page, scratch: Path) -> N
     assert not problems, "\n".join(problems)
 
 
+def test_rendering_is_given_the_resource_first_and_the_composition_second() -> None:
+    """Both are files, so the parser takes them in any order; only the names tell."""
+    problems, seen = [], 0
+    for page in pages():
+        for block in page.blocks:
+            for offset, line in shell_lines(block.language, block.text):
+                for words in crossply_commands(line):
+                    files = [word for word in words if word.endswith(".yaml") and "=" not in word]
+                    if words[:1] == ["render"] or words[:2] == ["composition", "render"]:
+                        seen += 1
+                        if "composition" in files[0].rpartition("/")[2] or "composition" not in files[1]:
+                            problems.append(f"{page.name}:{block.line + offset}: {line}")
+    assert seen > 10, "pages show how to render"
+    assert not problems, "\n".join(problems)
+
+
 @pytest.mark.parametrize(
     "page", [page for page in pages() if page.name not in GENERATED], ids=lambda page: page.name
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
@@ -35,13 +36,14 @@ def test_every_command_that_a_message_names_exists() -> None:
     """The words after `crossply` are a command, and the flags behind them are flags of that command."""
     problems = []
     for file, line, text in strings():
-        for mention in re.finditer(r"(?<![\w/.-])crossply ((?:[a-z][a-z-]*\s?)+)([^\n`]*)", text):
-            path = _command(mention[1].split())
+        for mention in re.finditer(r"(?<![\w/.-])crossply ([a-z][^\n`]*)", text):
+            words = list(itertools.takewhile(re.compile(r"[a-z][a-z-]*").fullmatch, mention[1].split()))
+            path = _command(words)
             if path is None:
-                if mention[1].split()[0] in TOP_LEVEL:
-                    problems.append(f"{file}:{line}: crossply {mention[1]}")
+                if words and words[0] in TOP_LEVEL:
+                    problems.append(f"{file}:{line}: crossply {' '.join(words)}")
                 continue
-            flags = re.findall(r"(?<![\w-])--[a-z][a-z-]+", re.split(r"[,;]|kubectl", mention[2])[0])
+            flags = re.findall(r"(?<![\w-])--[a-z][a-z-]+", re.split(r"[,;]|kubectl", mention[1])[0])
             unknown = [flag for flag in flags if path in FLAGS and flag not in flags_of(path)]
             problems += [f"{file}:{line}: crossply {path} {flag}" for flag in unknown]
     assert not problems, "\n".join(problems)
@@ -66,7 +68,7 @@ def test_every_flag_that_a_message_names_exists() -> None:
 
 @pytest.mark.parametrize(
     "file",
-    sorted(path for path in ROOT.glob("deploy/chart/**/*") if path.is_file()),
+    sorted(path for path in ROOT.glob("deploy/[cm]*/**/*") if path.is_file()),
     ids=lambda file: str(file.relative_to(ROOT)),
 )
 def test_every_flag_in_what_installs_the_controllers_is_a_flag_of_theirs(file: Path) -> None:

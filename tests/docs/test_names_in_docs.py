@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import re
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterator
 import pytest
 import yaml
 from pages import ROOT, Page, pages
-from repository import modules, paths, text_of
+from repository import found_in, modules, paths, text_of
 
 from crossply.record.metrics import ALL as METRICS
 from crossply.record.process import process_families
@@ -67,6 +68,7 @@ def test_every_module_that_is_named_exists(page: Page) -> None:
     check(page, everywhere(page, r"(?<![\w.])crossply\.[a-z_]+(?:\.\w+)*\b(?!/)"), _is_importable)
 
 
+@functools.cache
 def _is_importable(name: str) -> bool:
     if name.split(".")[1] in FILES_AND_ADDRESSES:
         return True
@@ -134,6 +136,7 @@ def test_every_annotation_label_and_version_of_our_groups_is_known_to_the_progra
     check(page, everywhere(page, pattern), _is_known_name)
 
 
+@functools.cache
 def _is_known_name(name: str) -> bool:
     group, _, word = name.partition("/")
     if group.startswith("xpkg."):
@@ -154,13 +157,13 @@ def _is_known_name(name: str) -> bool:
 
 @PAGES
 def test_every_environment_variable_of_ours_is_read_somewhere(page: Page) -> None:
-    known = set(re.findall(r"\b(?:CROSSPLY|CROSSPLANE)_\w+", text_of(*CODE)))
+    known = found_in(r"\b(?:CROSSPLY|CROSSPLANE)_\w+", *CODE)
     check(page, everywhere(page, r"\b(?:CROSSPLY|CROSSPLANE)_[A-Z_]*[A-Z]\b"), known.__contains__)
 
 
 @PAGES
 def test_every_port_that_is_named_is_one_that_the_program_uses(page: Page) -> None:
-    used = set(re.findall(r"(?<![\w.])\d{2,5}(?![\w.])", text_of("src/**/*.py", "deploy/**/*.yaml")))
+    used = found_in(r"(?<![\w.])\d{2,5}(?![\w.])", "src/**/*.py", "deploy/**/*.yaml")
     mentioned = everywhere(
         page, r"(?<=localhost:)\d+|(?<=127\.0\.0\.1:)\d+|(?<=0\.0\.0\.0:)\d+|(?<=\bport )\d+"
     )
@@ -188,13 +191,13 @@ def test_every_example_in_yaml_can_be_read(page: Page) -> None:
 
 @PAGES
 def test_every_error_code_that_is_named_exists(page: Page) -> None:
-    codes = set(re.findall(r"CP-\d{3}", text_of("src/**/*.py")))
+    codes = found_in(r"CP-\d{3}", "src/**/*.py")
     check(page, everywhere(page, r"\bCP-\d+\b"), codes.__contains__)
 
 
 @PAGES
 def test_every_target_of_make_that_is_named_exists(page: Page) -> None:
-    targets = set(re.findall(r"^([a-z0-9-]+):", text_of("Makefile"), re.M))
+    targets = found_in(r"^([a-z0-9-]+):", "Makefile")
     named = [(span.line, span.text.split()[1]) for span in page.spans if re.match(r"make [a-z]", span.text)]
     for block in page.blocks:
         calls = (
@@ -225,6 +228,6 @@ def _has(values: object, keys: list[str]) -> bool:
     "page", [page for page in pages() if page.name.startswith(ON_THE_PROJECT)], ids=lambda page: page.name
 )
 def test_every_test_that_is_named_exists(page: Page) -> None:
-    tests = set(re.findall(r"\bdef (test_\w+)", text_of("tests/**/*.py")))
+    tests = found_in(r"\bdef (test_\w+)", "tests/**/*.py")
     tests |= {path.rpartition("/")[2].removesuffix(".py") for path in paths() if "/test_" in path}
     check(page, in_code(page, r"\btest_\w+"), tests.__contains__)

@@ -83,7 +83,7 @@ def dying(port, name):
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGKILL)
-        process.wait(10)
+        process.wait(60)
 
 
 def until_it_listens(process, port):
@@ -108,7 +108,7 @@ def test_fn_crash_nothing_is_applied_from_a_pipeline_whose_function_died(play):
             await things.apply("mine", {"size": "1"})
             xr = await things.until("mine", FAILED)
             assert 'cannot run Composition pipeline step "tell"' in message_of(xr)
-            process.wait(10)
+            process.wait(60)
         assert await things.composed(xr) == {}
         with dying(port, "new"):
             xr = await things.until("mine", SYNCED)

@@ -63,7 +63,7 @@ def started(command, address, environment=None):
         yield process
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
         process.stderr.close()
 
 

@@ -42,7 +42,7 @@ def engine(tmp_path_factory):
         os.environ.pop("DOCKER_HOST") if before is None else os.environ.update(DOCKER_HOST=before)
         if process is not None:
             process.terminate()
-            process.wait(10)
+            process.wait(60)
 
 
 def check_that_containers_run(engine):

@@ -122,7 +122,7 @@ ASKED = {
 
 def call_with_the_sdk(python, *arguments):
     command = [python, f"{HERE}/sdk/caller.py", *arguments]
-    done = subprocess.run(command, input=json.dumps(ASKED), capture_output=True, text=True, timeout=30)
+    done = subprocess.run(command, input=json.dumps(ASKED), capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

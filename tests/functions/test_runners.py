@@ -161,7 +161,7 @@ def test_a_function_that_comes_up_late_is_waited_for():
         assert call(address, timeout=30).tag == REQUEST.tag
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
 
 
 def test_a_page_that_is_no_grpc_server_is_an_error():

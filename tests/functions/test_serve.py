@@ -47,7 +47,7 @@ def behave(request):
 
 @pytest.fixture(scope="module")
 def server():
-    server = FunctionServer("test", behave, ServerSettings("127.0.0.1:0", call_limit=0.4))
+    server = FunctionServer("test", behave, ServerSettings("127.0.0.1:0", call_limit=2.0))
     yield server
     server.stop()
 
@@ -66,7 +66,7 @@ def asking(do):
 
 @pytest.mark.parametrize("method", [V1, V1BETA1])
 def test_both_versions_of_the_protocol_are_served(channel, method):
-    reply = channel.unary_unary(method)(encode_request(REQUEST), timeout=5)
+    reply = channel.unary_unary(method)(encode_request(REQUEST), timeout=60)
     assert decode_response(reply).tag == REQUEST.tag
 
 
@@ -76,8 +76,8 @@ def test_both_versions_of_the_protocol_are_served(channel, method):
         (asking("raise"), STATUS.INTERNAL, "function test: ZeroDivisionError: division by zero"),
         (asking("explain"), STATUS.INTERNAL, "function test: the input makes no sense"),
         (asking("recurse"), STATUS.INTERNAL, "function test: RecursionError: maximum recursion depth"),
-        (asking("hang"), STATUS.DEADLINE_EXCEEDED, "function test: still running after 0 s"),
-        (asking("hang stubbornly"), STATUS.DEADLINE_EXCEEDED, "function test: still running after 0 s"),
+        (asking("hang"), STATUS.DEADLINE_EXCEEDED, "function test: still running after 2 s"),
+        (asking("hang stubbornly"), STATUS.DEADLINE_EXCEEDED, "function test: still running after 2 s"),
         (
             asking("answer with nonsense"),
             STATUS.INTERNAL,
@@ -94,20 +94,20 @@ def test_a_bad_call_is_refused_and_the_next_one_answered(channel, data, code, sa
         run(data, timeout=20)
     assert refused.value.code() is code
     assert said in refused.value.details()
-    assert decode_response(run(encode_request(REQUEST), timeout=5)).tag == REQUEST.tag
+    assert decode_response(run(encode_request(REQUEST), timeout=60)).tag == REQUEST.tag
 
 
 def test_a_call_that_hangs_does_not_hold_up_the_others(channel):
     run = channel.unary_unary(V1)
-    hanging = [run.future(asking("hang"), timeout=20) for _ in range(2)]
-    assert decode_response(run(encode_request(REQUEST), timeout=5)).tag == REQUEST.tag
+    hanging = [run.future(asking("hang"), timeout=90) for _ in range(2)]
+    assert decode_response(run(encode_request(REQUEST), timeout=60)).tag == REQUEST.tag
     assert all(call.exception().code() is STATUS.DEADLINE_EXCEEDED for call in hanging)
 
 
 def test_the_callers_own_deadline_ends_the_work(server, channel):
     with pytest.raises(grpc.RpcError):
         channel.unary_unary(V1)(asking("hang"), timeout=0.05)
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while server._limit.running() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert server._limit.running() == 0
@@ -115,7 +115,7 @@ def test_the_callers_own_deadline_ends_the_work(server, channel):
 
 def test_an_unknown_method_is_unimplemented(channel):
     with pytest.raises(grpc.RpcError) as refused:
-        channel.unary_unary("/apiextensions.fn.proto.v9.FunctionRunnerService/RunFunction")(b"", timeout=5)
+        channel.unary_unary("/apiextensions.fn.proto.v9.FunctionRunnerService/RunFunction")(b"", timeout=60)
     assert refused.value.code() is STATUS.UNIMPLEMENTED
 
 
@@ -175,7 +175,7 @@ def test_a_call_that_hangs_does_not_keep_the_server_from_stopping(monkeypatch):
 
 def serve(*arguments, environment=None):
     command = [CROSSPLY, "function", "serve", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=20, env=environment)
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
 
 
 @pytest.mark.parametrize(
@@ -222,9 +222,11 @@ def test_the_command_serves_on_a_unix_socket_until_it_is_told_to_stop(tmp_path, 
         "--debug",
     ]
     with started(command, path) as process, grpc.insecure_channel(f"unix:{path}") as channel:
-        assert decode_response(channel.unary_unary(V1)(encode_request(REQUEST), timeout=5)).tag == REQUEST.tag
+        assert (
+            decode_response(channel.unary_unary(V1)(encode_request(REQUEST), timeout=60)).tag == REQUEST.tag
+        )
         process.send_signal(signal.SIGTERM)
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
         assert b"bytes in" in process.stderr.read()
 
 
@@ -237,4 +239,4 @@ def test_a_larger_request_is_taken_when_the_command_allows_it():
     unlimited = [("grpc.max_receive_message_length", -1)]
     command += ["--max-recv-message-size", "8"]
     with started(command, address), grpc.insecure_channel(address, unlimited) as channel:
-        assert len(channel.unary_unary(V1)(large, timeout=10)) > 5 << 20
+        assert len(channel.unary_unary(V1)(large, timeout=60)) > 5 << 20

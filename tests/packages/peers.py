@@ -58,12 +58,12 @@ def docker_registry(
         yield f"{host}:{port}"
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
 
 
 def wait_for(port: int, process: subprocess.Popen[bytes], host: str = "127.0.0.1") -> None:
     """Wait until a process listens."""
-    for _ in range(300):
+    for _ in range(2400):
         assert process.poll() is None, "it did not start"
         with contextlib.suppress(OSError), socket.create_connection((host, port), 1):
             return

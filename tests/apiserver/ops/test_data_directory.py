@@ -16,7 +16,7 @@ from .running import CROSSPLY, Program, config_map
 def _start(directory: pathlib.Path, *flags: str) -> subprocess.CompletedProcess[str]:
     """Start a server that is expected to refuse."""
     command = [CROSSPLY, "apiserver", "--data", str(directory), "--listen", "127.0.0.1:0", *flags]
-    return subprocess.run(command, capture_output=True, text=True, timeout=30)
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
 @pytest.fixture
@@ -84,14 +84,14 @@ def test_a_directory_that_cannot_be_made_is_told(tmp_path: pathlib.Path) -> None
 def test_an_address_in_use_is_told(tmp_path: pathlib.Path, server: Program) -> None:
     host, port = server.address
     command = [CROSSPLY, "apiserver", "--data", str(tmp_path / "data"), "--listen", f"{host}:{port}"]
-    refused = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    refused = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert refused.returncode == 1
     assert f"cannot listen on {host}:{port}: Address already in use" in refused.stderr
 
 
 def test_listening_everywhere_has_to_be_said_and_is_warned_of(tmp_path: pathlib.Path) -> None:
     command = [CROSSPLY, "apiserver", "--data", str(tmp_path / "data"), "--listen", ":0"]
-    refused = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    refused = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert refused.returncode == 80
     assert "name the address" in refused.stderr
     with Program(tmp_path / "data", listen="0.0.0.0:0") as server:

@@ -172,7 +172,7 @@ FILL_THE_DISK = """
 
 def test_a_limit_of_the_system_on_file_sizes_is_survived(directory: str) -> None:
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[1] == resource.RLIM_INFINITY
-    subprocess.run([sys.executable, "-c", textwrap.dedent(FILL_THE_DISK), directory], check=True, timeout=30)
+    subprocess.run([sys.executable, "-c", textwrap.dedent(FILL_THE_DISK), directory], check=True, timeout=120)
 
 
 @pytest.fixture
