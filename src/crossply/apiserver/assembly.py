@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import secrets
 import ssl
@@ -121,6 +122,8 @@ class RunningServer:
         port = await self._listen(server)
         await self._tell_service(world, port)
         write_kubeconfig(self.kubeconfig, self.url, self.certificates, self.token)
+        # What is there now stays: a garbage collection, which stops everybody, need not look at it each time.
+        gc.freeze()
 
     async def _listen(self, server: ApiServer) -> int:
         settings = self._settings
@@ -168,6 +171,7 @@ class RunningServer:
         for resource in builtin.resources():
             registry.put(resource)
         world = World(store, registry)
+        self._stack.callback(world.background.close)
         world.pages["/api"] = world.pages["/apis"] = Discovery(registry).page
         world.pages["/openapi/v2"] = world.pages["/openapi/v3"] = OpenApi(registry).page
         converter = WebhookConverter(service_lookup(store))

@@ -22,6 +22,11 @@ class Call:
     version: Version
     warnings: list[str] = field(default_factory=list)
     """Said to the client in Warning headers."""
+    weight: int = field(init=False)
+    """How many bytes the work of this request is about, as far as they are known."""
+
+    def __post_init__(self) -> None:
+        self.weight = len(self.body)
 
     def flag(self, name: str) -> bool:
         """A boolean of the query; as in Kubernetes everything but false and 0 is true."""

@@ -11,6 +11,7 @@ import secrets
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from crossply.apiserver.builtin import blank
 from crossply.apiserver.calls import Call
@@ -92,7 +93,7 @@ async def create_or_update(
     while True:
         try:
             if world.store.latest(storage_key(call, call.name)) is None:
-                obj = make()
+                obj = await world.background.run(call.weight, make)
                 _expected_version(obj)
                 return await _create(world, call, obj, recorded, authorize=world.authorize), True
             return await _update(world, call, call.name, change, recorded), False
@@ -104,16 +105,15 @@ async def _create(
     world: World, call: Call, obj: Object, recorded: bool, authorize: Authorize | None = None
 ) -> Object:
     """Store a new object; raises Exists when there is one of that name."""
-    given = _addressed(call, obj)
+    run, given = world.background.run, _addressed(call, obj)
     if not recorded:
-        scope = scope_of(world, call)
-        given = record_update(_nothing(call), given, scope, call.field_manager, world.timestamp())
+        given = await run(call.weight, partial(_recorded, world, call, _nothing(call), given))
     prepared = _prepare_new(world, call, await world.admission.mutate(call, "CREATE", given, None))
     strategy = world.strategy(call.resource, call.version)
     generated = prepared["metadata"].get("generateName") and not prepared["metadata"].get("name")
     for attempts_left in reversed(range(_NAME_TRIES if generated else 1)):
         candidate = _named(prepared)
-        _check_new(call, strategy, candidate)
+        await run(call.weight, partial(_check_new, call, strategy, candidate))
         _warn(call, candidate["metadata"], {})
         for guard in world.guards:
             guard(call, candidate, None)
@@ -260,7 +260,7 @@ async def update(world: World, call: Call, name: str, change: Change, *, recorde
 async def _update(world: World, call: Call, name: str, change: Change, recorded: bool) -> Object:
     """Change the latest state of an object; raises Changed when another writer was faster."""
     entry, old = await load(world, call, name)
-    new = change(old)
+    new = await world.background.run(call.weight + len(entry.data), partial(change, old))
     expected = _expected_version(new)
     if not expected:
         _require_unconditional(world, call)
@@ -289,15 +289,14 @@ def _require_unconditional(world: World, call: Call) -> None:
 async def _store_change(
     world: World, call: Call, entry: Entry, old: Object, new: Object, recorded: bool
 ) -> Object:
-    strategy = world.strategy(call.resource, call.version)
+    run, weight = world.background.run, call.weight + len(entry.data)
     new = _with_identity(old, new)
     if not recorded:
-        new = record_update(old, new, scope_of(world, call), call.field_manager, world.timestamp())
+        new = await run(weight, partial(_recorded, world, call, old, new))
     new = await world.admission.mutate(call, "UPDATE", new, old)
-    new = with_old_times(_prepare_changed(call, strategy, old, new), old)
-    if new == old:
+    new = await run(weight, partial(_checked_change, world, call, old, new))
+    if new is old:
         return old
-    _check_changed(call, strategy, old, new)
     _warn(call, new["metadata"], old["metadata"])
     for guard in world.guards:
         guard(call, new, old)
@@ -309,6 +308,21 @@ async def _store_change(
     stored = await to_storage(world, call.resource, new)
     written = await world.store.write(entry.key, entry.revision, encoder(stored))
     return await _settled(world, call, with_revision(new, written.revision))
+
+
+def _recorded(world: World, call: Call, old: Object | None, new: Object) -> Object:
+    """The object with its managedFields as they are after this request."""
+    return record_update(old, new, scope_of(world, call), call.field_manager, world.timestamp())
+
+
+def _checked_change(world: World, call: Call, old: Object, new: Object) -> Object:
+    """The changed object as it will be stored, or the old one where nothing is changed."""
+    strategy = world.strategy(call.resource, call.version)
+    new = with_old_times(_prepare_changed(call, strategy, old, new), old)
+    if new == old:
+        return old
+    _check_changed(call, strategy, old, new)
+    return new
 
 
 def _with_identity(old: Object, new: Object) -> Object:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
+from crossply.apiserver.background import Background
 from crossply.apiserver.builtin import strategy_for
 from crossply.apiserver.calls import Call
 from crossply.apiserver.definition_strategy import DEFINITIONS, DefinitionStrategy
@@ -78,6 +79,7 @@ class World:
     """Kinds whose deletion is special, by resource key."""
     guards: list[Guard] = field(default_factory=list)
     """Further checks of every write; each raises a StatusError to refuse it."""
+    background: Background = field(default_factory=Background)
     authorize: Authorize | None = None
     """Decides about requests within a request; None allows everything."""
     after_write: dict[str, Settle] = field(default_factory=dict)

@@ -16,5 +16,5 @@ async def create(world: World, call: Call) -> Reply:
     """Store a new object and answer with it."""
     form = negotiate_for(call)
     check_write_options(call)
-    obj = shape(call, read_body(call))
+    obj = await world.background.run(call.weight, lambda: shape(call, read_body(call)))
     return reply_object(call, 201, await create_object(world, call, obj), form)

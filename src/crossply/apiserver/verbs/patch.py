@@ -15,7 +15,7 @@ from crossply.apiserver.negotiation import negotiate_for
 from crossply.apiserver.objects import check_depth, media_type
 from crossply.apiserver.options import check_write_options, field_validation
 from crossply.apiserver.owners import as_status
-from crossply.apiserver.patches.json_patch import MAX_OPERATIONS, JsonPatchError, json_patch
+from crossply.apiserver.patches.json_patch import MAX_COPIED_BYTES, MAX_OPERATIONS, JsonPatchError, json_patch
 from crossply.apiserver.patches.merge_patch import merge_patch
 from crossply.apiserver.repeated_fields import is_free_of_repeats, repeated_in_yaml, yaml_lines
 from crossply.apiserver.replies import Reply, reply_object
@@ -57,7 +57,8 @@ async def patch(world: World, call: Call) -> Reply:
     if kind == APPLY_YAML:
         status, obj = await _apply(world, call)
         return reply_object(call, status, obj, form)
-    changed = await update_object(world, call, call.name, _change(call, kind))
+    change = await world.background.run(call.weight, lambda: _change(call, kind))
+    changed = await update_object(world, call, call.name, change)
     return reply_object(call, 200, changed, form)
 
 
@@ -142,6 +143,9 @@ def _json_patch(call: Call) -> Callable[[Object], Any]:
             f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(operations)}"
         )
 
+    if any(operation and operation.get("op") == "copy" for operation in operations):
+        call.weight += MAX_COPIED_BYTES
+
     def make(old: Object) -> Any:
         try:
             return json_patch(old, operations)
@@ -218,7 +222,7 @@ def _parsed(call: Call, place: str = "error decoding patch: ") -> Any:
 
 async def _apply(world: World, call: Call) -> tuple[int, Object]:
     """Server-side apply: 200 on what exists, 201 on what does not."""
-    wanted = _applied_configuration(call)
+    wanted = await world.background.run(call.weight, lambda: _applied_configuration(call))
     force = call.flag("force")
 
     def make() -> Object:

@@ -20,7 +20,7 @@ async def update(world: World, call: Call) -> Reply:
     """Replace an object."""
     form = negotiate_for(call)
     check_write_options(call)
-    obj = shape(call, read_body(call))
+    obj = await world.background.run(call.weight, lambda: shape(call, read_body(call)))
     check_address(call, obj)
     strategy = world.strategy(call.resource, call.version)
 

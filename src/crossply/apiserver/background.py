@@ -1,0 +1,54 @@
+"""Work on large objects, done in a thread so that it does not hold up the requests of others.
+
+Everything else runs in the event loop, because a thread costs a small request more than its work. There is
+one thread only: threads of Python take turns, so with more of them the event loop would get fewer turns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+HEAVY_BYTES = 64 << 10
+"""From how many bytes of JSON or YAML on work is done in the thread. Less takes some milliseconds at most."""
+
+_TURN_SECONDS = 0.001
+_T = TypeVar("_T")
+
+
+class Background:
+    """The thread, started when it is first needed."""
+
+    __slots__ = ("_executor", "pieces")
+
+    def __init__(self) -> None:
+        self._executor: ThreadPoolExecutor | None = None
+        self.pieces = 0
+        """How many pieces of work were handed to the thread."""
+
+    async def run(self, weight: int, work: Callable[[], _T]) -> _T:
+        """Do work on so many bytes. It must not touch what the event loop changes."""
+        if weight < HEAVY_BYTES:
+            return work()
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(1, "crossply-background")
+        self.pieces += 1
+        return await asyncio.get_running_loop().run_in_executor(self._executor, _giving_way, work)
+
+    def close(self) -> None:
+        """Drop the work that has not begun."""
+        if self._executor is not None:
+            self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+def _giving_way(work: Callable[[], _T]) -> _T:
+    """Do work that lets the event loop have its turn often."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(_TURN_SECONDS)
+    try:
+        return work()
+    finally:
+        sys.setswitchinterval(interval)

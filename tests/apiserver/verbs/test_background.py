@@ -1,0 +1,106 @@
+"""Work on large objects leaves the event loop to others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any
+
+import orjson
+import pytest
+
+from crossply.apiserver.background import HEAVY_BYTES, Background
+from crossply.apiserver.verbs.create import create
+from crossply.apiserver.verbs.patch import APPLY_YAML, JSON_PATCH, patch
+from crossply.apiserver.verbs.update import update
+from tests.apiserver.controllers.worlds import Bench, bench
+
+MANY_TURNS = 100
+
+
+def widget(members: int, **metadata: str) -> dict[str, Any]:
+    metadata = {"name": "one", "namespace": "n", **metadata}
+    spec = {f"member{n}": {"value": n} for n in range(members)}
+    return {"apiVersion": "example.org/v1", "kind": "Widget", "metadata": metadata, "spec": spec}
+
+
+def yaml(members: int) -> bytes:
+    head = "apiVersion: example.org/v1\nkind: Widget\nmetadata:\n  name: one\nspec:\n"
+    return (head + "".join(f"  member{n}:\n    value: {n}\n" for n in range(members))).encode()
+
+
+async def turns_beside(work: Awaitable[Any]) -> int:
+    """How often the event loop can do something else while a request is served."""
+    task = asyncio.ensure_future(work)
+    turns = 0
+    while not task.done():
+        turns += 1
+        await asyncio.sleep(0)
+    await task
+    return turns
+
+
+def call(client: Bench, verb: str, body: Any, content: str = "application/json") -> Any:
+    data = body if isinstance(body, bytes) else orjson.dumps(body)
+    return client.call("widgets", "n", "one", verb, body=data, headers={"Content-Type": content})
+
+
+@pytest.mark.parametrize("members", [5_000])
+async def test_the_event_loop_takes_turns_while_a_large_object_is_written(members: int) -> None:
+    async with bench() as client:
+        world = client.world
+        large = widget(members)
+        assert await turns_beside(create(world, call(client, "create", large))) > MANY_TURNS
+        version = client.get("widgets", "n", "one")["metadata"]["resourceVersion"]  # type: ignore[index]
+        changed = widget(members + 1, resourceVersion=version)
+        assert await turns_beside(update(world, call(client, "update", changed))) > MANY_TURNS
+        applied = call(client, "patch", yaml(members), APPLY_YAML)
+        assert await turns_beside(patch(world, applied)) > MANY_TURNS
+
+
+async def test_a_small_patch_of_a_large_object_is_large_work() -> None:
+    async with bench() as client:
+        await create(client.world, call(client, "create", widget(5_000)))
+        operations = [{"op": "add", "path": "/spec/new", "value": 1}]
+        assert (
+            await turns_beside(patch(client.world, call(client, "patch", operations, JSON_PATCH)))
+            > MANY_TURNS
+        )
+
+
+async def test_small_work_needs_no_thread() -> None:
+    async with bench() as client:
+        await create(client.world, call(client, "create", widget(10)))
+        await patch(client.world, call(client, "patch", yaml(11), APPLY_YAML))
+        assert client.world.background.pieces == 0
+
+
+async def test_a_patch_that_copies_is_large_work_however_short() -> None:
+    async with bench() as client:
+        await create(client.world, call(client, "create", widget(10)))
+        copies = [{"op": "copy", "from": "/spec", "path": f"/spec/copy{n}"} for n in range(3)]
+        await patch(client.world, call(client, "patch", copies, JSON_PATCH))
+        assert client.world.background.pieces > 0
+
+
+async def test_work_that_nobody_waits_for_is_dropped() -> None:
+    background = Background()
+    begun, proceed = asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    done: list[int] = []
+
+    def first() -> None:
+        loop.call_soon_threadsafe(begun.set)
+        asyncio.run_coroutine_threadsafe(proceed.wait(), loop).result(20)
+
+    running = asyncio.create_task(background.run(HEAVY_BYTES, first))
+    await begun.wait()
+    queued = asyncio.create_task(background.run(HEAVY_BYTES, lambda: done.append(1)))
+    await asyncio.sleep(0)
+    queued.cancel()
+    await asyncio.gather(queued, return_exceptions=True)
+    proceed.set()
+    await running
+    await background.run(HEAVY_BYTES, lambda: done.append(2))
+    background.close()
+    assert done == [2]
