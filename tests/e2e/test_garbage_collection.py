@@ -107,6 +107,10 @@ def test_another_kind_under_the_same_name_replaces_the_old_object(play):
         await things.compose(resources(entry("one", base={"apiVersion": f"{s.group}/v1", "kind": "Bucket"})))
         await s.until_gone(CONFIG_MAP, old)
         xr = await things.until("mine", SYNCED, lambda xr: things.references(xr)[0]["kind"] == "Bucket")
-        assert set(await things.composed(xr, buckets)) == {"one"}
+
+        async def composed():  # references are saved before anything is created
+            return set(await things.composed(xr, buckets)) == {"one"}
+
+        await s.eventually(composed)
 
     play(scenario)
