@@ -33,7 +33,8 @@ pytestmark = [
 
 DESIRED = State(None, {"a": Resource({"kind": "A"})})
 REQUEST = Request(State(Resource({"kind": "XR"})), DESIRED)
-SHORT = Lives(certificate=timedelta(seconds=3), skew=timedelta(0))
+SHORT = Lives(certificate=timedelta(seconds=12), skew=timedelta(0))
+"""Renewed after 8 seconds. The other 4 are for a new container to start in, on a busy machine, too."""
 
 
 @pytest.fixture(scope="module")
