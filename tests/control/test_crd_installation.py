@@ -53,8 +53,8 @@ def test_texts_columns_and_unknown_fields_stay(name):
 def test_the_fields_rules_and_versions_that_we_need_are_added():
     composition = completed(crossplanes(COMPOSITIONS), OURS[COMPOSITIONS])
     assert {"to", "resources"} <= set(spec_of(composition)["properties"])
-    assert [each["name"] for each in composition["spec"]["versions"]] == ["v1", "v1alpha1"]
-    assert [each["storage"] for each in composition["spec"]["versions"]] == [True, False]
+    assert [each["name"] for each in composition["spec"]["versions"]] == ["v1", "v1alpha1", "v2alpha1"]
+    assert [each["storage"] for each in composition["spec"]["versions"]] == [True, False, False]
     function = completed(crossplanes(FUNCTIONS), OURS[FUNCTIONS])
     assert spec_of(function)["properties"]["activeRevisionLimit"]["default"] == 1
     assert len(spec_of(function)["x-kubernetes-validations"]) == 1

@@ -58,6 +58,16 @@ class Observed(NamedTuple):
         lines = (self.directory / "control-plane.err").read_text().splitlines()
         return [json.loads(line) for line in lines if line.startswith("{")]
 
+    def logged(self, **fields: str) -> Object:
+        """The first line with these fields, once it is there: a failure is logged after it is in the status."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            for line in self.log():
+                if fields.items() <= line.items():
+                    return line
+            assert time.monotonic() < end, f"nothing is logged with {fields}"
+            time.sleep(0.05)
+
     def page(self) -> str:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics") as reply:
             return reply.read().decode()
@@ -161,9 +171,7 @@ def test_a_failure_is_logged_with_the_composite_resource_and_its_run(observed):
         await s.until(s.xrs, "broken", lambda xr: "not-installed" in str(xr.get("status")))
 
     observed.play(scenario, "failing")
-    line = next(
-        line for line in observed.log() if line.get("xr") == "XDb broken" and "CP-316" in line.values()
-    )
+    line = observed.logged(xr="XDb broken", code="CP-316")
     assert (line["level"], line["msg"]) == ("warning", "reconcile failed")
     assert line["controller"] == "composite/xdbs.failing.example.org"
     assert "not-installed" in line["error"]

@@ -10,10 +10,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crossply.functions.host_access import HostAccess
 
-_DIRECTORY, _COMMANDS = "allow-local-functions", "allow-local-commands"
 HOST_ACCESS_FLAGS = (
     Flag(
-        _DIRECTORY,
+        "allow-local-functions",
         "Run Functions from files below this directory, as crossply.dev/file and crossply.dev/templates name "
         "them. Whoever may create Functions can then run every Python file in it as you. Repeatable; by "
         "default no file is run.",
@@ -21,7 +20,7 @@ HOST_ACCESS_FLAGS = (
         placeholder="DIR",
     ),
     Flag(
-        _COMMANDS,
+        "allow-local-commands",
         "Run Functions by the command that crossply.dev/command names. Whoever may create Functions can then "
         "run every command as you. By default no command is run.",
     ),
@@ -36,9 +35,9 @@ def host_access(invocation: Invocation, *data: str) -> HostAccess:
     from crossply.containers.settings import store_directory
     from crossply.functions.host_access import HostAccess
 
-    directories = tuple(invocation[_DIRECTORY] or ())
+    directories = tuple(invocation["allow-local-functions"] or ())
     for directory in directories:
         if not os.path.isdir(directory):
-            raise UsageError(f"--{_DIRECTORY}: {directory} is not a directory")
+            raise UsageError(f"--allow-local-functions: {directory} is not a directory")
     excluded = tuple(map(os.path.abspath, (*data, store_directory(invocation.environ))))
-    return HostAccess(directories, bool(invocation[_COMMANDS]), excluded)
+    return HostAccess(directories, bool(invocation["allow-local-commands"]), excluded)

@@ -84,7 +84,7 @@ def _options(invocation: Invocation) -> Options:
     return Options(
         function_seconds=invocation["function-timeout"],
         rollout=invocation["enable-controlled-rollout"],
-        extra_resources=invocation[EXTRA_RESOURCES.name],
+        extra_resources=invocation["enable-composition-functions-extra-resources"],
         operations=invocation["enable-operations"],
         packages=local_package_settings(invocation, os.path.join(data, "packages")),
         images=os.path.join(data, "images"),

@@ -155,7 +155,7 @@ def options_of(invocation: Invocation) -> Options:
             cooldown=invocation["circuit-breaker-cooldown"],
         ),
         rollout=invocation["enable-controlled-rollout"],
-        extra_resources=invocation[EXTRA_RESOURCES.name],
+        extra_resources=invocation["enable-composition-functions-extra-resources"],
         operations=invocation["enable-operations"],
         keeper=invocation["keeper"] or "",
         packages=package_settings(invocation),
