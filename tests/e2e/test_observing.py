@@ -59,7 +59,7 @@ class Observed(NamedTuple):
         return [json.loads(line) for line in lines if line.startswith("{")]
 
     def logged(self, **fields: str) -> Object:
-        """The first line with these fields, once it is there: a failure is logged after it is in the status."""
+        """The first line with these fields, once it is there: a failure is in the status before the log."""
         end = time.monotonic() + PATIENCE
         while True:
             for line in self.log():
