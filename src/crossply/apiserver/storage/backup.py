@@ -16,7 +16,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable
 
-from crossply.apiserver.storage.database import create_database, open_database
+from crossply.apiserver.storage.database import create_database, read_database
 from crossply.apiserver.storage.directory import DATABASE, prepare
 from crossply.apiserver.storage.entries import Entry
 from crossply.apiserver.storage.errors import StorageFailed, WouldOverwrite
@@ -45,11 +45,16 @@ def restore(backup: str, directory: str, clock: Callable[[], float] = time.time)
         raise StorageFailed(f"{backup} is not a backup: it is a database in use, or a bare copy of one")
     prepare(directory)
     state = _read(backup, directory)
-    revision = max(int(clock() * 1_000_000), state.revision + _LEAST_JUMP)
+    revision = revision_above(state.revision, clock)
     create_database(
         os.path.join(directory, DATABASE), new_lineage(), revision, by_revision(state.entries.values())
     )
     return revision
+
+
+def revision_above(revision: int, clock: Callable[[], float]) -> int:
+    """Where a new lineage begins, so that no revision of the lineage before it is given again."""
+    return max(int(clock() * 1_000_000), revision + _LEAST_JUMP)
 
 
 def by_revision(entries: Iterable[Entry]) -> list[Entry]:
@@ -61,8 +66,6 @@ def _read(backup: str, directory: str) -> State:
     """Check and read a backup by a copy: a backup of an older version is brought up to date on the way."""
     try:
         with tempfile.TemporaryDirectory(prefix="restoring-", dir=directory) as private:
-            journal, state = open_database(shutil.copyfile(backup, os.path.join(private, DATABASE)))
-            journal.close()
+            return read_database(shutil.copyfile(backup, os.path.join(private, DATABASE)))
     except OSError as error:
         raise StorageFailed(f"the backup cannot be read: {error}") from error
-    return state

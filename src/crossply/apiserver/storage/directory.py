@@ -27,7 +27,18 @@ def has_database(path: str) -> bool:
         return True
     if os.path.exists(f"{database}-wal"):
         raise StorageDamaged(f"{database} is missing, but its write-ahead log is there")
+    if os.path.exists(f"{database}-mark"):
+        raise StorageDamaged(f"{database} is missing, but the mark of its newest write is there")
     return False
+
+
+def sync_directory(path: str) -> None:
+    """Make names in a directory durable."""
+    descriptor = os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 class DirectoryLock:
