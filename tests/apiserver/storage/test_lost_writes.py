@@ -15,7 +15,7 @@ import textwrap
 import apsw
 import pytest
 
-from crossply.apiserver.storage import Store, WritesLost, accept_loss, restore
+from crossply.apiserver.storage import StorageDamaged, Store, WritesLost, accept_loss, restore
 from tests.apiserver.storage.objects import WIDGETS, create, widget
 
 ROOT = pathlib.Path(__file__).parents[3]
@@ -189,6 +189,42 @@ async def test_a_mark_of_another_lineage_does_not_refuse_a_restored_store(
     await store.close()
     shutil.copy(f"{tmp_path}/restored/crossply.db-mark", f"{directory}/crossply.db-mark")
     assert list(await revisions(directory)) == ["kept"]
+
+
+KILLED_IN_RESTORE = """
+    import os, signal, sys
+    from crossply.apiserver.storage import restore
+    from tests.apiserver.storage.faults import FaultyFile, FaultySystem
+
+    class DyingFile(FaultyFile):
+        def xWrite(self, data, offset):
+            super().xWrite(data, offset)
+            if self.name.endswith(".partial"):
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    class DyingSystem(FaultySystem):
+        def xOpen(self, name, flags):
+            return DyingFile(self, name, flags)
+
+    system = DyingSystem()
+    restore(sys.argv[1], sys.argv[2])
+"""
+
+
+async def test_a_restore_that_was_killed_is_not_taken_for_an_empty_store(
+    directory: str, tmp_path: pathlib.Path
+) -> None:
+    store = await Store.open(directory)
+    await create(store, widget("kept"))
+    await store.backup(f"{tmp_path}/backup.db")
+    await store.close()
+    target = f"{tmp_path}/restored"
+    program = textwrap.dedent(KILLED_IN_RESTORE)
+    command = [sys.executable, "-c", program, f"{tmp_path}/backup.db", target]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    with pytest.raises(StorageDamaged, match="a restore into it was not finished"):
+        await Store.open(target)
 
 
 async def test_a_backup_that_was_killed_harms_neither_the_store_nor_the_next_backup(

@@ -9,6 +9,8 @@ import os
 from crossply.apiserver.storage.errors import StorageDamaged, StorageFailed, StorageInUse
 
 DATABASE = "crossply.db"
+RESTORING = "restoring-"
+"""How the names of directories begin in which a restore works."""
 _LOCK = "lock"
 
 
@@ -29,6 +31,11 @@ def has_database(path: str) -> bool:
         raise StorageDamaged(f"{database} is missing, but its write-ahead log is there")
     if os.path.exists(f"{database}-mark"):
         raise StorageDamaged(f"{database} is missing, but the mark of its newest write is there")
+    if any(name.startswith(RESTORING) for name in os.listdir(path)):
+        raise StorageDamaged(
+            f"{path} holds no database: a restore into it was not finished",
+            hint="empty the directory and restore the backup again",
+        )
     return False
 
 
