@@ -20,7 +20,7 @@ Damage = Callable[[pathlib.Path], None]
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> tuple[pathlib.Path, dict[str, int]]:
-    """The directory of a server that was killed under load, and the versions that it had acknowledged."""
+    """The directory of a server that was killed, and the versions that it had acknowledged."""
     directory = tmp_path_factory.mktemp("killed") / "data"
     server = Program(directory)
     acknowledged: dict[str, int] = {}
@@ -240,3 +240,34 @@ def test_accepting_a_loss_where_nothing_is_missing_changes_nothing(
         "no acknowledged write is missing: nothing was changed\n",
     )
     assert_all_there(*copy)
+
+
+def test_a_loss_of_data_that_cannot_be_read_is_not_accepted(
+    copy: tuple[pathlib.Path, dict[str, int]],
+) -> None:
+    database = copy[0] / "data" / "crossply.db"
+    remove(copy[0])
+    content = bytearray(database.read_bytes())
+    content[8192:] = b"?" * (len(content) - 8192)
+    database.write_bytes(content)
+    refused = accept_loss(copy[0])
+    assert refused.returncode == 1
+    assert "the database is damaged" in refused.stderr
+    assert "restore the newest backup" in refused.stderr
+    assert list((copy[0] / "data").glob("before-loss-*")) == []
+
+
+def test_a_server_that_is_killed_during_a_backup_starts_with_all_acknowledged_writes(
+    tmp_path: pathlib.Path,
+) -> None:
+    server = Program(tmp_path / "data")
+    acknowledged: dict[str, int] = {}
+    write(server, "before", 60, acknowledged)
+    command = [CROSSPLY, "apiserver", "backup", "--data", str(server.directory), str(tmp_path / "b.db")]
+    backup = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while backup.poll() is None and not list(server.directory.glob("backup-*")):
+        write(server, f"meanwhile{len(acknowledged)}", 6, acknowledged)
+    server.kill()
+    is_whole = backup.wait(60) == 0
+    assert (tmp_path / "b.db").exists() == is_whole
+    assert_all_there(server.directory, acknowledged)

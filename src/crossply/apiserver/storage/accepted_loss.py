@@ -16,7 +16,7 @@ from typing import NamedTuple
 from crossply.apiserver.storage.backup import new_lineage, revision_above
 from crossply.apiserver.storage.database import begin_lineage, open_database, read_database, wal_path
 from crossply.apiserver.storage.directory import DATABASE, DirectoryLock, has_database
-from crossply.apiserver.storage.errors import StorageFailed, WritesLost
+from crossply.apiserver.storage.errors import StorageError, StorageFailed, WritesLost
 from crossply.apiserver.storage.high_water_mark import mark_path, read_mark
 
 
@@ -54,7 +54,11 @@ def _is_lost(database: str) -> bool:
 
 def _accept(database: str, clock: Callable[[], float]) -> AcceptedLoss:
     copy = _copy(database)
-    left = read_database(database).revision
+    try:
+        left = read_database(database).revision
+    except StorageError:
+        shutil.rmtree(copy)
+        raise
     revision = revision_above(max(left, _acknowledged(database)), clock)
     begin_lineage(database, new_lineage(), revision)
     return AcceptedLoss(revision, left, copy)
