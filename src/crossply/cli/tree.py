@@ -89,6 +89,12 @@ COMMANDS = (
     Entry("resource trace", "trace", "Show a resource, what is below it, and why it is not ready.", "beta"),
     Entry("resource validate", "validate", "Validate resources against XRDs and CRDs.", "beta"),
     Entry("apiserver", "apiserver", "Run a Kubernetes API server on this machine.", "beta"),
+    Entry(
+        "apiserver accept-loss",
+        "apiserver_accept_loss",
+        "Accept that acknowledged writes are lost, and make the data usable again.",
+        "beta",
+    ),
     Entry("apiserver backup", "apiserver_backup", "Copy an API server's database while it runs.", "beta"),
     Entry("apiserver restore", "apiserver_restore", "Make an API server's data of a backup.", "beta"),
     Entry(

@@ -12,6 +12,7 @@ SERVER_PROMISES = [
     "power-loss",
     "disk-full",
     "db-corrupt",
+    "wal-lost",
     "backup-live",
     "upgrade-down",
     "clock-skew",

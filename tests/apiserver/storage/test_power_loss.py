@@ -51,12 +51,33 @@ def after_power_cut(
     return files
 
 
-async def record(directory: str, disk: FaultySystem) -> tuple[list[Operation], list[Acknowledged]]:
+class Mark(NamedTuple):
+    """The content of the mark when the tape of operations had this length."""
+
+    tape_length: int
+    content: bytes
+
+
+def read_mark_file(directory: str) -> bytes:
+    with open(os.path.join(directory, "crossply.db-mark"), "rb") as file:
+        return file.read()
+
+
+def torn_mark(older: bytes, newer: bytes, chance: random.Random) -> bytes:
+    """The mark is written back at any time, each of its two records by itself."""
+    return b"".join(chance.choice([older, newer])[start : start + 4096] for start in (0, 4096))
+
+
+async def record(
+    directory: str, disk: FaultySystem
+) -> tuple[list[Operation], list[Acknowledged], list[Mark]]:
     """Let writers work, with compaction and checkpoints in between."""
     tape: list[Operation] = []
     answered: list[Acknowledged] = []
+    marks: list[Mark] = []
     disk.tape = tape
     store = await Store.open(directory, limits=HistoryLimits(events=60))
+    marks.append(Mark(0, read_mark_file(directory)))
 
     async def writer(name: str) -> None:
         for round_ in range(8):
@@ -64,11 +85,13 @@ async def record(directory: str, disk: FaultySystem) -> tuple[list[Operation], l
             for step, deleted in steps[: 3 if round_ < 7 else 2]:
                 entry = await step(store, widget(name), "x" * 12_000)
                 answered.append(Acknowledged(len(tape), entry, deleted))
+                content = read_mark_file(directory)
+                marks.append(Mark(len(tape), content))
 
     await asyncio.gather(*[writer(f"w{number}") for number in range(16)])
     disk.tape = None
     await store.close()
-    return tape, answered
+    return tape, answered, marks
 
 
 async def check(directory: str, answered: list[Acknowledged]) -> None:
@@ -89,13 +112,16 @@ async def test_acknowledged_writes_survive_a_power_cut_at_any_point(
 ) -> None:
     await (await Store.open(directory)).close()
     start = read_files(directory)
-    tape, answered = await record(directory, disk)
+    tape, answered, marks = await record(directory, disk)
     chance = random.Random(11)
     assert {operation.file for operation in tape} == {"crossply.db", "crossply.db-wal"}
     for cut in sorted(chance.sample(range(len(tape)), 25)):
         image = f"{tmp_path}/image"
         os.mkdir(image)
-        for name, content in after_power_cut(start, tape[:cut], chance).items():
+        files = after_power_cut(start, tape[:cut], chance)
+        older, newer = sorted(chance.choices([mark for mark in marks if mark.tape_length <= cut], k=2))
+        files["crossply.db-mark"] = bytearray(torn_mark(older.content, newer.content, chance))
+        for name, content in files.items():
             with open(os.path.join(image, name), "wb") as file:
                 file.write(content)
         await check(image, [acknowledged for acknowledged in answered if acknowledged.tape_length <= cut])

@@ -16,8 +16,8 @@ import time
 import uuid
 from collections.abc import Callable, Iterable
 
-from crossply.apiserver.storage.database import create_database, open_database
-from crossply.apiserver.storage.directory import DATABASE, prepare
+from crossply.apiserver.storage.database import create_database, read_database
+from crossply.apiserver.storage.directory import DATABASE, RESTORING, prepare
 from crossply.apiserver.storage.entries import Entry
 from crossply.apiserver.storage.errors import StorageFailed, WouldOverwrite
 from crossply.apiserver.storage.loading import State
@@ -44,12 +44,21 @@ def restore(backup: str, directory: str, clock: Callable[[], float] = time.time)
     if os.path.exists(f"{backup}-wal"):
         raise StorageFailed(f"{backup} is not a backup: it is a database in use, or a bare copy of one")
     prepare(directory)
-    state = _read(backup, directory)
-    revision = max(int(clock() * 1_000_000), state.revision + _LEAST_JUMP)
-    create_database(
-        os.path.join(directory, DATABASE), new_lineage(), revision, by_revision(state.entries.values())
-    )
+    # The private directory goes last: as long as it is there without a database, the restore is unfinished.
+    try:
+        with tempfile.TemporaryDirectory(prefix=RESTORING, dir=directory) as private:
+            state = _read(backup, private)
+            revision = revision_above(state.revision, clock)
+            entries = by_revision(state.entries.values())
+            create_database(os.path.join(directory, DATABASE), new_lineage(), revision, entries)
+    except OSError as error:
+        raise StorageFailed(f"the backup cannot be restored: {error}") from error
     return revision
+
+
+def revision_above(revision: int, clock: Callable[[], float]) -> int:
+    """Where a new lineage begins, so that no revision of the lineage before it is given again."""
+    return max(int(clock() * 1_000_000), revision + _LEAST_JUMP)
 
 
 def by_revision(entries: Iterable[Entry]) -> list[Entry]:
@@ -57,12 +66,9 @@ def by_revision(entries: Iterable[Entry]) -> list[Entry]:
     return sorted(entries, key=lambda entry: entry.revision)
 
 
-def _read(backup: str, directory: str) -> State:
+def _read(backup: str, private: str) -> State:
     """Check and read a backup by a copy: a backup of an older version is brought up to date on the way."""
     try:
-        with tempfile.TemporaryDirectory(prefix="restoring-", dir=directory) as private:
-            journal, state = open_database(shutil.copyfile(backup, os.path.join(private, DATABASE)))
-            journal.close()
+        return read_database(shutil.copyfile(backup, os.path.join(private, DATABASE)))
     except OSError as error:
         raise StorageFailed(f"the backup cannot be read: {error}") from error
-    return state

@@ -3,81 +3,112 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import apsw
 
 from crossply.apiserver.storage import rows
+from crossply.apiserver.storage.directory import sync_directory
 from crossply.apiserver.storage.entries import Entry, Event
-from crossply.apiserver.storage.errors import (
-    StorageDamaged,
-    StorageFailed,
-    StorageFull,
-    StorageInUse,
-    WouldOverwrite,
-)
+from crossply.apiserver.storage.errors import StorageDamaged, StorageFailed, WouldOverwrite
+from crossply.apiserver.storage.high_water_mark import HighWaterMark, MarkFile, mark_path, read_mark
 from crossply.apiserver.storage.loading import State, check_structure, load
-from crossply.apiserver.storage.schema import APPLICATION_ID, migrate, version_of, write_meta
+from crossply.apiserver.storage.lost_writes import check_mark_exists, check_revision, check_wal
+from crossply.apiserver.storage.schema import APPLICATION_ID, migrate, read_meta, version_of, write_meta
+from crossply.apiserver.storage.sqlite_errors import open_errors, write_errors
+from crossply.apiserver.storage.sqlite_journal import CHECKPOINT_BYTES, PAGE_SIZE, SqliteJournal
+from crossply.apiserver.storage.wal_file import WalContent, read_wal
 
 if TYPE_CHECKING:
     from apsw import Connection
 
-_CHECKPOINT_BYTES = 2 << 20
-_PAGE_SIZE = 8192
-
-
-class SqliteJournal:
-    """The journal in a SQLite database (WAL, every commit synced)."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._written = 0
-
-    def commit(self, events: Sequence[Event]) -> None:
-        """One statement is one transaction: it returns when the log is synced to the disk."""
-        with _told_as_failure():
-            rows.insert(self._connection, events)
-        self._written += sum([len(event.data) for event in events]) + _PAGE_SIZE
-
-    def purge(self, revisions: Sequence[int], compacted: int) -> None:
-        """Remove rows and say so, in one transaction."""
-        with _told_as_failure(), self._connection:
-            rows.delete(self._connection, revisions)
-            write_meta(self._connection, "compacted", str(compacted))
-        self._written += _PAGE_SIZE
-
-    def tidy(self) -> None:
-        """Move the write-ahead log into the database now and then, when nobody waits for an answer.
-
-        It may fail (a full disk): nothing is lost by that, the log only grows and is moved the next time.
-        """
-        if self._written < _CHECKPOINT_BYTES:
-            return
-        self._written = 0
-        with contextlib.suppress(apsw.Error):
-            self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-
-    def close(self) -> None:
-        """Close the database; this also moves the write-ahead log into it."""
-        self._connection.close()
+_HAS_MARK = "marked"
+"""The name of the note in the database that there is a mark beside it."""
 
 
 def open_database(path: str) -> tuple[SqliteJournal, State]:
-    """Open a database that exists, check all of it, and read it."""
-    clean = not os.path.exists(f"{path}-wal")
-    with _told_as_damage():
-        connection = _connect(path)
-    try:
-        with _told_as_damage():
-            return SqliteJournal(connection), _start(connection)
-    except BaseException:
+    """Open a database that exists, check that nothing acknowledged is missing, and read it."""
+    with open_errors():
+        mark, wal = read_mark(mark_path(path)), read_wal(wal_path(path))
+    check_wal(mark, wal, wal_path(path))
+    with _opened(path) as connection:
+        state = _start(connection)
+        is_marked = _HAS_MARK in read_meta(connection)
+        check_mark_exists(mark, is_marked, mark_path(path))
+        check_revision(mark, state)
+        marks = _first_mark(path, mark, wal, state)
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+        journal = SqliteJournal(connection, wal_path(path), marks)
+        if not is_marked:
+            _note_mark(connection, journal)
+    return journal, state
+
+
+def read_database(path: str) -> State:
+    """Check and read a database, whatever the mark beside it says."""
+    with _opened(path) as connection:
+        state = _start(connection)
         connection.close()
-        if clean:
-            _remove_empty(f"{path}-wal")
-        raise
+    return state
+
+
+def begin_lineage(path: str, lineage: str, revision: int) -> None:
+    """Go on with the objects that can be read, without history, and from another revision."""
+    with _opened(path) as connection:
+        state = _start(connection)
+        current = {entry.revision for entry in state.entries.values()}
+        stored = [row[0] for row in connection.execute("SELECT revision FROM log")]
+        with write_errors(), connection:
+            rows.delete(connection, [number for number in stored if number not in current])
+            write_meta(connection, "lineage", lineage)
+            write_meta(connection, "compacted", str(revision))
+        with write_errors():
+            connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            # The mark is replaced last. If we are killed before, this can be repeated.
+            MarkFile(mark_path(path), HighWaterMark(lineage, revision)).close()
+        connection.close()
+
+
+def wal_path(path: str) -> str:
+    """Where SQLite keeps the write-ahead log of a database."""
+    return f"{path}-wal"
+
+
+def _first_mark(path: str, mark: HighWaterMark | None, wal: WalContent | None, state: State) -> MarkFile:
+    """The mark of what was found. It includes writes that were under way when the last process ended."""
+    with open_errors():
+        if wal is None or not wal.frames:
+            return MarkFile(mark_path(path), HighWaterMark(state.lineage, state.revision))
+        # A process that was killed leaves frames that were written but not synced. From now on they are
+        # served, and the mark claims them.
+        _sync_file(wal_path(path))
+        frames = mark.frames if mark and mark.salt == wal.salt else 0
+        found = HighWaterMark(state.lineage, state.revision, wal.salt, frames, checkpointed=False)
+        return MarkFile(mark_path(path), found)
+
+
+def _note_mark(connection: Connection, journal: SqliteJournal) -> None:
+    """Note in the database itself that there is a mark, so that its loss is noticed."""
+    with write_errors(), connection:
+        write_meta(connection, _HAS_MARK, "yes")
+    journal.checkpoint()
+
+
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[Connection]:
+    """A connection that stays open unless there is an error; then the files are left as they were."""
+    was_clean = not os.path.exists(wal_path(path))
+    with open_errors():
+        connection = _connect(path)
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            if was_clean:
+                _remove_empty(wal_path(path))
+            raise
 
 
 def _remove_empty(path: str) -> None:
@@ -92,7 +123,7 @@ def _connect(path: str) -> Connection:
         # Databases are made whole under another name, so an empty one has lost its content.
         raise StorageDamaged("the database is damaged: the file is empty")
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
-    # Until the version is known to be ours, closing must not write to the database either.
+    # Until the database is known to be ours and whole, closing must not write to it either.
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     connection.pragma("locking_mode", "exclusive")
     return connection
@@ -106,11 +137,9 @@ def _start(connection: Connection) -> State:
     connection.pragma("synchronous", "full")
     # Checkpoints are made by `tidy`, after the writers have their answer.
     connection.pragma("wal_autocheckpoint", 0)
-    connection.pragma("journal_size_limit", 4 * _CHECKPOINT_BYTES)
+    connection.pragma("journal_size_limit", 4 * CHECKPOINT_BYTES)
     migrate(connection, version)
-    state = load(connection)
-    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
-    return state
+    return load(connection)
 
 
 def create_database(path: str, lineage: str, revision: int, entries: Iterable[Entry] = ()) -> None:
@@ -118,7 +147,7 @@ def create_database(path: str, lineage: str, revision: int, entries: Iterable[En
     if os.path.exists(path):
         raise WouldOverwrite(f"{path} exists already")
     partial = f"{path}.partial"
-    with _told_as_failure():
+    with write_errors():
         os.close(os.open(partial, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600))
         try:
             _fill(partial, lineage, revision, entries)
@@ -132,7 +161,7 @@ def create_database(path: str, lineage: str, revision: int, entries: Iterable[En
 def _fill(path: str, lineage: str, revision: int, entries: Iterable[Entry]) -> None:
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
-        connection.pragma("page_size", _PAGE_SIZE)
+        connection.pragma("page_size", PAGE_SIZE)
         connection.pragma("journal_mode", "off")
         connection.pragma("synchronous", "off")
         connection.pragma("application_id", APPLICATION_ID)
@@ -145,38 +174,9 @@ def _fill(path: str, lineage: str, revision: int, entries: Iterable[Entry]) -> N
             )
     finally:
         connection.close()
-    with open(path, "rb") as written:
-        os.fsync(written.fileno())
+    _sync_file(path)
 
 
-def sync_directory(path: str) -> None:
-    """Make names in a directory durable."""
-    descriptor = os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-@contextlib.contextmanager
-def _told_as_failure() -> Iterator[None]:
-    """What SQLite and the system say about a write, in our words."""
-    try:
-        yield
-    except (apsw.Error, OSError) as error:
-        if isinstance(error, apsw.FullError) or getattr(error, "errno", 0) in (errno.ENOSPC, errno.EDQUOT):
-            raise StorageFull("the disk is full: the write was not kept") from error
-        raise StorageFailed(f"the write could not be made durable: {error}") from error
-
-
-@contextlib.contextmanager
-def _told_as_damage() -> Iterator[None]:
-    """What SQLite says while a database is opened and read, in our words."""
-    try:
-        yield
-    except (apsw.BusyError, apsw.LockedError) as error:
-        raise StorageInUse("another program has the database open") from error
-    except (apsw.CantOpenError, apsw.IOError, apsw.FullError, apsw.PermissionsError, OSError) as error:
-        raise StorageFailed(f"the database cannot be opened: {error}") from error
-    except (apsw.Error, ValueError, TypeError) as error:
-        raise StorageDamaged(f"the database is damaged: {error}") from error
+def _sync_file(path: str) -> None:
+    with open(path, "rb") as file:
+        os.fsync(file.fileno())

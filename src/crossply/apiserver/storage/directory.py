@@ -9,6 +9,8 @@ import os
 from crossply.apiserver.storage.errors import StorageDamaged, StorageFailed, StorageInUse
 
 DATABASE = "crossply.db"
+RESTORING = "restoring-"
+"""How the names of directories begin in which a restore works."""
 _LOCK = "lock"
 
 
@@ -27,7 +29,23 @@ def has_database(path: str) -> bool:
         return True
     if os.path.exists(f"{database}-wal"):
         raise StorageDamaged(f"{database} is missing, but its write-ahead log is there")
+    if os.path.exists(f"{database}-mark"):
+        raise StorageDamaged(f"{database} is missing, but the mark of its newest write is there")
+    if any(name.startswith(RESTORING) for name in os.listdir(path)):
+        raise StorageDamaged(
+            f"{path} holds no database: a restore into it was not finished",
+            hint="empty the directory and restore the backup again",
+        )
     return False
+
+
+def sync_directory(path: str) -> None:
+    """Make names in a directory durable."""
+    descriptor = os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 class DirectoryLock:

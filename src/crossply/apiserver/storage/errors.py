@@ -90,3 +90,17 @@ class WouldOverwrite(StorageError):
 
     code = "CP-620"
     hint = "name a backup file that does not exist yet, or an empty directory to restore into"
+
+
+class WritesLost(StorageError):
+    """Acknowledged writes are missing: the write-ahead log or the mark beside it was lost or damaged.
+
+    Nothing has been changed. The server refuses to start, because clients would see older objects and
+    resource versions that go back.
+    """
+
+    code = "CP-621"
+    hint = (
+        "put the missing files back, or restore the newest backup into an empty directory "
+        "(crossply apiserver restore), or go on with what is left (crossply apiserver accept-loss)"
+    )

@@ -1,0 +1,149 @@
+"""The high-water mark: how far the acknowledged writes go, kept in a file beside the database.
+
+The writer thread updates it after each commit is synced and before the writers get their answers, so it never
+claims more than is durable. It is not synced with each commit, which would double the cost of a commit: the
+page cache keeps it when the process is killed. After a power cut it may be some seconds old, and still true.
+
+The file holds two records in different sectors, written in turns: one that was torn by a power cut leaves the
+other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import struct
+from typing import NamedTuple
+from zlib import crc32
+
+from crossply.apiserver.storage.directory import sync_directory
+from crossply.apiserver.storage.errors import WritesLost
+from crossply.apiserver.storage.wal_file import NO_SALT
+
+_MAGIC = b"CPYMARK1"
+_RECORD = struct.Struct("<8sQ36sq8sIB")  # magic, sequence; then the fields of the mark
+_CHECKSUM = struct.Struct("<I")
+_SLOT = 4096
+
+
+class HighWaterMark(NamedTuple):
+    """What must be found at the next start."""
+
+    lineage: str
+    revision: int
+    """The newest acknowledged revision."""
+    salt: bytes = NO_SALT
+    """The salt of the write-ahead log that holds it; `NO_SALT` if there was none."""
+    frames: int = 0
+    """How many frames of that log are needed, if the log is there."""
+    checkpointed: bool = True
+    """Whether all of these frames are in the database too, so that the log may be gone."""
+
+
+def mark_path(database: str) -> str:
+    """Where the mark of a database is kept."""
+    return f"{database}-mark"
+
+
+def read_mark(path: str) -> HighWaterMark | None:
+    """The newest mark; None if there is no file. Raises WritesLost when it cannot be read."""
+    stored = _read(path)
+    return stored[1] if stored else None
+
+
+class MarkFile:
+    """The open file. It belongs to the writer thread."""
+
+    def __init__(self, path: str, mark: HighWaterMark) -> None:
+        """Write a first mark, durably."""
+        stored = _read_any(path)
+        self._sequence = stored[0] if stored else 0
+        self.mark = mark
+        if stored is None:
+            _create(path)
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            self._write()
+            os.fsync(self._descriptor)
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+
+    def put(self, mark: HighWaterMark) -> None:
+        """Replace the mark. Should that fail, the older mark stays, which claims less and is still true."""
+        self.mark = mark
+        with contextlib.suppress(OSError):
+            self._write()
+
+    def sync(self) -> bool:
+        """Make the mark durable; false if that failed."""
+        try:
+            os.fsync(self._descriptor)
+        except OSError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._descriptor)
+
+    def _write(self) -> None:
+        self._sequence += 1
+        os.pwrite(self._descriptor, _encode(self._sequence, self.mark), self._sequence % 2 * _SLOT)
+
+
+def _create(path: str) -> None:
+    """Make the file at its full size, so that later updates need no space on the disk."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(descriptor, bytes(2 * _SLOT))
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    sync_directory(os.path.dirname(path))
+
+
+def _read(path: str) -> tuple[int, HighWaterMark] | None:
+    try:
+        with open(path, "rb") as file:
+            content = file.read(2 * _SLOT)
+    except FileNotFoundError:
+        return None
+    records = [_decode(content[start : start + _SLOT]) for start in (0, _SLOT)]
+    readable = [record for record in records if record]
+    if readable:
+        return max(readable)
+    if any(content):
+        raise WritesLost(f"{path} is damaged: it is not known which writes were acknowledged")
+    return None  # it was being made when the process or the machine stopped
+
+
+def _read_any(path: str) -> tuple[int, HighWaterMark] | None:
+    """As `_read`; a mark that cannot be read is replaced."""
+    try:
+        return _read(path)
+    except WritesLost:
+        return None
+
+
+def _encode(sequence: int, mark: HighWaterMark) -> bytes:
+    record = _RECORD.pack(
+        _MAGIC,
+        sequence,
+        mark.lineage.encode(),
+        mark.revision,
+        mark.salt,
+        mark.frames,
+        mark.checkpointed,
+    )
+    return record + _CHECKSUM.pack(crc32(record))
+
+
+def _decode(slot: bytes) -> tuple[int, HighWaterMark] | None:
+    if len(slot) < _RECORD.size + _CHECKSUM.size:
+        return None
+    record = slot[: _RECORD.size]
+    magic, sequence, lineage, revision, salt, frames, checkpointed = _RECORD.unpack(record)
+    if magic != _MAGIC or _CHECKSUM.unpack_from(slot, _RECORD.size) != (crc32(record),):
+        return None
+    return sequence, HighWaterMark(lineage.rstrip(b"\0").decode(), revision, salt, frames, bool(checkpointed))

@@ -1,0 +1,52 @@
+"""Whether everything that was acknowledged is still there: the mark against the log and the database."""
+
+from __future__ import annotations
+
+from crossply.apiserver.storage.errors import WritesLost
+from crossply.apiserver.storage.high_water_mark import HighWaterMark
+from crossply.apiserver.storage.loading import State
+from crossply.apiserver.storage.wal_file import NO_SALT, WalContent, is_restarted
+
+
+def check_wal(mark: HighWaterMark | None, wal: WalContent | None, path: str) -> None:
+    """Refuse a write-ahead log that lacks frames which were acknowledged, before SQLite reads it.
+
+    Frames beyond the mark may be missing or torn: their writers never had an answer.
+    """
+    if mark is None or mark.salt == NO_SALT:
+        return
+    if wal is None:
+        if not mark.checkpointed:
+            raise WritesLost(
+                f"{path} is missing or its header is damaged. It held acknowledged writes, the newest with "
+                f"resource version {mark.revision}"
+            )
+    elif wal.salt == mark.salt:
+        if wal.frames < mark.frames:
+            raise WritesLost(
+                f"{path} is truncated or damaged: {wal.frames} of its {mark.frames} frames can be read. The "
+                f"newest acknowledged write had resource version {mark.revision}"
+            )
+    elif not is_restarted(wal.salt, since=mark.salt):
+        raise WritesLost(
+            f"{path} is not the write-ahead log that was written last. The newest acknowledged write had "
+            f"resource version {mark.revision}"
+        )
+
+
+def check_revision(mark: HighWaterMark | None, state: State) -> None:
+    """Refuse a database that ends before the newest acknowledged write.
+
+    A mark of another lineage says nothing about this database: it was left by one that stood here before.
+    """
+    if mark is not None and mark.lineage == state.lineage and state.revision < mark.revision:
+        raise WritesLost(
+            f"the database ends at resource version {state.revision}, but version {mark.revision} was "
+            "acknowledged"
+        )
+
+
+def check_mark_exists(mark: HighWaterMark | None, is_marked: bool, path: str) -> None:
+    """Refuse a database whose mark is gone: it may be a copy that was taken without its log."""
+    if mark is None and is_marked:
+        raise WritesLost(f"{path} is missing: it is not known which writes were acknowledged")

@@ -1,0 +1,35 @@
+"""What SQLite and the system report, as errors of the store."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+from collections.abc import Iterator
+
+import apsw
+
+from crossply.apiserver.storage.errors import StorageDamaged, StorageFailed, StorageFull, StorageInUse
+
+
+@contextlib.contextmanager
+def write_errors() -> Iterator[None]:
+    """Raise StorageFull or StorageFailed for a write that failed."""
+    try:
+        yield
+    except (apsw.Error, OSError) as error:
+        if isinstance(error, apsw.FullError) or getattr(error, "errno", 0) in (errno.ENOSPC, errno.EDQUOT):
+            raise StorageFull("the disk is full: the write was not kept") from error
+        raise StorageFailed(f"the write could not be made durable: {error}") from error
+
+
+@contextlib.contextmanager
+def open_errors() -> Iterator[None]:
+    """Raise StorageInUse, StorageFailed or StorageDamaged for a database that cannot be opened and read."""
+    try:
+        yield
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise StorageInUse("another program has the database open") from error
+    except (apsw.CantOpenError, apsw.IOError, apsw.FullError, apsw.PermissionsError, OSError) as error:
+        raise StorageFailed(f"the database cannot be opened: {error}") from error
+    except (apsw.Error, ValueError, TypeError) as error:
+        raise StorageDamaged(f"the database is damaged: {error}") from error

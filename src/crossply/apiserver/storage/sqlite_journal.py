@@ -1,0 +1,104 @@
+"""The journal in a SQLite database: one transaction per group commit, and the mark that follows it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import apsw
+
+from crossply.apiserver.storage import rows
+from crossply.apiserver.storage.entries import Event
+from crossply.apiserver.storage.high_water_mark import MarkFile
+from crossply.apiserver.storage.schema import write_meta
+from crossply.apiserver.storage.sqlite_errors import write_errors
+from crossply.apiserver.storage.wal_file import NO_SALT, read_salt
+
+if TYPE_CHECKING:
+    from apsw import Connection
+
+CHECKPOINT_BYTES = 2 << 20
+PAGE_SIZE = 8192
+
+
+class SqliteJournal:
+    """The journal in a SQLite database (WAL, every commit synced)."""
+
+    def __init__(self, connection: Connection, wal_path: str, marks: MarkFile) -> None:
+        self._connection = connection
+        self._wal_path = wal_path
+        self._marks = marks
+        self._salt_may_change = True
+        self._written = 0
+
+    def commit(self, events: Sequence[Event]) -> None:
+        """One statement is one transaction: it returns when the log is synced to the disk."""
+        with write_errors():
+            rows.insert(self._connection, events)
+        self._mark(events[-1].revision)
+        self._written += sum([len(event.data) for event in events]) + PAGE_SIZE
+
+    def purge(self, revisions: Sequence[int], compacted: int) -> None:
+        """Remove rows and say so, in one transaction."""
+        with write_errors(), self._connection:
+            rows.delete(self._connection, revisions)
+            write_meta(self._connection, "compacted", str(compacted))
+        self._mark(self._marks.mark.revision)
+        self._written += PAGE_SIZE
+
+    def tidy(self) -> None:
+        """Move the write-ahead log into the database now and then, when nobody waits for an answer.
+
+        It may fail (a full disk): nothing is lost by that, the log only grows and is moved the next time.
+        """
+        if self._written < CHECKPOINT_BYTES:
+            return
+        self._written = 0
+        self.checkpoint()
+
+    def checkpoint(self) -> bool:
+        """Move the write-ahead log into the database; false if that did not succeed as a whole."""
+        # From its first page on, a checkpoint mixes newer pages into the database: it is whole again only
+        # with all of these frames. Until then, the log can lose its end and leave an older whole.
+        mark = self._marks.mark
+        # Afterwards SQLite may start the log from the beginning, with another salt.
+        self._salt_may_change = True
+        try:
+            frames, _ = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
+            if frames > 0 and mark.salt != NO_SALT:
+                mark = mark._replace(frames=frames)
+                self._marks.put(mark)
+            frames, moved = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        except apsw.Error:
+            return False
+        if moved < frames:
+            return False
+        self._marks.put(mark._replace(checkpointed=True))
+        return True
+
+    def close(self) -> None:
+        """Close the database; this also moves the write-ahead log into it, and removes the log."""
+        # The mark must allow the log to be gone before it is, also on a disk that loses its power.
+        if not (self.checkpoint() and self._marks.sync()):
+            self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        self._connection.close()
+        if not os.path.exists(self._wal_path):
+            self._marks.put(self._marks.mark._replace(salt=NO_SALT, frames=0, checkpointed=True))
+        self._marks.close()
+
+    def _mark(self, revision: int) -> None:
+        """Note that this revision is durable.
+
+        Frames are counted at checkpoints only: asking SQLite after each commit costs a turn of Python's
+        interpreter lock, and before a checkpoint the revision says as much.
+        """
+        mark = self._marks.mark._replace(revision=revision, checkpointed=False)
+        if self._salt_may_change:
+            with contextlib.suppress(OSError):
+                salt = read_salt(self._wal_path)
+                frames = mark.frames if salt == mark.salt else 0
+                mark = mark._replace(salt=salt, frames=frames)
+                self._salt_may_change = False
+        self._marks.put(mark)

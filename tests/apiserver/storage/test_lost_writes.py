@@ -1,0 +1,239 @@
+"""Killed at the worst moments, then damaged: every acknowledged write is there, or the store is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+
+import apsw
+import pytest
+
+from crossply.apiserver.storage import StorageDamaged, Store, WritesLost, accept_loss, restore
+from tests.apiserver.storage.objects import WIDGETS, create, widget
+
+ROOT = pathlib.Path(__file__).parents[3]
+FRAME = 24 + 8192
+
+KILLED_IN_CHECKPOINT = """
+    import asyncio, os, signal, sys
+    import apsw
+    from crossply.apiserver.storage import HistoryLimits, Store
+    from tests.apiserver.storage.faults import FaultyFile, FaultySystem
+    from tests.apiserver.storage.objects import create, update, widget
+
+    written = 0
+    whole_checkpoints, pages = int(sys.argv[2]), int(sys.argv[3])
+
+    class DyingFile(FaultyFile):
+        def xWrite(self, data, offset):
+            global written
+            super().xWrite(data, offset)
+            if self.name == "crossply.db" and self.system.armed:
+                written += 1
+                if written == pages:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+    class DyingSystem(FaultySystem):
+        armed = False
+        def xOpen(self, name, flags):
+            return DyingFile(self, name, flags)
+
+    system = DyingSystem()
+
+    async def main():
+        store = await Store.open(sys.argv[1], limits=HistoryLimits(events=200))
+        async def writer(name):
+            entry = await create(store, widget(name), "x" * 5000)
+            while True:
+                entry = await update(store, widget(name), "x" * 5000)
+                os.write(1, f"{name} {entry.revision}\\n".encode())
+                system.armed = entry.revision > 700 * whole_checkpoints
+        await asyncio.gather(*[writer(f"w{number}") for number in range(8)])
+
+    asyncio.run(main())
+"""
+
+
+def killed_in_checkpoint(directory: str, whole_checkpoints: int, pages: int) -> dict[str, int]:
+    """Kill a store after a checkpoint has written so many pages; the result is what was acknowledged."""
+    program = textwrap.dedent(KILLED_IN_CHECKPOINT)
+    command = [sys.executable, "-c", program, directory, str(whole_checkpoints), str(pages)]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    return {name: int(revision) for name, revision in map(str.split, ended.stdout.splitlines())}
+
+
+async def revisions(directory: str) -> dict[str, int]:
+    store = await Store.open(directory)
+    found = {entry.key[2]: entry.revision for entry in store.list(WIDGETS)}
+    await store.close()
+    return found
+
+
+def truncate(log: pathlib.Path, share: float) -> None:
+    os.truncate(log, int(log.stat().st_size * share))
+
+
+def flip(log: pathlib.Path, seed: int) -> None:
+    content = bytearray(log.read_bytes())
+    content[random.Random(seed).randrange(len(content))] ^= 4
+    log.write_bytes(content)
+
+
+@pytest.mark.parametrize(("whole_checkpoints", "pages"), [(0, 1), (0, 3), (1, 40), (2, 120)])
+async def test_a_kill_within_a_checkpoint_and_then_damage_never_cost_an_acknowledged_write(
+    directory: str, tmp_path: pathlib.Path, whole_checkpoints: int, pages: int
+) -> None:
+    acknowledged = killed_in_checkpoint(directory, whole_checkpoints, pages)
+    damages = [
+        lambda log: None,
+        pathlib.Path.unlink,
+        *[lambda log, share=share: truncate(log, share) for share in (0, 0.1, 0.5, 0.9, 0.99)],
+        *[lambda log, seed=seed: flip(log, seed) for seed in range(20)],
+    ]
+    refused = 0
+    for number, damage in enumerate(damages):
+        copy = shutil.copytree(directory, tmp_path / f"copy{number}")
+        damage(copy / "crossply.db-wal")
+        try:
+            found = await revisions(str(copy))
+        except WritesLost:
+            assert number > 0, "nothing was damaged"
+            refused += 1
+        else:
+            assert {
+                name: found[name] >= revision for name, revision in acknowledged.items()
+            } == dict.fromkeys(acknowledged, True)
+    assert refused > 5
+
+
+async def fill(directory: str) -> None:
+    store = await Store.open(directory)
+    await asyncio.gather(*[create(store, widget(f"w{number}"), "x" * 300) for number in range(20)])
+    await store.close()
+
+
+async def test_a_store_that_was_closed_needs_no_log_and_is_opened_again_and_again(directory: str) -> None:
+    await fill(directory)
+    for _ in range(3):
+        assert not os.path.exists(f"{directory}/crossply.db-wal")
+        assert len(await revisions(directory)) == 20
+
+
+async def test_a_store_of_a_version_without_marks_is_opened_and_marked(directory: str) -> None:
+    await fill(directory)
+    connection = apsw.Connection(f"{directory}/crossply.db")
+    connection.execute("DELETE FROM meta WHERE name = 'marked'")
+    connection.close()
+    os.unlink(f"{directory}/crossply.db-mark")
+    assert len(await revisions(directory)) == 20
+    os.unlink(f"{directory}/crossply.db-mark")
+    with pytest.raises(WritesLost, match="-mark is missing"):
+        await Store.open(directory)
+
+
+async def test_a_mark_that_cannot_be_read_is_refused_and_one_readable_record_is_enough(
+    directory: str,
+) -> None:
+    await fill(directory)
+    mark = pathlib.Path(directory, "crossply.db-mark")
+    whole = mark.read_bytes()
+    for torn in (whole[:4096] + b"?" * 4096, b"?" * 4096 + whole[4096:]):
+        mark.write_bytes(torn)
+        assert len(await revisions(directory)) == 20
+    mark.write_bytes(b"?" * 8192)
+    with pytest.raises(WritesLost, match="is damaged"):
+        await Store.open(directory)
+    assert accept_loss(directory) is not None
+    assert len(await revisions(directory)) == 20
+
+
+async def test_an_older_copy_of_the_database_beside_a_newer_mark_is_refused(
+    directory: str, tmp_path: pathlib.Path
+) -> None:
+    await fill(directory)
+    shutil.copy(f"{directory}/crossply.db", tmp_path / "older.db")
+    store = await Store.open(directory)
+    await create(store, widget("newest"))
+    revision = store.revision
+    await store.close()
+    shutil.copy(tmp_path / "older.db", f"{directory}/crossply.db")
+    with pytest.raises(WritesLost, match=f"but version {revision} was acknowledged"):
+        await Store.open(directory)
+    accepted = accept_loss(directory)
+    assert accepted is not None
+    assert accepted.revision > revision
+    store = await Store.open(directory)
+    assert (store.revision, store.compacted) == (accepted.revision, accepted.revision)
+    assert len(store.list(WIDGETS)) == 20
+    await store.close()
+
+
+async def test_a_mark_of_another_lineage_does_not_refuse_a_restored_store(
+    directory: str, tmp_path: pathlib.Path
+) -> None:
+    store = await Store.open(directory)
+    await create(store, widget("kept"))
+    await store.backup(f"{tmp_path}/backup.db")
+    await store.close()
+    restore(f"{tmp_path}/backup.db", f"{tmp_path}/restored")
+    store = await Store.open(f"{tmp_path}/restored")
+    await create(store, widget("after"))
+    await store.close()
+    shutil.copy(f"{tmp_path}/restored/crossply.db-mark", f"{directory}/crossply.db-mark")
+    assert list(await revisions(directory)) == ["kept"]
+
+
+KILLED_IN_RESTORE = """
+    import os, signal, sys
+    from crossply.apiserver.storage import restore
+    from tests.apiserver.storage.faults import FaultyFile, FaultySystem
+
+    class DyingFile(FaultyFile):
+        def xWrite(self, data, offset):
+            super().xWrite(data, offset)
+            if self.name.endswith(".partial"):
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    class DyingSystem(FaultySystem):
+        def xOpen(self, name, flags):
+            return DyingFile(self, name, flags)
+
+    system = DyingSystem()
+    restore(sys.argv[1], sys.argv[2])
+"""
+
+
+async def test_a_restore_that_was_killed_is_not_taken_for_an_empty_store(
+    directory: str, tmp_path: pathlib.Path
+) -> None:
+    store = await Store.open(directory)
+    await create(store, widget("kept"))
+    await store.backup(f"{tmp_path}/backup.db")
+    await store.close()
+    target = f"{tmp_path}/restored"
+    program = textwrap.dedent(KILLED_IN_RESTORE)
+    command = [sys.executable, "-c", program, f"{tmp_path}/backup.db", target]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    with pytest.raises(StorageDamaged, match="a restore into it was not finished"):
+        await Store.open(target)
+
+
+async def test_a_backup_that_was_killed_harms_neither_the_store_nor_the_next_backup(
+    directory: str, tmp_path: pathlib.Path
+) -> None:
+    store = await Store.open(directory)
+    await create(store, widget("kept"))
+    pathlib.Path(tmp_path, "backup.db.partial").write_bytes(b"what a killed backup leaves")
+    await store.backup(f"{tmp_path}/backup.db")
+    await store.close()
+    restore(f"{tmp_path}/backup.db", f"{tmp_path}/restored")
+    assert list(await revisions(f"{tmp_path}/restored")) == ["kept"]
