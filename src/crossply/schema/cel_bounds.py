@@ -37,6 +37,7 @@ _OPERATORS = (
     "_%_",
     "-_",
 )
+_COMPARISONS = frozenset(("_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_"))
 _SETS = ("sets.contains", "sets.equivalent", "sets.intersects")
 _SEARCHES = ("@in", "startsWith", "endsWith", "contains", "matches", "indexOf", "lastIndexOf", "size")
 _CONVERSIONS = (
@@ -78,6 +79,8 @@ class Effort(NamedTuple):
 
     size: Bound
     work: Bound
+    once: float
+    """The work without the turns of loops, in bytes."""
 
 
 def most_bytes(root: Node, data: float) -> float:
@@ -87,7 +90,8 @@ def most_bytes(root: Node, data: float) -> float:
         effort = walk.effort(root)
     except RecursionError:
         return float("inf")
-    return walk.total(effort.work) + walk.total(effort.size)
+    work = min(walk.total(effort.work), effort.once + MOST_TURNS * walk.heaviest_turn)
+    return work + walk.total(effort.size)
 
 
 class _Walk:
@@ -95,6 +99,7 @@ class _Walk:
         self._data = data
         self._variables: dict[str, list[Bound]] = {}
         self._items: dict[str, float] = {}
+        self.heaviest_turn = 0.0
 
     def total(self, bound: Bound) -> float:
         """A bound as a number: every item as large as the list that it is from."""
@@ -103,29 +108,34 @@ class _Walk:
     def effort(self, node: Node) -> Effort:
         if node.kind == "const":
             size = float(len(node.value)) + 3 if isinstance(node.value, str | bytes) else 9.0
-            return Effort({"": size}, {"": 1.0})
+            return Effort({"": size}, {"": 1.0}, 1.0)
         if node.kind == "ident":
             known = self._variables.get(node.name)
-            return Effort(known[-1] if known else {"": self._data}, {"": 1.0})
+            return Effort(known[-1] if known else {"": self._data}, {"": 1.0}, 1.0)
         if node.kind == "select":
             assert node.target is not None
             inner = self.effort(node.target)
-            return Effort(_SCALAR if node.value else inner.size, _plus(inner.work, {"": 1.0}))
+            return self._made(_SCALAR if node.value else inner.size, [inner], {"": 1.0})
         if node.loop is not None:
             return self._loop(node.loop)
         if node.kind == "call":
             return self._call(node)
         parts = [self.effort(child) for child in node.children]
-        size = _plus({"": 16.0}, *(part.size for part in parts))
-        return Effort(size, _plus({"": 16.0}, *(part.work for part in parts)))
+        return self._made(_plus({"": 16.0}, *(part.size for part in parts)), parts, {"": 16.0})
+
+    def _made(self, size: Bound, parts: list[Effort], work: Bound) -> Effort:
+        once = self.total(work) + sum(part.once for part in parts)
+        return Effort(size, _plus(work, *(part.work for part in parts)), once)
 
     def _call(self, node: Node) -> Effort:
         parts = [self.effort(part) for part in ((node.target,) if node.target else ()) + node.children]
         sizes = [part.size for part in parts]
         size = self._result(node, sizes)
+        if node.name in _PASSES_ON:
+            return self._made(size, parts, {"": 1.0})
+        read = min(sizes, key=self.total) if node.name in _COMPARISONS else _plus(*sizes)
         factor = _IN_PYTHON if node.name in _RUNS_IN_PYTHON else 1.0
-        reads = () if node.name in _PASSES_ON else (_times(_plus(*sizes), factor), size)
-        return Effort(size, _plus({"": 1.0}, *(part.work for part in parts), *reads))
+        return self._made(size, parts, _plus({"": 1.0}, _times(read, factor), size))
 
     def _result(self, node: Node, sizes: list[Bound]) -> Bound:
         name = node.name
@@ -156,17 +166,19 @@ class _Walk:
         over, start = self.effort(loop.over), self.effort(loop.start)
         if loop.over.kind == "list" and not loop.over.children:  # cel.bind
             with_result = self._with({loop.result_variable: start.size}, loop.result)
-            return Effort(with_result.size, _plus(over.work, start.work, with_result.work))
+            return self._made(with_result.size, [over, start, with_result], {})
         item = f"{loop.variable} {len(self._items)}"
         self._items[item] = self.total(over.size)
         names: dict[str, Bound] = {loop.variable: {item: 1.0}, loop.result_variable: {}}
         if loop.second_variable:
             names[loop.second_variable] = {item: 1.0}
         condition, step = self._with(names, loop.condition), self._with(names, loop.step)
+        self.heaviest_turn = max(self.heaviest_turn, condition.once + step.once)
         made = self._sum(step.size, item, over.size)
         turns = self._sum(_plus(condition.work, step.work), item, over.size)
         result = self._with({loop.result_variable: _plus(start.size, made)}, loop.result)
-        return Effort(result.size, _plus(over.work, start.work, turns, result.work))
+        whole = self._made(result.size, [over, start, result], {})
+        return whole._replace(work=_plus(whole.work, turns))
 
     def _with(self, names: Mapping[str, Bound], node: Node) -> Effort:
         for name, bound in names.items():
@@ -180,7 +192,7 @@ class _Walk:
         """What all turns take, where one takes so much."""
         each = self.total({name: factor for name, factor in turn.items() if name != item})
         turns = _plus(_times(over, 1 / _ITEM_BYTES), {"": 1.0})
-        if self.total(turns) > MOST_TURNS:
+        if set(turns) == {""} and turns[""] > MOST_TURNS:
             turns = {"": float(MOST_TURNS)}
         return _plus(_times(over, turn.get(item, 0.0)), _times(turns, each))
 
