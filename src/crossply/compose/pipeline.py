@@ -99,6 +99,11 @@ def run_pipeline(
         response = yield from _call(prepared.step, request, manner)
         _listen(prepared.step, response, told, manner)
         desired = NO_STATE if response.desired is None else response.desired
+        if "" in desired.resources:
+            raise StepFailed(
+                f'pipeline step "{prepared.step.name}" desires a composed resource with an empty name',
+                function=prepared.step.function,
+            )
         context = response.context
     return Finished(desired, context)
 

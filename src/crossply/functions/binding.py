@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from crossply.functions import builtin
 from crossply.functions.failures import FunctionNotBound, RuntimeAnnotationError
+from crossply.functions.reply_limits import MAX_REPLY
 from crossply.functions.runner import Runner
 from crossply.values import Object
 
@@ -83,22 +84,24 @@ def remote_target(function: Object) -> str:
     return _annotations(function).get(DEVELOPMENT_TARGET) or DEFAULT_TARGET
 
 
-def bind(function: Object, preferred: str | None = None) -> Runner:
-    """The runner that serves a Function."""
+def bind(function: Object, preferred: str | None = None, max_reply: int = MAX_REPLY) -> Runner:
+    """The runner that serves a Function; `max_reply` limits a built-in function's reply, in bytes."""
     runtime = choose_runtime(function, preferred)
+    if runtime == BUILTIN:
+        return _builtin(function, max_reply)
     if runtime == DOCKER and not preferred and not _insists_on_docker(function):
         return _docker_or_ours(function)
     return _OPENERS[runtime](function)
 
 
-def bind_builtin(name: str, label: str) -> Runner:
+def bind_builtin(name: str, label: str, max_reply: int = MAX_REPLY) -> Runner:
     """The runner of a built-in function; `label` is what error messages call it."""
     from crossply.functions.in_process import InProcess
 
-    return InProcess(label, builtin.load(name))
+    return InProcess(label, builtin.load(name), max_reply, measures_itself=name in builtin.MEASURE_THEMSELVES)
 
 
-def _builtin(function: Object) -> Runner:
+def _builtin(function: Object, max_reply: int = MAX_REPLY) -> Runner:
     package = _package(function)
     found = builtin.for_package(package)
     if found is None:
@@ -106,7 +109,7 @@ def _builtin(function: Object) -> Runner:
             f'cannot run Function "{_name(function)}": no built-in function stands for package "{package}"',
             hint=f"{_NOT_BUILT_IN}; {_OTHER_WAYS}",
         )
-    return bind_builtin(found, _name(function))
+    return bind_builtin(found, _name(function), max_reply)
 
 
 def _remote(function: Object) -> Runner:

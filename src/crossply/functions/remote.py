@@ -30,13 +30,10 @@ from crossply.functions.lines import (
     read_certificate,
     silence_grpc,
 )
+from crossply.functions.reply_limits import MAX_REPLY
 from crossply.record.run import call_headers
 
 __all__ = ["BETA_METHOD", "MAX_REPLY", "METHOD", "Remote", "read_certificate", "silence_grpc"]
-
-MAX_REPLY = 4 << 20
-"""The largest answer in bytes: the default limit of every gRPC client."""
-
 
 _PAUSE = 0.05
 _NO_CONNECTION = re.compile(

@@ -6,9 +6,12 @@ object and, where there is one, the object it replaces. Schemas without rules co
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any
 
 from crossply.schema.cel_names import escape
+from crossply.schema.cel_program import SECONDS_TOGETHER
+from crossply.schema.cel_texts import BUDGET_SPENT
 from crossply.schema.cel_types import Declared, declare, is_embedded
 from crossply.schema.field_errors import INVALID, FieldError
 from crossply.values import Object
@@ -52,6 +55,7 @@ class _Findings:
 
     def __init__(self) -> None:
         self.errors: list[FieldError] = []
+        self.deadline = monotonic() + SECONDS_TOGETHER
 
     def enter(self, value: Any, old: Any) -> None:
         """Go on with a part of the object."""
@@ -132,8 +136,10 @@ class _Node:
     def _own(self, value: Any, old: Any, path: str, found: _Findings) -> list[FieldError]:
         if self.declared is None:
             return [FieldError(INVALID, path, self.schema.get("type") or "", _NO_TYPE)]
-        from crossply.schema.cel_rules import check_rules, compile_rules
+        from crossply.schema.cel_rules import OutOfBudget, check_rules, compile_rules
 
+        if monotonic() > found.deadline:
+            raise OutOfBudget([FieldError(INVALID, path, self.schema.get("type") or "", BUDGET_SPENT)])
         if self.rules is None:
             self.rules = compile_rules(self.sources, self.schema, self.declared)
         rules = [rule for rule in self.rules if found.asks(rule)]

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from crossply.schema.cel_literals import literal_issues
 from crossply.schema.cel_overloads import rewritten
+from crossply.schema.cel_program import Program
 from crossply.schema.cel_texts import compile_issues
 from crossply.schema.cel_types import Declared
 
@@ -56,10 +57,11 @@ class Environments:
             return re.search(r"undeclared reference to 'oldSelf\b", str(problem)) is not None
         return False
 
-    def program(self, text: str, optional: bool) -> Any:
+    def program(self, text: str, optional: bool) -> Program:
         """Compile a checked expression for evaluation."""
         prefix = _OPTIONAL.format(old="oldSelf") if optional else ""
-        return _evaluating_environment().compile(f"{prefix}{text})" if optional else text)
+        whole = f"{prefix}{text})" if optional else text
+        return Program(_evaluating_environment().compile(whole), whole)
 
 
 def _compiled(environment: Any, text: str) -> tuple[str, str]:

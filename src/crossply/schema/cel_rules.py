@@ -157,7 +157,7 @@ def _evaluate(
 ) -> list[FieldError]:
     if not given.data:
         return [FieldError(INVALID, path, kind, f"{given.wrong['self']} evaluating rule: {rule.title}")]
-    outcome, problem = run(rule.expression, given.data)
+    outcome, problem = rule.expression.evaluate(given.data)
     if problem:
         failure = FieldError(INVALID, path, kind, evaluation_failure(problem, rule.title, given.wrong))
         if is_cost(problem):
@@ -169,20 +169,9 @@ def _evaluate(
     return [_failure(rule, _detail(rule, given.data), shown, path)]
 
 
-def run(expression: Any, data: Object) -> tuple[Any, str]:
-    """Evaluate an expression; return its plain value, or why there is none."""
-    try:
-        result = expression.eval(data=data)
-    except RuntimeError as problem:
-        return None, str(problem)
-    if str(result.type()) == "ERROR":
-        return None, str(result.value())
-    return result.plain_value(), ""
-
-
 def _detail(rule: Rule, data: Object) -> str:
     if rule.message is not None:
-        text, problem = run(rule.message, data)
+        text, problem = rule.message.evaluate(data)
         if not problem and isinstance(text, str):
             text = text.strip()
             if text and "\n" not in text and len(text.encode()) <= LONGEST_MESSAGE:

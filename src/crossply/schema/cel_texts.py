@@ -22,6 +22,9 @@ _COST = (
     "'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call "
     "cost exceeds limit for rule: {rule}"
 )
+OUT_OF_BUDGET = "Iteration budget exceeded"
+"""What the evaluator says where an expression takes too long."""
+
 _EVALUATION = (
     (r'Key not found in map : "(.*)"', r"no such key: \1"),
     (r"Key not found in map : (.*)", r"no such key: \1"),
@@ -74,9 +77,13 @@ def _unshifted(issue: str, shift: int) -> str:
     return f"{moved}\n | {source[3 + shift : -1]}\n | {pointer[3 + shift :]}"
 
 
+BUDGET_SPENT = "validation failed due to running out of cost budget, no further validation rules will be run"
+"""What Kubernetes says where all expressions together take too long."""
+
+
 def is_cost(problem: str) -> bool:
-    """Tell whether an evaluation was stopped because it took too long."""
-    return "Iteration budget exceeded" in problem
+    """Tell whether an evaluation was stopped because it took too long, or too much memory."""
+    return OUT_OF_BUDGET in problem
 
 
 def evaluation_failure(problem: str, rule: str, wrong: Mapping[str, str]) -> str:

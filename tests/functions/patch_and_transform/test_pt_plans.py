@@ -55,6 +55,22 @@ def test_only_so_many_plans_are_kept() -> None:
     assert cache.find(inputs[0]) is not first
 
 
+def test_plans_are_kept_up_to_a_number_of_bytes() -> None:
+    cache = PlanCache(FUNCTION)
+    large = [{"resources": [{"name": f"r-{n}", "base": {**BASE, "spec": "x" * 3_000_000}}]} for n in range(9)]
+    patches = [{"type": "PatchSet", "patchSetName": "many"}] * 300
+    many = {"name": "many", "patches": [{"fromFieldPath": "spec.a"}] * 100}
+    dense = [
+        {"patchSets": [many], "resources": [{"name": f"r-{n}", "base": BASE, "patches": patches}]}
+        for n in range(9)
+    ]
+    for inputs in (large, dense):
+        for one in inputs:
+            assert not isinstance(cache.find(one), str)
+        assert 0 < len(cache._plans) < len(inputs)
+        assert cache.find(inputs[-1]) is cache.find(inputs[-1])
+
+
 def test_runs_do_not_share_what_they_make() -> None:
     base = {**BASE, "spec": {"l": [{"a": {}}]}}
     given = to_wire(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from time import monotonic
 
 from crossply.apiserver.admission.attributes import Attributes
 from crossply.apiserver.admission.authorizer_functions import Authorize, asking, authorizer_value
 from crossply.apiserver.admission.expressions import Expression, Outcome, as_data
 from crossply.apiserver.admission.request import describe
+from crossply.schema.cel_program import LARGEST_DATA, SECONDS_TOGETHER, data_size
+from crossply.schema.cel_texts import BUDGET_SPENT
 from crossply.values import Object
 
 _MISSING = "no such key: "
@@ -30,6 +33,8 @@ class Evaluation:
         self._authorize = authorize
         self._expressions = variables or {}
         self._variables: Object = {}
+        self._composed = 0
+        self._deadline = monotonic() + SECONDS_TOGETHER
         self._failed: dict[str, str] = {}
         self._data: Object = {
             "object": write.obj if write.operation != "DELETE" else None,
@@ -43,10 +48,12 @@ class Evaluation:
 
     def evaluate(self, expression: Expression) -> Outcome:
         """The value of an expression."""
+        if monotonic() > self._deadline:
+            return Outcome(None, BUDGET_SPENT)
         for name in expression.variables:
             self._compose(name)
         with asking(self._authorize, self._user):
-            outcome = expression.evaluate(self._data)
+            outcome = expression.evaluate(self._data, self._composed)
         return self._explained(expression, outcome)
 
     def _compose(self, name: str) -> None:
@@ -63,6 +70,7 @@ class Evaluation:
         else:
             del self._failed[name]
             self._variables[name] = as_data(outcome.value)
+            self._composed += data_size(self._variables[name], LARGEST_DATA)
 
     def _explained(self, expression: Expression, outcome: Outcome) -> Outcome:
         """A variable that could not be composed is missing: say why."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from crossply.apiserver.admission.environment import new_environment
 from crossply.schema.cel_overloads import rewritten
-from crossply.schema.cel_rules import run
+from crossply.schema.cel_program import Program
 from crossply.schema.cel_texts import compile_issues, evaluation_failure, is_cost
 
 _NAMES = ("object", "oldObject", "request", "params", "namespaceObject", "variables", "authorizer")
@@ -38,19 +38,20 @@ class Expression:
         self.text = text
         self.variables = frozenset(_mentioned(text))
         """The composed variables that the expression names."""
-        self._program: Any = None
+        self._program: Program | None = None
         self._problem = ""
 
-    def evaluate(self, data: Mapping[str, Any]) -> Outcome:
-        """Evaluate the expression on these variables."""
+    def evaluate(self, data: Mapping[str, Any], composed: int = 0) -> Outcome:
+        """Evaluate the expression on these variables; `composed` is the size of those that were composed."""
         if self._program is None and not self._problem:
             self._compile()
-        if self._problem:
+        if self._program is None:
             return Outcome(None, f"compilation error: {self._problem}")
-        value, problem = run(self._program, dict(data))
+        value, problem = self._program.evaluate(data, composed)
         if _OF_NULL in problem:
             # To Kubernetes an absent object has no fields; to this evaluator it is an error to ask.
-            value, problem = run(self._program, {name: {} if v is None else v for name, v in data.items()})
+            given = {name: {} if v is None else v for name, v in data.items()}
+            value, problem = self._program.evaluate(given, composed)
         if problem:
             return Outcome(None, f"expression '{self.text}' resulted in error: {in_go_words(problem)}")
         return Outcome(value)
@@ -58,13 +59,13 @@ class Expression:
     def _compile(self) -> None:
         environment = _environment()
         try:
-            self._program = environment.compile(self.text)
+            self._program = Program(environment.compile(self.text), self.text)
         except RuntimeError as problem:
             again = rewritten(self.text, str(problem))
             try:
                 if again == self.text:
                     raise
-                self._program = environment.compile(again)
+                self._program = Program(environment.compile(again), again)
             except RuntimeError:
                 self._problem = "compilation failed: " + "\n".join(compile_issues(str(problem)))
 

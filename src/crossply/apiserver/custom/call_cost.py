@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from crossply.apiserver.custom.cost_ranges import MOST, ONE, UNKNOWN, Range, fixed
 
 if TYPE_CHECKING:
-    from crossply.apiserver.custom.checked_ast import Node
     from crossply.apiserver.custom.rule_cost import Argument, Estimator
+    from crossply.schema.cel_ast import Node
 
 Price = tuple[Range, Range | None]
 """The cost of a call beside that of its arguments, and the size of its result if that is known."""

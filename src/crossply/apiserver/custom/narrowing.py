@@ -6,7 +6,7 @@ give follows from the list they are asked of, and with it that their sum is a nu
 
 from __future__ import annotations
 
-from crossply.apiserver.custom.checked_ast import Checked, Node
+from crossply.schema.cel_ast import Checked, Node
 
 _OF_ELEMENTS = frozenset({"sum", "min", "max"})
 _ARITHMETIC = frozenset({"_+_", "_-_", "_*_", "_/_", "_%_"})

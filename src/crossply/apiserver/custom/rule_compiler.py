@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any, NamedTuple
 
-from crossply.apiserver.custom.checked_ast import Checked, Node, read_checked, uses_variable
+from crossply.schema.cel_ast import Checked, Node, read_checked, uses_variable
 from crossply.schema.cel_literals import literal_issues
 from crossply.schema.cel_overloads import rewritten
 from crossply.schema.cel_texts import compile_issues

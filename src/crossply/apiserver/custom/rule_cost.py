@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.apiserver.custom.checked_ast import Checked, Loop, Node
 from crossply.apiserver.custom.cost_ranges import MOST, NOTHING, ONE, UNKNOWN, Range, fixed
 from crossply.apiserver.custom.cost_sizes import Sized
 from crossply.apiserver.custom.narrowing import possible_overloads
+from crossply.schema.cel_ast import Checked, Loop, Node
 
 Path = tuple[str, ...]
 TEXT_FACTOR = 0.1

@@ -1,8 +1,8 @@
 """One function that is called: its runner, and the threads that wait for it.
 
-A built-in function that is pure and takes microseconds runs right here, in the event loop. Everything else is
-called beside the loop, each function by threads of its own, so that a slow one holds up only the composite
-resources that wait for it.
+A built-in function that is pure and takes microseconds runs right here, in the event loop. A call that turns
+out to be large is given up, and made again in a thread. Everything else is called beside the loop, each
+function by threads of its own, so that a slow one holds up only the composite resources that wait for it.
 """
 
 from __future__ import annotations
@@ -14,10 +14,15 @@ from concurrent.futures import ThreadPoolExecutor
 from crossply.compose.messages import Request, Response
 from crossply.control.calls.function_calls import FunctionMeter
 from crossply.control.calls.reuse import Answer
+from crossply.functions.in_process import InProcess
+from crossply.functions.reply_limits import TooMuchAtOnce
 from crossply.functions.runner import Runner
 
 AT_ONCE = 32
 """How many calls one function gets at the same time, unless somebody says otherwise."""
+
+LARGE_AT_ONCE = 2
+"""How many large calls of a quick function run at the same time: they compete with the event loop."""
 
 
 class Bound:
@@ -41,7 +46,9 @@ class Bound:
         self.pure = pure
         """Whether the same question always gets the same answer."""
         self._runner = runner
-        self._threads = None if quick else ThreadPoolExecutor(at_once, thread_name_prefix="function")
+        self._quick = runner if quick and isinstance(runner, InProcess) else None
+        at_once = LARGE_AT_ONCE if self._quick else at_once
+        self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="function")
 
     async def call(self, step: str, request: Request, seconds: float) -> Answer:
         """Ask, and wait for the answer."""
@@ -49,15 +56,18 @@ class Bound:
             return Answer(call.answered(await self._run(request, seconds)))
 
     async def _run(self, request: Request, seconds: float) -> Response:
-        if self._threads is None:
-            return self._runner(request, seconds)
+        if self._quick is not None:
+            try:
+                return self._quick.call_in_event_loop(request)
+            except TooMuchAtOnce:
+                pass  # the function is pure: nothing happened yet
         loop, context = asyncio.get_running_loop(), contextvars.copy_context()
         return await loop.run_in_executor(self._threads, context.run, self._runner, request, seconds)
 
     def close(self) -> None:
         """Begin no more calls; those under way end by themselves."""
-        if self._threads is None:
-            self._runner.close()
-            return
-        self._threads.submit(self._runner.close)
+        if self._quick is not None:
+            self._quick.close()
+        else:
+            self._threads.submit(self._runner.close)
         self._threads.shutdown(wait=False)

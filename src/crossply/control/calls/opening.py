@@ -22,7 +22,8 @@ from crossply.functions.breaker import Breaker
 from crossply.functions.failures import FunctionNotBound
 from crossply.functions.host_access import Check, HostAccess
 from crossply.functions.lines import Address
-from crossply.functions.remote import MAX_REPLY, Remote
+from crossply.functions.remote import Remote
+from crossply.functions.reply_limits import MAX_REPLY
 from crossply.functions.runner import Runner
 from crossply.kinds.composition import NATIVE_FUNCTION
 
@@ -50,7 +51,7 @@ class Opening:
 
     def native(self) -> Bound:
         """The function that runs Compositions without a pipeline."""
-        runner = bind_builtin(builtin.NATIVE, NATIVE_FUNCTION)
+        runner = bind_builtin(builtin.NATIVE, NATIVE_FUNCTION, self.max_reply)
         return Bound(NATIVE_FUNCTION, runner, FunctionMeter(NATIVE_FUNCTION), pure=True, quick=True)
 
     def open(self, way: Way) -> Bound:
@@ -64,7 +65,7 @@ class Opening:
         self.check_host_access(function)
         pure = runtime == BUILTIN
         quick = pure and builtin.is_quick(way.image)
-        bound = bind(function)
+        bound = bind(function, max_reply=self.max_reply)
         meter = meter_of(function)
         return Bound(repr(way), bound if pure else Breaker(bound), meter, pure, quick, at_once=self.at_once)
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from crossply.control.calls.bound import AT_ONCE
 from crossply.control.calls.kept_answers import KeptSettings
-from crossply.functions.remote import MAX_REPLY
+from crossply.functions.reply_limits import MAX_REPLY
 
 
 class CallSettings(NamedTuple):

@@ -33,6 +33,9 @@ PUBLISHED = tuple(sorted(name for name in _FUNCTIONS if name != NATIVE))
 """The names of the built-in functions that stand for a published package."""
 
 
+MEASURE_THEMSELVES = ("patch-and-transform", NATIVE)
+"""Those that count what they add to the desired state while they add it (see `functions.reply_limits`)."""
+
 _RUN_WHAT_USERS_WRITE = (
     "cel-filter",
     "go-templating",

@@ -23,6 +23,7 @@ from crossply.compose.messages import (
 )
 from crossply.functions.builtin.auto_ready import with_readiness
 from crossply.functions.builtin.auto_ready_input import InputError, read_input, time_to_live
+from crossply.schema.cel_program import Program
 from crossply.values import Object
 
 _NO_SOURCE = "input with celHealthCheckCustomizationFrom is required when using CELHealthcheckCustomizations"
@@ -81,14 +82,14 @@ def verdict(expression: str, observed: Object) -> int:
     program = _compiled(expression)
     if program is None:
         return READY_UNSPECIFIED
-    answer = program.eval(data={"object": observed}).value()
-    if not isinstance(answer, bool):  # an error is a value too
+    answer, _ = program.evaluate({"object": observed})
+    if not isinstance(answer, bool):
         return READY_UNSPECIFIED
     return READY_TRUE if answer else READY_FALSE
 
 
 @lru_cache(maxsize=256)
-def _compiled(expression: str) -> Any:
+def _compiled(expression: str) -> Program | None:
     """The program of an expression that is known to give a boolean; None for any other."""
     if len(expression) > _LONGEST_EXPRESSION:
         return None
@@ -99,7 +100,7 @@ def _compiled(expression: str) -> Any:
         program = environment.compile(expression)
     except (RuntimeError, ValueError):  # the library's errors for text that is not an expression
         return None
-    return program if program.return_type() == cel.Type.BOOL else None
+    return Program(program, expression) if program.return_type() == cel.Type.BOOL else None
 
 
 def _names(source: str) -> list[str]:

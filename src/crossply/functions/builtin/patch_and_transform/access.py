@@ -12,6 +12,7 @@ from typing import Any
 
 from crossply.functions.builtin.patch_and_transform.failure import REASONS, Failure, wrap
 from crossply.functions.builtin.patch_and_transform.texts import valid_text
+from crossply.functions.reply_limits import check_total, current_limits, size_of
 from crossply.values import Object, paths
 from crossply.values.merge import MergeOptions, merge
 from crossply.values.path_read import follow
@@ -19,7 +20,8 @@ from crossply.values.paths import PathError, PathNotFound
 from crossply.values.structs import to_wire
 
 Read = Callable[[Object], Any]
-Write = Callable[[Object, Any], None]
+Write = Callable[[Object, Any], Any]
+"""Puts a value into an object, and returns what was put there."""
 
 _ABSENT = object()
 
@@ -49,7 +51,7 @@ def writer(path: str, options: MergeOptions | None) -> Write:
         return lambda target, value: _put_or_explain(target, path, value, options)
     *parents, last = names
 
-    def write(target: Any, value: Any) -> None:
+    def write(target: Any, value: Any) -> Any:
         inner = target
         for name in parents:
             outer = inner
@@ -59,7 +61,7 @@ def writer(path: str, options: MergeOptions | None) -> Write:
             elif type(inner) is not dict:
                 return _put_or_explain(target, path, value, options)
         inner[last] = value
-        return None
+        return value
 
     return write
 
@@ -67,12 +69,13 @@ def writer(path: str, options: MergeOptions | None) -> Write:
 def writer_to_all(path: str, options: MergeOptions | None) -> Write:
     """Make a closure that writes to every place that a path with wildcards leads to."""
 
-    def write(target: Object, value: Any) -> None:
+    def write(target: Object, value: Any) -> list[Any]:
         places = paths.expand(target, path)
         if not places:
             raise Failure(f"cannot expand ToFieldPath {path}")
-        for place in places:
-            _put(target, place, settled(value), options)
+        limit = current_limits().reply
+        check_total(size_of(value, limit) * len(places), limit)
+        return [_put(target, place, settled(value), options) for place in places]
 
     return write
 
@@ -101,14 +104,14 @@ def _names(path: str) -> tuple[str, ...]:
     return names if len(names) == len(segments) else ()
 
 
-def _put_or_explain(target: Object, path: str, value: Any, options: MergeOptions | None) -> None:
+def _put_or_explain(target: Object, path: str, value: Any, options: MergeOptions | None) -> Any:
     try:
-        _put(target, path, value, options)
+        return _put(target, path, value, options)
     except REASONS as reason:
         raise wrap("cannot patch to object", reason) from None
 
 
-def _put(target: Object, path: str, value: Any, options: MergeOptions | None) -> None:
+def _put(target: Object, path: str, value: Any, options: MergeOptions | None) -> Any:
     if options is not None:
         value = merge(_existing(target, path), value, options)
     # The way is made by writing a null: `paths` would make integers of the value's whole numbers.
@@ -116,6 +119,7 @@ def _put(target: Object, path: str, value: Any, options: MergeOptions | None) ->
     segments = paths.parse(path)
     if segments:
         follow(target, segments[:-1])[segments[-1]] = value
+    return value
 
 
 def _existing(target: Object, path: str) -> Any:

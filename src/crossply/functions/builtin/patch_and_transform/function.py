@@ -8,13 +8,15 @@ from crossply.functions.builtin.patch_and_transform.dialect import FUNCTION
 from crossply.functions.builtin.patch_and_transform.failure import REASONS, Failure, Fatal, is_not_found
 from crossply.functions.builtin.patch_and_transform.identity import adopt
 from crossply.functions.builtin.patch_and_transform.patch_types import TO_COMPOSED
-from crossply.functions.builtin.patch_and_transform.plan import Template
+from crossply.functions.builtin.patch_and_transform.patches import Patch
+from crossply.functions.builtin.patch_and_transform.plan import COUNTED_TEXT, Template
 from crossply.functions.builtin.patch_and_transform.plan_cache import PlanCache
 from crossply.values import Object
 from crossply.values.deepcopy import deepcopy
 from crossply.values.goquote import quote
 
 _plans = PlanCache(FUNCTION)
+_MANY_BYTES = 64 << 10
 
 
 def run(request: Request) -> Response:
@@ -65,21 +67,39 @@ def _patch(run: Run, template: Template, desired: Object, observed: Object | Non
     """Run the patches in their order; False when the resource must not be made yet."""
     sources = (run.xr, run.environment, observed)
     targets = (desired, run.composite, run.environment)
-    for index, (_, source, target, _, apply) in enumerate(template.patches):
+    added = 0
+    for patch in template.patches:
+        _, source, target, _, apply, copies_xr = patch
         origin = sources[source]
         if origin is None:
             continue  # it will be patched from once it exists
         try:
-            apply(origin, targets[target])
+            written = apply(origin, targets[target])
         except REASONS as reason:
-            if _blocks(run, template, index, reason, exists=observed is not None):
+            if _blocks(run, template, patch, reason, exists=observed is not None):
                 return False
+            continue
+        if type(written) is str:
+            if len(written) <= COUNTED_TEXT:
+                continue  # it is counted already, with the plan
+            added += len(written)
+        elif type(written) is dict or type(written) is list:
+            added += (copies_xr and run.xr_size) or run.copied(written)
+        else:
+            continue
+        if added > _MANY_BYTES:
+            run.add(added, template.name, desired)
+            added = 0
+    if added:
+        run.added += added
+        if run.added > run.measure_at:
+            run.measure(template.name, desired)
     return True
 
 
-def _blocks(run: Run, template: Template, index: int, reason: Exception, *, exists: bool) -> bool:
+def _blocks(run: Run, template: Template, patch: Patch, reason: Exception, *, exists: bool) -> bool:
     """Say what a patch that failed means. Whether the field is there decides, and who needs it."""
-    patch = template.patches[index]
+    index = next(index for index, each in enumerate(template.patches) if each is patch)
     name, kind = quote(template.name), quote(patch.type)
     if not is_not_found(reason):
         raise Fatal(f"cannot render composed resource {name} {kind} patch at index {index}: {reason}")

@@ -23,6 +23,7 @@ from crossply.functions.builtin.patch_and_transform.patch_types import (
 from crossply.functions.builtin.patch_and_transform.plan import Template
 from crossply.functions.builtin.patch_and_transform.plan_cache import PlanCache
 from crossply.functions.builtin.patch_and_transform.shapes import native_resources
+from crossply.functions.reply_limits import copy_size
 from crossply.values import Object
 from crossply.values.goquote import quote
 
@@ -128,11 +129,12 @@ def _patch(run: Run, template: Template, direction: int, observed: Object | None
         if patch.target != direction or source is None:
             continue
         try:
-            patch.apply(source, target)
+            written = patch.apply(source, target)
         except REASONS as reason:
             if is_not_found(reason) and patch.policy == "Optional":
                 continue
             raise Failure(f"cannot apply the {quote(patch.type)} patch at index {index}: {reason}") from None
+        run.add(copy_size(written), template.name, target if direction == TO_COMPOSED else None)
 
 
 def _require_same_kind(template: Template, desired: Object, observed: Object) -> None:

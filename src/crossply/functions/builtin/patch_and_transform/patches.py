@@ -19,15 +19,18 @@ from crossply.functions.builtin.patch_and_transform.formatting import formatter
 from crossply.functions.builtin.patch_and_transform.identity import require_kind
 from crossply.functions.builtin.patch_and_transform.patch_types import (
     COMBINE_TYPES,
+    FROM_COMPOSITE,
     Route,
     patch_type,
     target_path,
 )
 from crossply.functions.builtin.patch_and_transform.transforms.chain import Change, chain
-from crossply.values import Object
+from crossply.functions.reply_limits import MAX_DEPTH, check_deadline, current_limits
+from crossply.values import Object, paths
 from crossply.values.structs import from_wire
 
-Apply = Callable[[Object, Object], None]
+_LONG_TEXT = 4 << 10
+Apply = Callable[[Object, Object], Any]
 
 
 class Patch(NamedTuple):
@@ -40,7 +43,10 @@ class Patch(NamedTuple):
     """What to do when the source field is not there: Optional or Required."""
 
     apply: Apply
-    """Carry the value from one object to another; raises Failure or an error of `values`."""
+    """Carry the value from one object to another and return it; raises Failure or an error of `values`."""
+
+    copies_xr: bool
+    """Whether the value is a part of the XR as it is: no larger than the XR."""
 
 
 def make_patch(patch: Object, routes: dict[str, Route], dialect: Dialect) -> Patch:
@@ -48,7 +54,14 @@ def make_patch(patch: Object, routes: dict[str, Route], dialect: Dialect) -> Pat
     kind = patch_type(patch)
     source, target = routes[kind]
     policy = patch.get("policy", {}).get("fromFieldPath", "Optional")
-    return Patch(kind, source, target, policy, make_apply(patch, dialect))
+    copies_xr = source == FROM_COMPOSITE and _is_plain(patch)
+    return Patch(kind, source, target, policy, make_apply(patch, dialect), copies_xr)
+
+
+def _is_plain(patch: Object) -> bool:
+    """Whether a patch writes what it reads, once, in place of what was there."""
+    changes = patch.get("transforms") or set(patch.get("policy", {})) - {"fromFieldPath"}
+    return not changes and "[*]" not in target_path(patch)
 
 
 def make_apply(patch: Object, dialect: Dialect) -> Apply:
@@ -62,11 +75,21 @@ def make_apply(patch: Object, dialect: Dialect) -> Apply:
 
 def _copy(read: Read, change: Change | None, write: Write) -> Apply:
     if change is not None:
-        return lambda source, target: write(target, settled(change(read(source))))
+        return _transform(read, change, write)
 
-    def apply(source: Object, target: Object) -> None:
+    def apply(source: Object, target: Object) -> Any:
         value = read(source)
-        write(target, value if type(value) is str else settled(value))
+        return write(target, value if type(value) is str else settled(value))
+
+    return apply
+
+
+def _transform(read: Read, change: Change, write: Write) -> Apply:
+    def apply(source: Object, target: Object) -> Any:
+        value = read(source)
+        if type(value) is not str or len(value) > _LONG_TEXT:
+            check_deadline(current_limits())  # little may come of much
+        return write(target, settled(change(value)))
 
     return apply
 
@@ -77,11 +100,11 @@ def _combine(combine: Object, change: Change | None, write: Write, dialect: Dial
     ]
     combined = formatter(combine["string"].get("fmt", ""), len(variables))
 
-    def apply(source: Object, target: Object) -> None:
+    def apply(source: Object, target: Object) -> Any:
         value: Any = combined([read(source) for read in variables])
         if change is not None:
             value = change(value)
-        write(target, _settled_late(value))
+        return write(target, _settled_late(value))
 
     return apply
 
@@ -106,20 +129,30 @@ def _writer(patch: Object, dialect: Dialect) -> Write:
     if isinstance(options, str):
         return failing(f"invalid patch policy {options}")
     path = target_path(patch)
+    if _is_too_deep(path):
+        return failing(f"toFieldPath is deeper than {MAX_DEPTH} levels")
     # Wildcards of a combined patch are not expanded: they are taken for the name of a field.
     if "[*]" in path and patch_type(patch) not in COMBINE_TYPES:
         return _checked(writer_to_all(path, options), path, "")
     return _checked(writer(path, options), path, "cannot patch to object: ")
 
 
+def _is_too_deep(path: str) -> bool:
+    try:
+        return len(paths.parse(path)) > MAX_DEPTH
+    except paths.PathError:
+        return False  # it is reported by whoever uses the path
+
+
 def _checked(write: Write, path: str, said: str) -> Write:
     """Write, and see that the target has a kind: an object without one cannot be decoded."""
     touches_type = path.lstrip("['\"").startswith(("apiVersion", "kind"))
 
-    def write_and_check(target: Object, value: Any) -> None:
-        write(target, value)
+    def write_and_check(target: Object, value: Any) -> Any:
+        written = write(target, value)
         if touches_type or not target.get("kind"):
             _require_kind(target, said)
+        return written
 
     return write_and_check
 

@@ -23,10 +23,14 @@ from crossply.functions.builtin.patch_and_transform.patch_types import ENVIRONME
 from crossply.functions.builtin.patch_and_transform.patches import Patch, make_patch
 from crossply.functions.builtin.patch_and_transform.readiness import Check, make_check
 from crossply.functions.builtin.patch_and_transform.validation import validate
+from crossply.functions.reply_limits import LimitExceeded, size_of
 from crossply.values import Object
 from crossply.values.gojson import dumps
 from crossply.values.goquote import quote
 from crossply.values.gotypes import go_type
+
+COUNTED_TEXT = 128
+"""The longest text, in characters, that counts as part of the plan wherever a patch writes it."""
 
 
 class Template(NamedTuple):
@@ -49,6 +53,8 @@ class Plan(NamedTuple):
     secret: SecretPlan
     writes_composite: bool
     has_environment: bool
+    size: int
+    """How many bytes the bases take, and short texts that patches write."""
 
 
 def make_plan(given: Object, dialect: Dialect) -> Plan:
@@ -62,7 +68,10 @@ def make_plan(given: Object, dialect: Dialect) -> Plan:
         raise Fatal(f"{dialect.undecodable}{reason}") from None
     except FieldError as reason:
         raise Fatal(f"{dialect.unacceptable}{reason}") from None
-    return _plan(known, dialect)
+    try:
+        return _plan(known, dialect)
+    except LimitExceeded as reason:
+        raise Fatal(f"{dialect.undecodable}{reason}") from None
 
 
 def _plan(known: Object, dialect: Dialect) -> Plan:
@@ -81,6 +90,8 @@ def _plan(known: Object, dialect: Dialect) -> Plan:
         secret=make_secret_plan(known.get("writeConnectionSecretToRef", {}), dialect),
         writes_composite=any(patch.target == TO_COMPOSITE for patch in (*every, *environment)),
         has_environment=dialect.has_environment,
+        size=sum(size_of(template.get("base")) for template in known.get("resources", []))
+        + len(every) * COUNTED_TEXT,
     )
 
 

@@ -13,11 +13,17 @@ from _thread import allocate_lock
 from crossply.functions.builtin.patch_and_transform.dialect import Dialect
 from crossply.functions.builtin.patch_and_transform.failure import Fatal
 from crossply.functions.builtin.patch_and_transform.plan import Plan, make_plan
+from crossply.functions.reply_limits import LimitExceeded, size_of
 from crossply.values import Object
 from crossply.values.deepcopy import equal
 
 MAX_PLANS = 256
 """How many inputs are remembered; the one that came first is forgotten first."""
+
+MAX_BYTES = 64 << 20
+"""How much memory the inputs and plans that are remembered take together, roughly."""
+
+_BYTES_OF_PATCH = 1 << 10
 
 _NOTHING: Object = {}
 
@@ -25,11 +31,12 @@ _NOTHING: Object = {}
 class PlanCache:
     """The plans of one dialect."""
 
-    __slots__ = ("_dialect", "_lock", "_plans")
+    __slots__ = ("_bytes", "_dialect", "_lock", "_plans")
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
-        self._plans: dict[int, tuple[Object, Plan | str]] = {}
+        self._plans: dict[int, tuple[Object, Plan | str, int]] = {}
+        self._bytes = 0
         self._lock = allocate_lock()
 
     def find(self, given: Object | None) -> Plan | str:
@@ -44,20 +51,34 @@ class PlanCache:
 
     def _find_equal(self, given: Object) -> Plan | str | None:
         """Look for an equal input; the newer of the two is the one that may well come again."""
-        for identity, (known, plan) in self._plans.items():
+        for identity, (known, plan, weight) in self._plans.items():
             # The first comparison is quick but takes true for 1.
             if known == given and equal(known, given):
                 del self._plans[identity]
-                self._plans[id(given)] = given, plan
+                self._plans[id(given)] = given, plan, weight
                 return plan
         return None
 
     def _make(self, given: Object) -> Plan | str:
         plan = _plan_or_problem(given, self._dialect)
-        self._plans[id(given)] = given, plan
-        while len(self._plans) > MAX_PLANS:
-            del self._plans[next(iter(self._plans))]
+        weight = _weight(given, plan)
+        self._plans[id(given)] = given, plan, weight
+        self._bytes += weight
+        while len(self._plans) > MAX_PLANS or self._bytes > MAX_BYTES:
+            self._bytes -= self._plans.pop(next(iter(self._plans)))[2]
         return plan
+
+
+def _weight(given: Object, plan: Plan | str) -> int:
+    """How many bytes of memory an input and its plan take, roughly: objects take several times their text."""
+    try:
+        size = 8 * size_of(given, MAX_BYTES)
+    except LimitExceeded:
+        return MAX_BYTES  # it nests too deep to be measured, or to be of use
+    if isinstance(plan, str):
+        return size + len(plan)
+    patches = len(plan.environment) + sum(len(template.patches) for template in plan.templates)
+    return size + patches * _BYTES_OF_PATCH
 
 
 def _plan_or_problem(given: Object, dialect: Dialect) -> Plan | str:

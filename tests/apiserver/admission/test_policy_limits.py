@@ -1,0 +1,63 @@
+"""What the expressions of a policy may make of a small object."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.apiserver.admission.settings import setting
+from tests.apiserver.admission.test_policies import refusal
+
+LIMIT = 3 << 30
+
+
+def _chain(first: str, step: str, count: int) -> list[dict[str, Any]]:
+    steps = [step.format(f"variables.v{index}") for index in range(count)]
+    return [{"name": f"v{index}", "expression": text} for index, text in enumerate([first, *steps])]
+
+
+NUMBERS = "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]"
+GROWING = {
+    "sums": _chain("'aaaaaaaa'", "{0} + {0} + {0} + {0}", 20),
+    "replace": _chain("'aaaaaaaa'", "{0}.replace('a', 'aaaaaaaa')", 12),
+    "join": _chain("'aaaaaaaa'", "[{0}, {0}, {0}, {0}].join('')", 20),
+    "format": _chain("'aaaaaaaa'", "'%s%s%s%s'.format([{0}, {0}, {0}, {0}])", 20),
+    "lists": _chain("[1, 2, 3, 4]", f"[{', '.join(['{0}'] * 16)}]", 8),
+    "maps": _chain(NUMBERS, f"{NUMBERS}.map(x, {NUMBERS}.map(y, {{0}}))", 5),
+}
+
+
+async def told(name: str) -> str:
+    """Why a widget is refused by a policy whose variables grow."""
+    variables = GROWING[name]
+    with tempfile.TemporaryDirectory() as directory:
+        async with setting(Path(directory)) as client:
+            last = variables[-1]["name"]
+            await client.policy("p", f"size(variables.{last}) > 0", variables=variables)
+            return await refusal(client)
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_variables_that_grow_are_stopped_within_a_limit_of_memory(name: str) -> None:
+    def confine() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (LIMIT, LIMIT))
+
+    program = (
+        "import asyncio, resource\n"
+        "from tests.apiserver.admission.test_policy_limits import told\n"
+        f"print(asyncio.run(told({name!r})))\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, preexec_fn=confine
+    )
+    assert ended.returncode == 0, ended.stderr
+    refused, megabytes = ended.stdout.splitlines()
+    assert "operation cancelled: actual cost limit exceeded" in refused
+    assert int(megabytes) < 1000

@@ -1,0 +1,166 @@
+"""How much a few patches may make of a large XR."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import subprocess
+import sys
+import textwrap
+from typing import Any
+
+import pytest
+
+from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, Response, State
+from crossply.control.calls.bound import Bound
+from crossply.control.calls.function_calls import FunctionMeter
+from crossply.functions import builtin
+from crossply.functions.binding import bind_builtin
+from crossply.functions.in_process import InProcess
+from crossply.functions.reply_limits import TooMuchAtOnce
+from crossply.values.structs import to_wire
+
+Object = dict[str, Any]
+BOTH = pytest.mark.parametrize("name", ["patch-and-transform", builtin.NATIVE])
+
+
+def _request(data: Any, patches: list[Object], resources: int = 1, base: Object | None = None) -> Request:
+    xr = {"apiVersion": "example.org/v1", "kind": "XThing", "metadata": {"name": "x"}, "spec": {"data": data}}
+    template = {"base": base or {"apiVersion": "v1", "kind": "ConfigMap"}, "patches": patches}
+    given = {
+        "apiVersion": "pt.fn.crossplane.io/v1beta1",
+        "kind": "Resources",
+        "resources": [{"name": f"r{index}", **template} for index in range(resources)],
+    }
+    return Request(State(Resource(to_wire(xr))), input=to_wire(given), tag="t")
+
+
+def _copies(count: int) -> list[Object]:
+    return [
+        {"type": "FromCompositeFieldPath", "fromFieldPath": "spec.data", "toFieldPath": f"data.f{index}"}
+        for index in range(count)
+    ]
+
+
+def _fatal(response: Response) -> str:
+    assert response.results, "the call was answered"
+    assert response.results[-1].severity == SEVERITY_FATAL
+    return response.results[-1].message
+
+
+def _run(name: str, request: Request, **limits: int) -> Response:
+    return bind_builtin(name, "f", **limits)(request, 30.0)
+
+
+@BOTH
+@pytest.mark.parametrize("data", ["x" * 600_000, [{"name": f"item-{index}"} for index in range(20_000)]])
+def test_many_copies_of_a_large_field_end_in_a_fatal_result(name: str, data: Any) -> None:
+    message = _fatal(_run(name, _request(data, _copies(2), resources=200)))
+    assert "desired state is larger than 4194304 bytes" in message
+    assert "--max-function-reply-size" in message
+
+
+@BOTH
+def test_a_single_resource_that_no_api_server_takes_ends_in_a_fatal_result(name: str) -> None:
+    message = _fatal(_run(name, _request("x" * 600_000, _copies(6))))
+    assert 'composed resource "r0" is larger than 3145728 bytes' in message
+
+
+@BOTH
+def test_the_limit_is_the_one_that_is_set(name: str) -> None:
+    request = _request("x" * 600_000, _copies(1), resources=10)
+    assert "larger than 4194304 bytes" in _fatal(_run(name, request))
+    assert not _run(name, request, max_reply=8 << 20).results
+
+
+def test_copies_that_replace_one_another_are_not_added_up() -> None:
+    same = [{"fromFieldPath": "spec.data", "toFieldPath": "data.same"}] * 100
+    response = _run("patch-and-transform", _request("x" * 600_000, same))
+    assert not response.results
+
+
+def test_a_wildcard_multiplies_what_is_counted() -> None:
+    base = {"apiVersion": "v1", "kind": "List", "items": [{"copy": ""} for _ in range(1000)]}
+    patches = [{"fromFieldPath": "spec.data", "toFieldPath": "items[*].copy"}]
+    message = _fatal(_run("patch-and-transform", _request(["x" * 600_000], patches, base=base)))
+    assert "larger than 4194304 bytes" in message
+
+
+def test_copies_of_a_large_field_stay_within_a_few_megabytes_of_memory() -> None:
+    program = """
+        import tracemalloc
+        from tests.functions.patch_and_transform.test_pt_limits import _copies, _request, _run
+
+        data = [{"name": f"item-{index}"} for index in range(20_000)]
+        request = _request(data, _copies(100), resources=4)
+        tracemalloc.start()
+        _run("patch-and-transform", request)
+        print(tracemalloc.get_traced_memory()[1] >> 20)
+    """
+    limit = 2 << 30
+
+    def confine() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+    ended = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, preexec_fn=confine
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert int(ended.stdout) < 200
+
+
+def test_a_call_that_runs_out_of_time_ends_in_a_fatal_result() -> None:
+    data = [{"name": f"item-{index}"} for index in range(1_000)]
+    to_json = [{"type": "string", "string": {"type": "Convert", "convert": "ToJson"}}]
+    digest = [{"type": "string", "string": {"type": "Convert", "convert": "ToSha256"}}]
+    patches = [{**patch, "transforms": to_json + digest} for patch in _copies(2)]
+    function = bind_builtin("patch-and-transform", "f")
+    message = _fatal(function(_request(data, patches), 1e-9))
+    assert "take longer than the timeout of the call" in message
+
+
+def test_a_large_call_leaves_the_event_loop_and_is_made_in_a_thread() -> None:
+    function = bind_builtin("patch-and-transform", "f")
+    assert isinstance(function, InProcess)
+    large, small = _request("x" * 600_000, _copies(3)), _request("x", _copies(3))
+    with pytest.raises(TooMuchAtOnce):
+        function.call_in_event_loop(large)
+    assert not function.call_in_event_loop(small).results
+
+    bound = Bound("f", function, FunctionMeter("f"), pure=True, quick=True)
+
+    async def call_both() -> None:
+        for request in (large, small):
+            answer = await bound.call("step", request, 30.0)
+            assert not answer.response.results
+            assert set(answer.response.desired.resources) == {"r0"}
+
+    asyncio.run(call_both())
+    bound.close()
+
+
+def test_the_reply_of_every_function_in_process_is_limited() -> None:
+    big = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"text": "x" * 600_000}}
+
+    def grow(request: Request) -> Response:
+        from crossply.compose.messages import respond
+
+        resources = {f"r{index}": Resource(dict(big)) for index in range(10)}
+        return respond(request, desired=State(None, resources))
+
+    from crossply.functions.failures import FunctionReplyTooLarge
+
+    with pytest.raises(FunctionReplyTooLarge, match="desired state is larger than 4194304 bytes"):
+        InProcess("f", grow)(Request(State()), 1.0)
+    assert len(InProcess("f", grow, 8 << 20)(Request(State()), 1.0).desired.resources) == 10
+
+
+@BOTH
+def test_a_path_that_is_too_deep_is_a_clear_failure(name: str) -> None:
+    patch = {
+        "type": "FromCompositeFieldPath",
+        "fromFieldPath": "spec.data",
+        "toFieldPath": "a." * 5_000 + "a",
+    }
+    response = _run(name, _request("x", [patch]))
+    assert "toFieldPath is deeper than 300 levels" in response.results[-1].message
