@@ -8,6 +8,7 @@ less each gets, and some is left for a flow that holds nothing.
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import NamedTuple
 
 from crossply.apiserver.auth.identities import MASTERS
@@ -44,6 +45,11 @@ class Flow(NamedTuple):
 
     user: str
     level: PriorityLevel
+
+
+_OWN_FLOW = Flow("system:apiserver", EXEMPT)
+current_flow: ContextVar[Flow] = ContextVar("current_flow", default=_OWN_FLOW)
+"""The flow of the request that is being answered; the server's own outside of requests."""
 
 
 def flow_of(user: User) -> Flow:

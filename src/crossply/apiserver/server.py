@@ -24,7 +24,7 @@ from crossply.apiserver.complaints import Complaints
 from crossply.apiserver.connections import SOFTWARE, Connections
 from crossply.apiserver.dispatch import serve
 from crossply.apiserver.failures import as_status, told
-from crossply.apiserver.flow_control import FairBudget, Flow, Hold, flow_of
+from crossply.apiserver.flow_control import FairBudget, Flow, Hold, current_flow, flow_of
 from crossply.apiserver.gate import Gate
 from crossply.apiserver.limits import Limits
 from crossply.apiserver.metrics import Metrics
@@ -129,6 +129,7 @@ class ApiServer:
             exchange = _Exchange(request, info, query, record, user, flow_of(user))
             if user is not ANONYMOUS:
                 self.connections.used(request.protocol, exchange.flow)  # type: ignore[arg-type]
+            current_flow.set(exchange.flow)
             if seats is None:
                 return await self._answer(exchange)
             if not seats.take(exchange.flow, 1):

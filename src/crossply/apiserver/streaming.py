@@ -14,6 +14,9 @@ from crossply.apiserver.replies import warning_headers
 from crossply.apiserver.storage import Store
 from crossply.apiserver.watching import Watch
 
+_PIECE = 1 << 20
+"""How much of an answer is encrypted before other requests have their turn."""
+
 
 class Watches:
     """The watches under way. When roles change, each asks again whether its user may see what it shows."""
@@ -78,18 +81,20 @@ async def _write_all(response: web.StreamResponse, watch: Watch) -> None:
 
 
 async def send_in_pieces(
-    request: web.BaseRequest, response: web.Response, body: bytes, piece: int
+    request: web.BaseRequest, response: web.Response, body: bytes, last: int
 ) -> web.StreamResponse:
-    """Send a response with this body; returns when the client has taken all but about two pieces.
+    """Send a response with this body; returns when the client has taken nearly all of it.
 
-    A TLS transport takes whatever is written at once, and only has the next writer wait.
+    A TLS transport takes whatever is written at once, and only has the next writer wait. The `last` bytes are
+    therefore written by themselves: as many as a transport lets wait without stopping writers.
     """
     streamed = web.StreamResponse(status=response.status, headers=response.headers)
     streamed.content_length = len(body)
     await streamed.prepare(request)
-    whole = memoryview(body)
-    for start in range(0, len(body), piece):
-        await streamed.write(whole[start : start + piece])
+    whole, end = memoryview(body), max(0, len(body) - last)
+    for start in range(0, end, _PIECE):
+        await streamed.write(whole[start : min(start + _PIECE, end)])
+    await streamed.write(whole[end:])
     await streamed.write_eof()
     return streamed
 
