@@ -38,6 +38,11 @@ class ConnectionTable(Generic[C]):
     def put(self, connection: C, owner: Flow) -> None:
         """Make it the most recently used one of its owner."""
         previous = self._owners.get(connection)
+        if previous == owner:
+            owned = self._owned[owner]
+            del owned[connection]
+            owned[connection] = None
+            return
         if previous is not None:
             self._leave(connection, previous)
         self._owners[connection] = owner

@@ -9,13 +9,15 @@ less each gets, and some is left for a flow that holds nothing.
 from __future__ import annotations
 
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from crossply.apiserver.auth.identities import MASTERS
 from crossply.apiserver.requests import User
 
 
-class PriorityLevel(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class PriorityLevel:
     """What the flows of one level may hold of a limit."""
 
     name: str
