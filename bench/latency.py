@@ -251,7 +251,8 @@ async def main() -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        send = hold_open if sys.argv[4] in (SLOW_BODIES, UNREAD_LISTS) else send_large
-        asyncio.run(send(*sys.argv[1:5], int(sys.argv[5])))
+        url, token, ca, name, clients = sys.argv[1:]
+        send = hold_open if name in (SLOW_BODIES, UNREAD_LISTS) else send_large
+        asyncio.run(send(url, token, ca, name, int(clients)))
     else:
         asyncio.run(main())
