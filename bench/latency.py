@@ -1,7 +1,8 @@
-"""What clients of the API server wait for while another one sends the largest requests that it may.
+"""What clients of the API server wait for while another user sends the largest or slowest requests possible.
 
-Prints the median and the 99th percentile of small requests and the memory of the server, at rest and beside
-each kind of large request. The 99th percentile is to stay below 100 ms, whatever the others send.
+Prints the median and the 99th percentile of small requests, how many of them were refused, and the memory of
+the server, at rest and beside each load. The 99th percentile is to stay below 100 ms and nothing is to be
+refused, whatever the other user sends.
 BENCH_SECONDS sets how long each kind is sent (5).
 """
 
@@ -22,6 +23,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import aiohttp
 
@@ -33,13 +35,17 @@ THINGS = "/apis/bench.example.org/v1/namespaces/default/things"
 JSON_PATCH = {"Content-Type": "application/json-patch+json"}
 APPLY = {"Content-Type": "application/apply-patch+yaml"}
 YAML = {"Content-Type": "application/yaml"}
+BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+USERS = ("measured", "loading")
+SLOW_BODIES = "slow bodies"
+UNREAD_LISTS = "unread lists"
 
 
 class Server(NamedTuple):
-    """A server under measurement."""
+    """A server under measurement. The tokens of its two users are their names."""
 
     url: str
-    token: str
+    admin_token: str
     ca: str
     pid: int
 
@@ -74,7 +80,10 @@ def thing(name: str, **spec: object) -> dict[str, object]:
 def serving() -> Iterator[Server]:
     with tempfile.TemporaryDirectory() as directory:
         place = pathlib.Path(directory)
+        tokens = place / "tokens.csv"
+        tokens.write_text("".join(f"{name},{name},{name}\n" for name in USERS))
         command = [CROSSPLY, "apiserver", "--in-memory", "--data", directory, "--listen", "127.0.0.1:0"]
+        command += ["--token-file", str(tokens)]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         url = process.stdout.readline().removeprefix("ready: ").strip()
@@ -109,6 +118,47 @@ def session_to(url: str, token: str, ca: str) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(url, headers=headers, timeout=timeout, connector=connector)
 
 
+def binding() -> dict[str, object]:
+    """Lets both users do everything."""
+    group = "rbac.authorization.k8s.io"
+    subjects = [{"apiGroup": group, "kind": "User", "name": name} for name in USERS]
+    role = {"apiGroup": group, "kind": "ClusterRole", "name": "cluster-admin"}
+    return {"metadata": {"name": "bench"}, "roleRef": role, "subjects": subjects}
+
+
+async def hold_open(url: str, token: str, ca: str, name: str, clients: int) -> None:
+    """Send bodies a byte now and then, or ask for lists and read none; print how many were answered."""
+    context = ssl.create_default_context(cafile=ca)
+    parts = urlsplit(url)
+    method, path = ("POST", CONFIGMAPS) if name == SLOW_BODIES else ("GET", CONFIGMAPS)
+    head = f"{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
+    if name == SLOW_BODIES:
+        head += f"Content-Length: {3 << 20}\r\n"
+    answers: Counter[str] = Counter()
+    until = time.perf_counter() + SECONDS
+
+    async def hold() -> None:
+        try:
+            connecting = asyncio.open_connection(parts.hostname, parts.port, ssl=context, limit=1024)
+            reader, writer = await connecting
+            writer.write(f"{head}\r\n".encode())
+            while time.perf_counter() < until:
+                if name == SLOW_BODIES:
+                    writer.write(b" ")
+                await asyncio.sleep(1)
+            line = await asyncio.wait_for(reader.readline(), 0.1)
+            answers[line.split()[1].decode()] += 1
+            writer.transport.abort()
+        except TimeoutError:
+            answers["still open"] += 1
+        except (OSError, IndexError):
+            answers["closed"] += 1
+
+    print("begins", flush=True)
+    await asyncio.gather(*(hold() for _ in range(clients)))
+    print(dict(answers))
+
+
 async def send_large(url: str, token: str, ca: str, name: str, clients: int) -> None:
     """Send large requests until the time is over, and print how they were answered."""
     method, path, body, headers = large_request(name)
@@ -127,9 +177,12 @@ async def send_large(url: str, token: str, ca: str, name: str, clients: int) -> 
     print(dict(answers))
 
 
-async def small_requests(session: aiohttp.ClientSession, beside: asyncio.subprocess.Process) -> list[float]:
-    """How long reads, writes and health checks of another client take while a process runs."""
+async def small_requests(
+    session: aiohttp.ClientSession, beside: asyncio.subprocess.Process
+) -> tuple[list[float], int]:
+    """How long reads, writes and health checks take while a process runs, and how many are refused."""
     took = []
+    refused = 0
     while beside.returncode is None:
         for method, path in (
             ("GET", "/livez"),
@@ -141,9 +194,10 @@ async def small_requests(session: aiohttp.ClientSession, beside: asyncio.subproc
             headers = {"Content-Type": "application/merge-patch+json"} if body else {}
             async with session.request(method, path, data=body, headers=headers) as answer:
                 await answer.read()
+                refused += answer.status >= 400
             took.append(time.perf_counter() - began)
         await asyncio.sleep(0.005)
-    return took
+    return took, refused
 
 
 def memory(pid: int) -> float:
@@ -155,29 +209,38 @@ def memory(pid: int) -> float:
 async def measured(session: aiohttp.ClientSession, server: Server, name: str, clients: int) -> None:
     before = memory(server.pid)
     # Large bodies take time to make, too: they come from a process of their own.
-    command = [sys.executable, __file__, server.url, server.token, server.ca, name, str(clients)]
+    command = [sys.executable, __file__, server.url, "loading", server.ca, name, str(clients)]
     sending = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     assert sending.stdout is not None
     await sending.stdout.readline()
-    took = await small_requests(session, sending)
+    took, refused = await small_requests(session, sending)
     answers = (await sending.stdout.read()).decode().strip()
-    line = f"{name:10} x{clients}  median {1000 * statistics.median(took):7.1f} ms"
+    line = f"{name:12} x{clients:<3}  median {1000 * statistics.median(took):7.1f} ms"
     line += f"  p99 {1000 * statistics.quantiles(took, n=100)[98]:7.1f} ms  most {1000 * max(took):7.1f} ms"
+    line += f"  refused {refused:4} of {len(took)}"
     print(f"{line}  memory {before:6.0f} -> {memory(server.pid):6.0f} MiB  {answers}", flush=True)
 
 
 async def main() -> None:
     with serving() as server:
-        async with session_to(server.url, server.token, server.ca) as session:
+        async with session_to(server.url, server.admin_token, server.ca) as session:
             for path, body in (
+                (BINDINGS, binding()),
                 (DEFINITIONS, definition()),
                 (CONFIGMAPS, {"metadata": {"name": "small"}}),
+                *(
+                    (CONFIGMAPS, {"metadata": {"name": f"l{n}"}, "data": {"a": "x" * 500_000}})
+                    for n in range(4)
+                ),
                 (THINGS, thing("base", free={"a": "x" * 100, "items": []})),
             ):
                 async with session.post(path, json=body) as answer:
                     assert answer.status == 201, await answer.text()
+        async with session_to(server.url, "measured", server.ca) as session:
             for name, clients in (
                 ("rest", 0),
+                (SLOW_BODIES, 64),
+                (UNREAD_LISTS, 500),
                 ("copy bomb", 1),
                 ("inserts", 1),
                 ("list map", 1),
@@ -188,6 +251,8 @@ async def main() -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        asyncio.run(send_large(*sys.argv[1:5], int(sys.argv[5])))
+        url, token, ca, name, clients = sys.argv[1:]
+        send = hold_open if name in (SLOW_BODIES, UNREAD_LISTS) else send_large
+        asyncio.run(send(url, token, ca, name, int(clients)))
     else:
         asyncio.run(main())

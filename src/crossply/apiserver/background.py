@@ -2,6 +2,7 @@
 
 Everything else runs in the event loop, because a thread costs a small request more than its work. There is
 one thread only: threads of Python take turns, so with more of them the event loop would get fewer turns.
+Users take turns with it: many large objects of one user do not keep those of another waiting.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
+
+from crossply.apiserver.fair_turns import FairTurns
+from crossply.apiserver.flow_control import current_flow
 
 HEAVY_BYTES = 64 << 10
 """From how many bytes of JSON or YAML on work is done in the thread. Less takes some milliseconds at most."""
@@ -22,10 +26,11 @@ _T = TypeVar("_T")
 class Background:
     """The thread, started when it is first needed."""
 
-    __slots__ = ("_executor", "pieces")
+    __slots__ = ("_executor", "_turns", "pieces")
 
     def __init__(self) -> None:
         self._executor: ThreadPoolExecutor | None = None
+        self._turns = FairTurns()
         self.pieces = 0
         """How many pieces of work were handed to the thread."""
 
@@ -36,10 +41,15 @@ class Background:
         if self._executor is None:
             self._executor = ThreadPoolExecutor(1, "crossply-background")
         self.pieces += 1
-        return await asyncio.get_running_loop().run_in_executor(self._executor, _giving_way, work)
+        await self._turns.acquire(current_flow.get())
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._executor, _giving_way, work)
+        finally:
+            self._turns.release()
 
     def close(self) -> None:
         """Drop the work that has not begun."""
+        self._turns.cancel_all()
         if self._executor is not None:
             self._executor.shutdown(wait=False, cancel_futures=True)
 

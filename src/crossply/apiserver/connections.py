@@ -1,8 +1,9 @@
 """Connections: accepted as long as there is room, and cut when the other side is too slow.
 
 The server accepts by itself instead of leaving it to the event loop, for three reasons: a connection counts
-from the moment it is accepted, not from the end of its TLS handshake; when there is no room left, the one
-that was idle longest makes room; and running out of files is no more than a pause.
+from the moment it is accepted, not from the end of its TLS handshake; when there is no room left, the user or
+address with the most connections closes the one that was idle longest; and running out of files is no more
+than a pause.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from aiohttp import web
 from aiohttp.web_protocol import RequestHandler, _ErrInfo
 
 from crossply.apiserver.complaints import Complaints
+from crossply.apiserver.connection_table import ConnectionTable, stranger
+from crossply.apiserver.flow_control import Flow
 from crossply.apiserver.limits import Limits, connections_within
 from crossply.apiserver.memory import Trimmer
 
@@ -37,13 +40,15 @@ _NO_RESOURCES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOM
 class Connection(RequestHandler):
     """One client's connection, with an eye on its pace."""
 
-    __slots__ = ("_begun", "_headers_due", "_house", "_taking_due", "on_lost")
+    __slots__ = ("_begun", "_headers_due", "_house", "_taking_due", "handshake", "on_lost")
 
     def __init__(self, house: Connections, **options: Any) -> None:
         super().__init__(house.server, loop=house.loop, **options)
         self._house = house
         self._begun = 0
         """Bytes of headers that are not complete yet."""
+        self.handshake: asyncio.Task[None] | None = None
+        """The TLS handshake, until it is complete."""
         self._headers_due: asyncio.TimerHandle | None = None
         self._taking_due: asyncio.TimerHandle | None = None
         self.on_lost: Callable[[], None] | None = None
@@ -53,6 +58,11 @@ class Connection(RequestHandler):
     def idle(self) -> bool:
         """Whether it waits for a request."""
         return self._waiter is not None and not self._waiter.done()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Have writers wait for the client early: what a client does not take is then held by its request."""
+        super().connection_made(transport)
+        transport.set_write_buffer_limits(high=self._house.limits.unsent)  # type: ignore[attr-defined]
 
     def data_received(self, data: bytes) -> None:
         """Take bytes; headers have to be complete in time, and small."""
@@ -151,8 +161,7 @@ class Connections:
         self.memory = Trimmer()
         self._context: ssl.SSLContext | None = None
         self._listening: list[socket.socket] = []
-        # In the order of their last request, so that the one idle longest is found first.
-        self._open: dict[Connection, asyncio.Task[None] | None] = {}
+        self._open: ConnectionTable[Connection] = ConnectionTable()
         self._greeting: set[asyncio.Task[None]] = set()
 
     def __len__(self) -> int:
@@ -197,18 +206,18 @@ class Connections:
 
     def forget(self, connection: Connection) -> None:
         """The connection is closed."""
-        self._open.pop(connection, None)
+        self._open.discard(connection)
         self.memory.freed(_CONNECTION_BYTES)
 
-    def used(self, connection: Connection) -> None:
-        """The connection has asked for something: it is the last to be let go of."""
-        if self._open.pop(connection, self) is not self:
-            self._open[connection] = None
+    def used(self, connection: Connection, user: Flow) -> None:
+        """A user has sent a request: of the user's connections this is the last to make room."""
+        if connection in self._open:
+            self._open.put(connection, user)
 
     def _accept(self, listener: socket.socket) -> None:
         for _ in range(_ACCEPTED_AT_ONCE):
             try:
-                client, _ = listener.accept()
+                client, address = listener.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
             except OSError as problem:
@@ -219,7 +228,7 @@ class Connections:
                 client.close()
                 self.complaints.say(f"all {self.most} connections are in use: a new one was refused")
                 continue
-            self._greet(client)
+            self._greet(client, stranger(address[0]))
 
     def _pause(self, listener: socket.socket, problem: OSError) -> None:
         """Out of files or memory: what waits is accepted when there is some again."""
@@ -236,20 +245,20 @@ class Connections:
             self.loop.add_reader(listener, self._accept, listener)
 
     def _make_room(self) -> bool:
-        """Let go of the connection that has been idle longest, if one is."""
-        for connection, greeting in self._open.items():
-            if greeting is not None:
-                greeting.cancel()
+        """Close the connection that is needed least, if one is idle."""
+        for connection in self._open.to_evict():
+            if connection.handshake is not None:
+                connection.handshake.cancel()
             elif connection.idle:
                 connection.abort()
             else:
                 continue
             self.evicted += 1
-            del self._open[connection]
+            self._open.discard(connection)
             return True
         return False
 
-    def _greet(self, client: socket.socket) -> None:
+    def _greet(self, client: socket.socket, peer: Flow) -> None:
         client.setblocking(False)
         _keep_alive(client)
         limits = self.limits
@@ -265,7 +274,8 @@ class Connections:
             auto_decompress=False,
         )
         task = self.loop.create_task(self._shake_hands(connection, client))
-        self._open[connection] = task
+        connection.handshake = task
+        self._open.put(connection, peer)
         self._greeting.add(task)
         task.add_done_callback(self._greeting.discard)
 
@@ -277,8 +287,8 @@ class Connections:
             # What failed is the client's business: it spoke something else, was too slow, or went away.
             self.forget(connection)
             client.close()
-        else:
-            self.used(connection)
+        finally:
+            connection.handshake = None
 
 
 def _timeouts(limits: Limits) -> dict[str, float]:

@@ -1,7 +1,8 @@
-"""How much a client may take: of memory, of time, of connections. Everything beyond is refused, not queued.
+"""How much clients may take: of memory, of time, of connections. Everything beyond is refused, not queued.
 
 What is bounded here is what any client can ask for. The rest follows from it: with so many connections, so
-many requests under way and so many bytes held for them, the server cannot grow further, whoever asks.
+many requests under way and so many bytes held for them, the server cannot grow further, whoever asks. How
+much of it each user gets is decided by `flow_control`.
 """
 
 from __future__ import annotations
@@ -31,38 +32,22 @@ class Limits:
     handshake_seconds: float = 10.0
     request_seconds: float = 60.0
     """From a request's headers to the last byte of its answer; watches and backups excepted."""
+    body_idle_seconds: float = 20.0
+    """How long a client may pause while it sends a body."""
     stall_seconds: float = 60.0
     """How long a client may leave what it was sent lying."""
     stop_seconds: float = 25.0
     """How long requests may go on after the server was told to stop."""
     requests: int = 600
-    """Requests under way at once; health and watches are not counted."""
+    """Requests under way at once, at most one for four connections; health and watches are not counted."""
     held_bodies: int = 96 * MIB
-    """Request bodies in memory, of all requests together."""
+    """Bytes received of request bodies, of all requests together."""
     held_answers: int = 256 * MIB
-    """Large answers that clients have not taken yet, of all requests together."""
+    """Answers that clients have not taken yet and that are not small, of all requests together."""
+    unsent: int = 64 << 10
+    """Bytes of answers that may wait in a connection without counting; beyond it the sender waits, too."""
     connections: int = 10_000
     """Connections open at once; less where the system allows fewer files."""
-
-
-class Budget:
-    """An amount that many share: each takes a part and gives it back."""
-
-    __slots__ = ("left",)
-
-    def __init__(self, amount: int) -> None:
-        self.left = amount
-
-    def take(self, amount: int) -> bool:
-        """Take a part, if so much is left."""
-        if amount > self.left:
-            return False
-        self.left -= amount
-        return True
-
-    def give(self, amount: int) -> None:
-        """Give a part back."""
-        self.left += amount
 
 
 def raise_file_limit() -> None:

@@ -1,8 +1,8 @@
 """The HTTP server: every request comes in here, and every answer goes out.
 
 What a request is about is decided by its path (`requests`), who asks by its credentials (`gate`), how much it
-may take by `limits`. Whatever goes wrong becomes a Status (`failures`); nothing that a client sends may end
-the server or leave it larger than before.
+may take by `limits` and `flow_control`. Whatever goes wrong becomes a Status (`failures`); nothing that a
+client sends may end the server or leave it larger than before.
 """
 
 from __future__ import annotations
@@ -11,35 +11,36 @@ import asyncio
 import ssl
 from collections.abc import Mapping
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from aiohttp import web
 
 from crossply.apiserver import backup_page, health
 from crossply.apiserver.auditing import Auditing
+from crossply.apiserver.auth.identities import ANONYMOUS
 from crossply.apiserver.backup_page import Backups
 from crossply.apiserver.complaints import Complaints
 from crossply.apiserver.connections import SOFTWARE, Connections
 from crossply.apiserver.dispatch import serve
 from crossply.apiserver.failures import as_status, told
+from crossply.apiserver.flow_control import FairBudget, Flow, Hold, current_flow, flow_of
 from crossply.apiserver.gate import Gate
-from crossply.apiserver.limits import Budget, Limits
+from crossply.apiserver.limits import Limits
 from crossply.apiserver.metrics import Metrics
 from crossply.apiserver.pages import Pages, wrong_method
 from crossply.apiserver.replies import Reply, indented
+from crossply.apiserver.request_bodies import read_body
 from crossply.apiserver.requests import RequestInfo, User, parse_request
-from crossply.apiserver.status import StatusError, bad_request, no_such_path, too_large, too_many_requests
-from crossply.apiserver.streaming import Watches, add_warnings
+from crossply.apiserver.status import bad_request, no_such_path, too_many_requests
+from crossply.apiserver.streaming import Watches, add_warnings, send_in_pieces
 from crossply.apiserver.watching import Watch
 from crossply.apiserver.world import World
 from crossply.values.durations import parse_duration
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
 _READS = frozenset({"get", "list", "head", "watch"})
-_LARGE_ANSWER = 1 << 20
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
-_BUSY = "too many requests, please try again later"
 
 
 class ApiServer:
@@ -58,12 +59,16 @@ class ApiServer:
         self._backups = backups
         self._auditing = auditing
         self._limits = limits
-        self._bodies = Budget(limits.held_bodies)
-        self._answers = Budget(limits.held_answers)
         self._complaints = Complaints()
         self.metrics = Metrics(world.registry)
         self.watches = Watches(world.store, self.metrics)
         self.connections = Connections(self._handle, _request_factory(limits), limits, self._complaints)
+        most = self.connections.most
+        # Ordinary users' watches and requests leave connections for everybody else, whatever the limits are.
+        self._watching = FairBudget(most)
+        self._requests = FairBudget(min(limits.requests, max(1, most // 4)))
+        self._bodies = FairBudget(limits.held_bodies)
+        self._answers = FairBudget(limits.held_answers)
         self.pages = Pages(world)
         self._under_way = 0
         self._idle = asyncio.Event()
@@ -102,6 +107,7 @@ class ApiServer:
         except Exception as problem:  # noqa: BLE001 - a mistake of ours must not end the connection either
             refusal = as_status(problem, self._complaints, f"{info.verb} of {info.resource or 'a page'}")
             code = refusal.status
+            self.metrics.too_many += code == 429
             response = _response(told(refusal), refusal.warnings)
         finally:
             self._under_way -= 1
@@ -116,65 +122,63 @@ class ApiServer:
     async def _within_limits(
         self, request: web.BaseRequest, info: RequestInfo, query: Mapping[str, str], record: Any
     ) -> web.StreamResponse:
-        self.connections.used(request.protocol)  # type: ignore[arg-type]
-        if info.verb == "watch" or info.path in health.PATHS or info.path == backup_page.PATH:
-            return await self._answer(request, info, query, record)
+        seats = self._seats(info)
+        seconds = _seconds(query, self._limits.request_seconds) if seats is self._requests else None
+        async with asyncio.timeout(seconds):
+            user = await self._gate.admit(request, info, record)
+            exchange = _Exchange(request, info, query, record, user, flow_of(user))
+            if user is not ANONYMOUS:
+                self.connections.used(request.protocol, exchange.flow)  # type: ignore[arg-type]
+            current_flow.set(exchange.flow)
+            if seats is None:
+                return await self._answer(exchange)
+            if not seats.take(exchange.flow, 1):
+                raise too_many_requests()
+            try:
+                return await self._counted(exchange)
+            finally:
+                seats.give(exchange.flow, 1)
+
+    def _seats(self, info: RequestInfo) -> FairBudget | None:
+        """Where a request counts while it is under way."""
+        if info.verb == "watch":
+            return self._watching
+        if info.path in health.PATHS or info.path == backup_page.PATH:
+            return None
+        return self._requests
+
+    async def _counted(self, exchange: _Exchange) -> web.StreamResponse:
+        verb = exchange.info.verb
+        if verb == "watch":
+            return await self._answer(exchange)
         under_way = self.metrics.under_way
-        if sum(under_way.values()) >= self._limits.requests:
-            raise self._too_many()
-        seconds = _seconds(query, self._limits.request_seconds)
-        kind = "readOnly" if info.verb in _READS else "mutating"
+        kind = "readOnly" if verb in _READS else "mutating"
         under_way[kind] += 1
         try:
-            async with asyncio.timeout(seconds):
-                return await self._answer(request, info, query, record)
+            return await self._answer(exchange)
         finally:
             under_way[kind] -= 1
 
-    def _too_many(self) -> StatusError:
-        self.metrics.too_many += 1
-        return too_many_requests(_BUSY)
-
-    async def _answer(
-        self, request: web.BaseRequest, info: RequestInfo, query: Mapping[str, str], record: Any
-    ) -> web.StreamResponse:
-        user = await self._gate.admit(request, info, record)
+    async def _answer(self, exchange: _Exchange) -> web.StreamResponse:
+        request, info = exchange.request, exchange.info
         _check_shape(request.method, info)
         if not info.is_resource:
             if info.path == backup_page.PATH and request.method == "GET":
                 return await self._backups.send(request)
-            return _response(await self.pages.page(info, query, request.headers))
-        size = _announced(request, self._limits.body)
-        if not self._bodies.take(size):
-            raise self._too_many()
+            page = await self.pages.page(info, exchange.query, request.headers)
+            return await self._send(exchange, _response(page), page.body)
+        hold = Hold(self._bodies, exchange.flow)
         try:
-            body = await self._read(request)
-            if record is not None:
-                self._auditing.received(record, body)
-            return await self._serve(request, info, user, query, body, record)
+            body = await read_body(request, hold, self._limits)
+            if exchange.record is not None:
+                self._auditing.received(exchange.record, body)
+            return await self._serve(exchange, body)
         finally:
-            self._bodies.give(size)
-            self.connections.memory.freed(size)
+            self.connections.memory.freed(hold.amount)
+            hold.release()
 
-    async def _read(self, request: web.BaseRequest) -> bytes:
-        if not request.can_read_body:
-            return b""
-        if "Expect" in request.headers:
-            await _continue(request)
-        try:
-            return await request.read()
-        except web.HTTPRequestEntityTooLarge:
-            raise too_large(self._limits.body) from None
-
-    async def _serve(
-        self,
-        request: web.BaseRequest,
-        info: RequestInfo,
-        user: User,
-        query: Mapping[str, str],
-        body: bytes,
-        record: Any,
-    ) -> web.StreamResponse:
+    async def _serve(self, exchange: _Exchange, body: bytes) -> web.StreamResponse:
+        request, info, query, record, user, _ = exchange
         call, answer = await serve(self._world, info, user, query, request.headers, body, request.method)
         if isinstance(answer, Watch):
             answer.refusal = self._gate.refusal_later(user, info)
@@ -182,28 +186,42 @@ class ApiServer:
             return await self.watches.send(request, answer, call)
         if record is not None:
             self._auditing.answered(record, answer.body)
-        response = _response(indented(answer) if query.get("pretty") in _TRUE else answer, call.warnings)
-        if len(answer.body) < _LARGE_ANSWER:
-            return response
-        return await self._send_large(request, response, len(answer.body))
+        if query.get("pretty") in _TRUE:
+            answer = indented(answer)
+        return await self._send(exchange, _response(answer, call.warnings), answer.body)
 
-    async def _send_large(
-        self, request: web.BaseRequest, response: web.Response, size: int
-    ) -> web.StreamResponse:
+    async def _send(self, exchange: _Exchange, response: web.Response, body: bytes) -> web.StreamResponse:
         """Send an answer that takes a client a while; until then it counts, and so does its memory."""
-        if not self._answers.take(size):
-            raise self._too_many()
+        request, size = exchange.request, len(body)
+        if size + _unsent(request) < self._limits.unsent or request.method == "HEAD":
+            return response
+        if not self._answers.take(exchange.flow, size):
+            raise too_many_requests()
         try:
-            await response.prepare(request)
-            await response.write_eof()
+            return await send_in_pieces(request, response, body, self._limits.unsent)
         except (ConnectionError, TimeoutError, asyncio.CancelledError):
             # A part of it may be sent: the connection is of no use for another answer.
             request.protocol.force_close()
             raise
         finally:
-            self._answers.give(size)
+            self._answers.give(exchange.flow, size)
             self.connections.memory.freed(size)
-        return response
+
+
+class _Exchange(NamedTuple):
+    """A request that was let in."""
+
+    request: web.BaseRequest
+    info: RequestInfo
+    query: Mapping[str, str]
+    record: Any
+    user: User
+    flow: Flow
+
+
+def _unsent(request: web.BaseRequest) -> int:
+    """How much of earlier answers the client has not taken yet."""
+    return request.transport.get_write_buffer_size() if request.transport is not None else 0
 
 
 def _request_factory(limits: Limits) -> Any:
@@ -233,18 +251,6 @@ def _seconds(query: Mapping[str, str], most: float) -> float:
     return min(wanted / 1e9, most) if wanted > 0 else most
 
 
-def _announced(request: web.BaseRequest, largest: int) -> int:
-    """How much memory a body may take, as far as the request tells; too much is refused before it comes."""
-    if not request.can_read_body:
-        return 0
-    length = request.content_length
-    if length is None:
-        return largest
-    if length > largest:
-        raise too_large(largest)
-    return length
-
-
 def _check_shape(method: str, info: RequestInfo) -> None:
     """Refuse what no path has: other methods, empty parts, and names that mean something to a file system."""
     if "//" in info.path:
@@ -254,14 +260,6 @@ def _check_shape(method: str, info: RequestInfo) -> None:
     for what, name in (("Name", info.name), ("Namespace", info.namespace)):
         if name in (".", ".."):
             raise bad_request(f"{what} parameter invalid: \"{name}\": may not be '{name}'")
-
-
-async def _continue(request: web.BaseRequest) -> None:
-    """Tell a client that asks first that its body is welcome."""
-    if request.headers["Expect"].lower() != "100-continue":
-        raise StatusError(417, "", "the server cannot meet what the request expects")
-    await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-    request.writer.output_size = 0
 
 
 def _response(answer: Reply, warnings: list[str] | None = None) -> web.Response:

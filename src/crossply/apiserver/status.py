@@ -247,8 +247,10 @@ def expired(message: str) -> StatusError:
     return StatusError(410, "Expired", message)
 
 
-def too_many_requests(message: str, retry_after: int = 1) -> StatusError:
-    """The server has enough to do."""
+def too_many_requests(
+    message: str = "Too many requests, please try again later.", retry_after: int = 1
+) -> StatusError:
+    """The server has enough to do, in all or for this user."""
     return StatusError(429, "TooManyRequests", message, retry_after=retry_after)
 
 

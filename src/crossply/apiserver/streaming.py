@@ -1,4 +1,4 @@
-"""Sending a watch to its client, and the watches under way."""
+"""Sending what takes a client a while: watches, and answers that are not small."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from crossply.apiserver.metrics import Metrics
 from crossply.apiserver.replies import warning_headers
 from crossply.apiserver.storage import Store
 from crossply.apiserver.watching import Watch
+
+_PIECE = 1 << 20
+"""How much of an answer is encrypted before other requests have their turn."""
 
 
 class Watches:
@@ -75,6 +78,25 @@ async def _write_all(response: web.StreamResponse, watch: Watch) -> None:
         watch.end("gone")
     finally:
         await lines.aclose()  # type: ignore[attr-defined]
+
+
+async def send_in_pieces(
+    request: web.BaseRequest, response: web.Response, body: bytes, last: int
+) -> web.StreamResponse:
+    """Send a response with this body; returns when the client has taken nearly all of it.
+
+    A TLS transport takes whatever is written at once, and only has the next writer wait. The `last` bytes are
+    therefore written by themselves: as many as a transport lets wait without stopping writers.
+    """
+    streamed = web.StreamResponse(status=response.status, headers=response.headers)
+    streamed.content_length = len(body)
+    await streamed.prepare(request)
+    whole, end = memoryview(body), max(0, len(body) - last)
+    for start in range(0, end, _PIECE):
+        await streamed.write(whole[start : min(start + _PIECE, end)])
+    await streamed.write(whole[end:])
+    await streamed.write_eof()
+    return streamed
 
 
 def add_warnings(headers: Any, warnings: list[str] | None) -> None:

@@ -53,7 +53,7 @@ def test_beyond_so_many_requests_clients_are_told_to_come_back(tmp_path: pathlib
 def test_bodies_of_all_requests_together_are_bounded(tmp_path: pathlib.Path) -> None:
     with Threaded(tmp_path, Limits(held_bodies=1000)) as server, ExitStack() as open_lines:
         line = open_lines.enter_context(server.tls())
-        line.sendall(server.head("POST", CONFIG_MAPS, "Content-Length: 900") + b"{")
+        line.sendall(server.head("POST", CONFIG_MAPS, "Content-Length: 900") + b"x" * 800)
         _wait(lambda: server.create_map("small", text="x" * 200).status == 429)
         open_lines.close()
         _wait(lambda: server.create_map("small", text="x" * 200).status == 201)

@@ -75,6 +75,13 @@ def test_a_body_has_to_come_in_time(hasty: Threaded) -> None:
     assert b"did not complete within the allotted timeout" in answer
 
 
+def test_a_body_that_stops_coming_is_given_up_before_the_request_times_out(tmp_path: pathlib.Path) -> None:
+    limits = Limits(body_idle_seconds=0.3, request_seconds=3600)
+    with Threaded(tmp_path, limits) as server, server.tls() as line:
+        line.sendall(server.head("POST", CONFIG_MAPS, "Content-Length: 100") + b"{")
+        assert line.recv(65536).startswith(b"HTTP/1.1 504 ")
+
+
 def test_a_client_may_set_a_shorter_time(hasty: Threaded) -> None:
     with hasty.tls() as line:
         line.sendall(hasty.head("POST", f"{CONFIG_MAPS}?timeout=10ms", "Content-Length: 100") + b"{")

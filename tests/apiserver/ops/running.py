@@ -105,9 +105,10 @@ class Server:
         token = self.token if token is None else token
         return {"Authorization": f"Bearer {token}"} if token else {}
 
-    def head(self, method: str, path: str, *more: str) -> bytes:
+    def head(self, method: str, path: str, *more: str, token: str | None = None) -> bytes:
         """The beginning of a request, as bytes."""
-        lines = [f"{method} {path} HTTP/1.1", "Host: x", f"Authorization: Bearer {self.token}", *more]
+        token = self.token if token is None else token
+        lines = [f"{method} {path} HTTP/1.1", "Host: x", f"Authorization: Bearer {token}", *more]
         return "\r\n".join([*lines, "", ""]).encode()
 
     def metrics(self) -> dict[str, float]:
@@ -118,8 +119,8 @@ class Server:
     def is_well(self) -> bool:
         return self.ask("GET", "/readyz").body == b"ok"
 
-    def create_map(self, name: str, **data: str) -> Answer:
-        return self.ask("POST", CONFIG_MAPS, config_map(name, **data))
+    def create_map(self, name: str, token: str | None = None, **data: str) -> Answer:
+        return self.ask("POST", CONFIG_MAPS, config_map(name, **data), token)
 
 
 def config_map(name: str, **data: str) -> dict[str, Any]:
@@ -184,9 +185,11 @@ class Program(Server):
 class Threaded(Server):
     """The server in a thread of the test, with limits that are reached soon."""
 
-    def __init__(self, directory: pathlib.Path, limits: Limits, *, in_memory: bool = True) -> None:
+    def __init__(
+        self, directory: pathlib.Path, limits: Limits, *, in_memory: bool = True, token_file: str = ""
+    ) -> None:
         self.directory = directory
-        self._settings = Settings(str(directory), in_memory=in_memory, limits=limits)
+        self._settings = Settings(str(directory), in_memory=in_memory, limits=limits, token_file=token_file)
         self._loop = asyncio.new_event_loop()
         self._running = RunningServer(self._settings)
         self._thread = threading.Thread(target=self._loop.run_forever)

@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from crossply.apiserver.background import HEAVY_BYTES, Background
+from crossply.apiserver.flow_control import EXEMPT, WORKLOAD, Flow, PriorityLevel, current_flow
 from crossply.apiserver.verbs.create import create
 from crossply.apiserver.verbs.patch import APPLY_YAML, JSON_PATCH, patch
 from crossply.apiserver.verbs.update import update
@@ -104,3 +105,30 @@ async def test_work_that_nobody_waits_for_is_dropped() -> None:
     await background.run(HEAVY_BYTES, lambda: done.append(2))
     background.close()
     assert done == [2]
+
+
+async def test_users_take_turns_and_administrators_come_first() -> None:
+    background = Background()
+    begun, proceed = asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+    done: list[str] = []
+
+    def first() -> None:
+        loop.call_soon_threadsafe(begun.set)
+        asyncio.run_coroutine_threadsafe(proceed.wait(), loop).result(20)
+
+    async def work(user: str, level: PriorityLevel) -> None:
+        current_flow.set(Flow(user, level))
+        await background.run(HEAVY_BYTES, lambda: done.append(user))
+
+    running = asyncio.create_task(background.run(HEAVY_BYTES, first))
+    await begun.wait()
+    queued = [asyncio.create_task(work("alice", WORKLOAD)) for _ in range(4)]
+    queued.append(asyncio.create_task(work("bob", WORKLOAD)))
+    queued.append(asyncio.create_task(work("admin", EXEMPT)))
+    await asyncio.sleep(0)
+    queued[0].cancel()
+    proceed.set()
+    await asyncio.gather(running, *queued, return_exceptions=True)
+    background.close()
+    assert done == ["admin", "bob", "alice", "alice", "alice"]
