@@ -299,7 +299,7 @@ def test_a_required_resource_that_is_there_in_another_version_is_hinted_at(
     with pytest.raises(StepFailed) as failure:
         platform.render([platform.step("env", environment_configs.run, input=given)])
     assert failure.value.hint == (
-        f"there is a {what} of apiVersion apiextensions.crossplane.io/v1alpha1; "
+        f"{what} is there in apiVersion apiextensions.crossplane.io/v1alpha1; "
         "use apiextensions.crossplane.io/v1beta1"
     )
     platform.world = [{**older, "apiVersion": "example.org/v1beta1"}]

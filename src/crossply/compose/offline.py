@@ -51,5 +51,5 @@ class Offline:
                     if selector.match_name is None
                     else f'{selector.kind} "{selector.match_name}"'
                 )
-                return f"there is a {what} of apiVersion {others[0]}; use {selector.api_version}"
+                return f"{what} is there in apiVersion {others[0]}; use {selector.api_version}"
         return ""
