@@ -86,7 +86,9 @@ metadata:
 """
 
 
-@pytest.mark.parametrize("command", [("render",), ("composition", "render")], ids=" ".join)
+@pytest.mark.parametrize(
+    "command", [("render",), ("composition", "render"), ("beta", "render")], ids=" ".join
+)
 def test_the_output_is_the_same_to_the_byte_every_time(bench, command) -> None:
     done = bench.run(*FILES, command=command)
     assert (done.returncode, done.stderr) == (0, b"")

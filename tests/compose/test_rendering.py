@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from crossply.compose.errors import (
@@ -29,6 +31,7 @@ from crossply.compose.messages import (
     fatal,
     respond,
 )
+from crossply.functions.builtin import environment_configs
 
 from .conftest import Platform, config_map, desires, make_xr
 
@@ -263,6 +266,46 @@ def test_an_observed_resource_of_another_owner_is_refused(platform: Platform) ->
         "invalid observed resources: [observed resource a has a controller ref but is not controlled by the "
         "XR, observed resource a is not in the same namespace as the XR]"
     )
+    assert "set metadata.uid of the composite resource to the uid in their ownerReferences (z)" in (
+        failure.value.hint
+    )
+    assert "remove ownerReferences" in failure.value.hint
+
+
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        ({"type": "Reference", "ref": {"name": "base"}}, 'EnvironmentConfig "base"'),
+        (
+            {
+                "type": "Selector",
+                "selector": {"matchLabels": [{"type": "Value", "key": "tier", "value": "one"}]},
+            },
+            "EnvironmentConfig",
+        ),
+    ],
+)
+def test_a_required_resource_that_is_there_in_another_version_is_hinted_at(
+    platform: Platform, source: dict[str, Any], what: str
+) -> None:
+    labels = {"tier": "one"}
+    older = {
+        "apiVersion": "apiextensions.crossplane.io/v1alpha1",
+        "kind": "EnvironmentConfig",
+        "metadata": {"name": "base", "labels": labels},
+    }
+    platform.world = [older, {**older, "apiVersion": "example.org/v1beta1"}]
+    given = {"spec": {"environmentConfigs": [source]}}
+    with pytest.raises(StepFailed) as failure:
+        platform.render([platform.step("env", environment_configs.run, input=given)])
+    assert failure.value.hint == (
+        f"{what} is there in apiVersion apiextensions.crossplane.io/v1alpha1; "
+        "use apiextensions.crossplane.io/v1beta1"
+    )
+    platform.world = [{**older, "apiVersion": "example.org/v1beta1"}]
+    with pytest.raises(StepFailed) as failure:
+        platform.render([platform.step("env", environment_configs.run, input=given)])
+    assert failure.value.hint == StepFailed.hint
 
 
 def test_an_observed_resource_must_say_its_name_in_the_pipeline(platform: Platform) -> None:

@@ -19,7 +19,7 @@ from crossply.compose.messages import (
     Response,
     State,
 )
-from crossply.functions.builtin import auto_ready, auto_ready_cel
+from crossply.functions.builtin import auto_ready
 from crossply.functions.builtin.auto_ready_health import CHECKS
 
 BUCKET = {"apiVersion": "s3.example.org/v1", "kind": "Bucket"}
@@ -120,7 +120,31 @@ def test_the_input_says_how_long_the_answer_holds(ttl: str, nanoseconds: int, re
     assert not response.results
 
 
+@pytest.mark.parametrize(
+    "checks",
+    [
+        {"celHealthCheckCustomization": {"_v1_ConfigMap": "false"}},
+        {"celHealthCheckCustomization": None},
+        {"celHealthCheckCustomizationFrom": "checks"},
+    ],
+)
+def test_health_checks_in_cel_are_accepted_and_have_no_effect(checks: dict[str, Any]) -> None:
+    config_map = {"apiVersion": "v1", "kind": "ConfigMap"}
+    response = auto_ready.run(
+        Request(
+            State(Resource({}), {"one": Resource(config_map)}),
+            State(None, {"one": Resource(config_map)}),
+            input={**INPUT, **checks},
+            context={"checks": {"_v1_ConfigMap": "false"}},
+        )
+    )
+    assert response.results == ()
+    assert response.desired is not None
+    assert response.desired.resources["one"].ready == READY_TRUE
+
+
 UNREADABLE = (
+    "cannot get Function input from *v1.RunFunctionRequest: "
     "cannot get function input *v1beta1.Input from *v1.RunFunctionRequest: "
     "cannot unmarshal JSON from *structpb.Struct into *v1beta1.Input: json: cannot unmarshal "
 )
@@ -129,16 +153,18 @@ UNREADABLE = (
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"ttl": "soon"}, 'cannot parse ttl: time: invalid duration "soon"'),
+        ({"ttl": "soon"}, 'cannot set ttl: time: invalid duration "soon"'),
+        (
+            {"celHealthCheckCustomization": {"_v1_Pod": 1.0}},
+            UNREADABLE + "JSON number into Go value of type string",
+        ),
         ({"ttl": 5.0}, UNREADABLE + "JSON number into Go value of type string"),
         ({"tll": "5m"}, UNREADABLE + 'Go value of type v1beta1.Input: unknown name "tll"'),
     ],
 )
 def test_an_input_that_cannot_be_read_is_fatal(given: dict[str, Any], sentence: str) -> None:
     response = auto_ready.run(Request(State(Resource({})), input={**INPUT, **given}))
-    assert [(each.severity, each.message) for each in response.results] == [
-        (SEVERITY_FATAL, f"invalid input: {sentence}")
-    ]
+    assert [(each.severity, each.message) for each in response.results] == [(SEVERITY_FATAL, sentence)]
 
 
 JSON = st.recursive(
@@ -170,5 +196,4 @@ def test_no_object_and_no_input_makes_it_raise(kind: Any, spec: Any, status: Any
         input=given_input if isinstance(given_input, dict) else None,
         context={"x": given_input},
     )
-    for function in (auto_ready.run, auto_ready_cel.run):
-        assert isinstance(function(request), Response)
+    assert isinstance(auto_ready.run(request), Response)

@@ -122,6 +122,14 @@ def test_a_package_that_is_not_built_in_is_refused_by_name():
     assert "auto-ready" in refused.value.hint
 
 
+def test_a_function_with_the_name_of_a_built_in_one_is_told_that_its_package_decides():
+    named = {**function("runtime"), "metadata": {"name": "function-starlark"}}
+    with pytest.raises(FunctionNotBound) as refused:
+        bind(named, "builtin")
+    assert '"function-starlark" is the name of a built-in function' in refused.value.hint
+    assert "set spec.package to the published one, which ends in /function-starlark" in refused.value.hint
+
+
 def test_without_an_engine_a_container_says_what_to_do_instead(monkeypatch, tmp_path):
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nothing.sock")
     monkeypatch.setattr("crossply.containers.engine.ENGINES", ())

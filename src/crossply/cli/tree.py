@@ -137,6 +137,7 @@ COMMANDS = (
     Entry("xrd generate", "xrd_generate", "Generate an XRD from an example, or from a SimpleSchema.", "beta"),
     Entry("completions", "completions", "Print a script that completes commands in your shell."),
     Entry("render", "render", "Render a composite resource (XR).", "ga", HIDDEN),
+    Entry("beta render", "render", "Render a composite resource (XR).", "ga", HIDDEN),
     Entry("alpha render op", "operation_render", "Render an Operation.", "alpha", HIDDEN),
     Entry("trace", "trace", "Show a resource, what is below it, and why it is not ready.", "beta", HIDDEN),
     Entry(
@@ -165,6 +166,7 @@ COMMANDS = (
     ),
     Entry("validate", "validate", "Validate resources against XRDs and CRDs.", "beta", HIDDEN),
     Entry("beta validate", "validate", "Validate resources against XRDs and CRDs.", "beta", HIDDEN),
+    Entry("beta xpkg init", "xpkg_init", "Initialize a new package from a template.", "ga", HIDDEN),
     Entry("completion", "completions", "Print a script that completes commands in your shell.", "ga", HIDDEN),
     Entry(
         "internal complete",
@@ -181,6 +183,7 @@ GROUPS = {
     "alpha render": "Render resources.",
     "beta": "Commands by their older names.",
     "beta convert": "Convert Compositions of older forms.",
+    "beta xpkg": "Build and use packages.",
     "cluster": "Look after the cluster of a control plane.",
     "composition": "Work with Compositions.",
     "composition convert": "Convert Compositions of older forms.",

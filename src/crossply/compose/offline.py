@@ -40,3 +40,16 @@ class Offline:
             return self.world.get(ask.ref)
         # Without an API server every kind is taken to be namespaced.
         return True
+
+    def version_hint(self) -> str:
+        """What to do about resources that were asked for and are there in another version only."""
+        for selector in self.required_resources:
+            others = [] if self.world.select(selector) else self.world.other_versions(selector)
+            if others:
+                what = (
+                    selector.kind
+                    if selector.match_name is None
+                    else f'{selector.kind} "{selector.match_name}"'
+                )
+                return f"{what} is there in apiVersion {others[0]}; use {selector.api_version}"
+        return ""

@@ -14,7 +14,7 @@ from crossply.compose.conditions import put_conditions, read_conditions, set_con
 from crossply.compose.configuration import check_compatible, configure
 from crossply.compose.driver import drive
 from crossply.compose.engine import Job, Outcome, compose
-from crossply.compose.errors import ComposeError, ObservedError, RenderInputError
+from crossply.compose.errors import ComposeError, ObservedError, RenderInputError, StepFailed
 from crossply.compose.events import NORMAL, PAUSED, REQUEST_HANDLED, SELECT, Event
 from crossply.compose.machinery import Machinery
 from crossply.compose.messages import ResourceSelector, SchemaSelector, Snapshot
@@ -109,6 +109,8 @@ class Rendering:
             job = self._job(xr, recipe, observed, context)
             outcome = drive(compose(job, self.told), self._offline.answer)
         except ComposeError as problem:
+            if isinstance(problem, StepFailed):
+                problem.hint = self._offline.version_hint() or problem.hint
             raise problem.within("cannot compose resources") from None
         verdict = conclude(outcome.composed, (), outcome.composite_ready)
         self.events += (*outcome.events, *verdict.events)
@@ -221,9 +223,11 @@ def _uuid5(text: str) -> str:
 def check_observed(xr: Object, observed: Sequence[Object]) -> None:
     """Refuse observed resources that a reconciler would never see."""
     problems = []
+    owners = set()
     for obj in observed:
         controller = controller_of(obj)
         if controller is not None and controller.get("uid") != uid_of(xr):
+            owners.add(str(controller.get("uid")))
             problems.append(
                 f"observed resource {name_of(obj)} has a controller ref but is not controlled by the XR"
             )
@@ -233,8 +237,19 @@ def check_observed(xr: Object, observed: Sequence[Object]) -> None:
         told = ", ".join(dict.fromkeys(problems))
         raise RenderInputError(
             "invalid observed resources: " + (f"[{told}]" if ", " in told else told),
-            hint="observed resources are what the composite resource owns, in its own namespace",
+            hint=_ownership_hint(owners) if owners else _OBSERVED,
         )
+
+
+_OBSERVED = "observed resources are what the composite resource owns, in its own namespace"
+
+
+def _ownership_hint(owners: set[str]) -> str:
+    uid = f" ({owners.pop()})" if len(owners) == 1 else ""
+    return (
+        f"{_OBSERVED}: set metadata.uid of the composite resource to the uid in their ownerReferences{uid}, "
+        "or remove ownerReferences from the observed resources"
+    )
 
 
 def _generation(xr: Object) -> int:

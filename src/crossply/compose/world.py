@@ -49,6 +49,17 @@ class World:
         found = [s for s in self._objects.values() if _is_selected(s.object, selector)]
         return sorted(found, key=lambda s: f"{namespace_of(s.object)}/{name_of(s.object)}")
 
+    def other_versions(self, selector: ResourceSelector) -> list[str]:
+        """The API versions in which there are objects that are selected but for the version of their kind."""
+        group = _group(selector.api_version)
+        versions = {api_version for api_version, kind, _, _ in self._objects if kind == selector.kind}
+        others = (
+            selector._replace(api_version=each)
+            for each in sorted(versions - {selector.api_version})
+            if _group(each) == group
+        )
+        return [each.api_version for each in others if self.select(each)]
+
     def get(self, ref: ObjectRef) -> Object:
         """The object that is referred to."""
         snapshot = self._objects.get((ref.api_version, ref.kind, ref.namespace, ref.name))
@@ -86,6 +97,10 @@ def decode_data(secret: Object) -> dict[str, bytes]:
 
 def _identity(obj: Object) -> tuple[str, str, str, str]:
     return text_in(obj, "apiVersion"), text_in(obj, "kind"), namespace_of(obj), name_of(obj)
+
+
+def _group(api_version: str) -> str:
+    return api_version.rpartition("/")[0]
 
 
 def _is_selected(obj: Object, selector: ResourceSelector) -> bool:

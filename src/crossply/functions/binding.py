@@ -107,7 +107,7 @@ def _builtin(function: Object, max_reply: int = MAX_REPLY) -> Runner:
     if found is None:
         raise FunctionNotBound(
             f'cannot run Function "{_name(function)}": no built-in function stands for package "{package}"',
-            hint=f"{_NOT_BUILT_IN}; {_OTHER_WAYS}",
+            hint=f"{_not_built_in(function)}; {_OTHER_WAYS}",
         )
     return bind_builtin(found, _name(function), max_reply)
 
@@ -273,7 +273,18 @@ def _in_container(function: Object, to_completion: bool) -> Runner:
 
 
 def _built_in_advice(function: Object) -> str:
-    return _RUN_BUILT_IN if builtin.for_package(_package(function)) else _NOT_BUILT_IN
+    return _RUN_BUILT_IN if builtin.for_package(_package(function)) else _not_built_in(function)
+
+
+def _not_built_in(function: Object) -> str:
+    named = builtin.find(_name(function))
+    if named is None:
+        return _NOT_BUILT_IN
+    package = f"{builtin.PACKAGE_PREFIX}{named}"
+    return (
+        f'"{_name(function)}" is the name of a built-in function, but the package decides: set spec.package '
+        f"to the published one, which ends in /{package}"
+    )
 
 
 _OPENERS = {

@@ -70,6 +70,15 @@ def kept(name: str, expression: str) -> list[str]:
         ),
         ("user", "context.zone == 'south'", "bucket bucket-policy", "the context"),
         ("user", "desired.resources.bucket.ready == 1", "bucket bucket-policy user", "readiness"),
+        (
+            "user",
+            "desired.resources.bucket.ready == apiextensions.fn.proto.v1.Ready.READY_TRUE",
+            "bucket bucket-policy user",
+            "readiness by name",
+        ),
+        ("user", "has(desired.composite)", "bucket bucket-policy", "no step has set the desired composite"),
+        ("user", "has(observed.composite)", "bucket bucket-policy user", "the observed composite is there"),
+        ("user", "has(desired.resources.user.ready)", "bucket bucket-policy", "readiness is not set"),
         ("user", "desired.composite.resource == {}", "bucket bucket-policy user", "absent is empty"),
         (
             "user",
@@ -149,6 +158,41 @@ def test_a_message_that_has_no_value_falls_back_to_the_plain_one() -> None:
             {"filters": [{"name": "a", "expression": "observed.composite.resource.spec.nothing == 1"}]},
             "cannot evaluate CEL program: no such key: nothing",
             "a missing key",
+        ),
+        (
+            {"filters": [{"name": "a", "expression": "has(observed.compsite)"}]},
+            "cannot type-check expression: ERROR: <input>:1:4: undefined field 'compsite'\n",
+            "a misspelt field of the state",
+        ),
+        (
+            {"filters": [{"name": "a", "expression": "has(observed.composite.foo)"}]},
+            "undefined field 'foo'",
+            "a field that a resource of the protocol has not",
+        ),
+        (
+            {"filters": [{"name": "a", "expression": "!has(desired.resource)"}]},
+            "undefined field 'resource'",
+            "a field of another message",
+        ),
+        (
+            {"filters": [{"name": "a", "expression": "desired.resources['a'].redy == 1"}]},
+            "undefined field 'redy'",
+            "a misspelt field of a composed resource",
+        ),
+        (
+            {"filters": [{"name": "a", "expression": "observed.composite.ready == 'READY_TRUE'"}]},
+            "found no matching overload for '_==_' applied to '(int, string)'",
+            "readiness is a number",
+        ),
+        (
+            {"filters": [{"name": "a", "expression": "observed.composite.resource.spec.widgets"}]},
+            "must return a boolean, but will return dyn instead",
+            "a field of an object may be anything",
+        ),
+        (
+            {"validations": [{"name": ".*", "expression": "has(desired.composit)"}]},
+            "undefined field 'composit'",
+            "a misspelt field in a validation",
         ),
         (
             {"validations": [{"expression": "true", "severity": "Loud"}]},

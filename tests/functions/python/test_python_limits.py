@@ -32,6 +32,8 @@ SYS = "import json\nsys = json.codecs.sys\n"
     [
         ("open('/etc/passwd')", "script:2, in compose: NameError: name 'open' is not defined"),
         ("import os", "script:2, in compose: ImportError: module 'os' is not there for scripts"),
+        ("import ssl", "(docs/reference/functions/python.md lists those that are; "),
+        ("import ssl", "--function-runtime container"),
         ("import sys", "ImportError"),
         ("import socket", "ImportError"),
         ("import subprocess", "ImportError"),

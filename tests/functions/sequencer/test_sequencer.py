@@ -31,7 +31,7 @@ def sequenced(
         name: Resource(MR, {}, READY_TRUE if ready else READY_FALSE) for name, ready in desired.items()
     }
     existing = {name: Resource(obj) for name, obj in (observed or {}).items()}
-    xr = Resource({"spec": {"wanted": True}})
+    xr = Resource({"spec": {"wanted": True, "unwanted": False}})
     given = {"rules": [each if isinstance(each, dict) else {"sequence": each} for each in rules], **more}
     return run(Request(State(xr, existing), State(xr, resources), input=given, tag="t"))
 
@@ -119,6 +119,14 @@ def test_a_rule_whose_condition_is_false_is_skipped() -> None:
     assert names(holds) == []
 
 
+@pytest.mark.parametrize(("field", "kept"), [("wanted", []), ("unwanted", ["b"])])
+def test_a_condition_may_be_a_plain_field_of_the_composite_resource(field: str, kept: list[str]) -> None:
+    rule = {"sequence": ["a", "b"], "condition": f"observed.composite.resource.spec.{field}"}
+    answer = sequenced([rule], {"b": True})
+    assert all(each.severity == SEVERITY_NORMAL for each in answer.results)
+    assert names(answer) == kept
+
+
 def usages(answer: Response) -> dict[str, Any]:
     assert answer.desired is not None
     return {name: each.object for name, each in answer.desired.resources.items() if name.endswith("-usage")}
@@ -190,7 +198,36 @@ def test_names_of_usages_fit_kubernetes() -> None:
             "cannot evaluate condition",
             "a broken condition",
         ),
-        ([{"sequence": ["a"], "condition": "1"}], {}, "must return a boolean", "a number"),
+        (
+            [{"sequence": ["a"], "condition": "1"}],
+            {},
+            'cannot evaluate condition "1" for sequence [a]: CEL condition must return bool, got int',
+            "a number",
+        ),
+        (
+            [{"sequence": ["a"], "condition": "has(observed.compsite)"}],
+            {},
+            "cannot type-check CEL condition: ERROR: <input>:1:4: undefined field 'compsite'\n",
+            "a misspelt field",
+        ),
+        (
+            [{"sequence": ["a"], "condition": "observed.composite.resource"}],
+            {},
+            "CEL condition must return bool, got ",
+            "an object",
+        ),
+        (
+            [{"sequence": ["a"], "condition": "observed.composite.resource.spec"}],
+            {},
+            "CEL condition result is not bool",
+            "a field that turns out to be an object",
+        ),
+        (
+            [{"sequence": ["a"], "condition": "observed.composite.resource.spec.nothing"}],
+            {},
+            "cannot evaluate CEL condition: no such key: nothing",
+            "a field that is not set",
+        ),
         ([{"createOnly": True, "deleteOnly": True}], {}, "exclude each other", "both"),
     ],
 )

@@ -31,7 +31,7 @@ def run(request: Request) -> Response:
     try:
         return respond(request, desired=desired, ttl=time_to_live(read_input(request)))
     except InputError as error:
-        return fatal(request, f"invalid input: {error}")
+        return fatal(request, str(error))
 
 
 def with_readiness(desired: State, observed: State) -> State:

@@ -1,9 +1,13 @@
-"""What a step may say to auto-ready: the fields of `autoready.fn.crossplane.io/v1beta1`."""
+"""What a step may say to auto-ready: the fields of `autoready.fn.crossplane.io/v1beta1`.
+
+Health checks in CEL are read and have no effect, as in the published function without its feature gate
+`CELHealthcheckCustomizations`.
+"""
 
 from __future__ import annotations
 
 from crossply.compose.messages import SECOND, Request
-from crossply.functions.builtin.input_decoding import OBJECT, InputError, decode, struct, text
+from crossply.functions.builtin.input_decoding import OBJECT, InputError, decode, mapping, struct, text
 from crossply.values import Object
 from crossply.values.durations import parse_duration
 
@@ -11,12 +15,23 @@ __all__ = ["InputError", "read_input", "time_to_live"]
 
 _MINUTE = 60 * SECOND
 _GO_TYPE = "v1beta1.Input"
-_SHAPE = struct(_GO_TYPE, {**OBJECT, "ttl": text(), "celHealthCheckCustomizationFrom": text()})
+_SHAPE = struct(
+    _GO_TYPE,
+    {
+        **OBJECT,
+        "ttl": text(),
+        "celHealthCheckCustomization": mapping("map[string]string", text(), ""),
+        "celHealthCheckCustomizationFrom": text(),
+    },
+)
 
 
 def read_input(request: Request) -> Object:
     """The function's input."""
-    return decode(request, _SHAPE, _GO_TYPE)
+    try:
+        return decode(request, _SHAPE, _GO_TYPE)
+    except InputError as error:
+        raise InputError(f"cannot get Function input from *v1.RunFunctionRequest: {error}") from None
 
 
 def time_to_live(given: Object) -> int:
@@ -27,4 +42,4 @@ def time_to_live(given: Object) -> int:
     try:
         return parse_duration(duration)
     except ValueError as error:
-        raise InputError(f"cannot parse ttl: {error}") from None
+        raise InputError(f"cannot set ttl: {error}") from None

@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from crossply.compose.messages import Request
+from crossply.compose.wire import WireError, encode_request
+from crossply.functions.builtin.cel_filter.kinds import BOOL, CONDITION
 from crossply.functions.builtin.confined.pool import ProgramError, ask
-from crossply.functions.builtin.confined.questions import as_json, state_data
+from crossply.functions.builtin.confined.questions import as_json
 
 _LANGUAGE = "crossply.functions.builtin.cel_filter.worker"
-
-BOOL, STRING = "bool", "string"
-"""The kinds of values that expressions are to have."""
 
 
 class ExpressionError(Exception):
@@ -34,8 +33,9 @@ class Question(NamedTuple):
 def evaluate(request: Request, expressions: Sequence[str]) -> list[bool]:
     """What conditions say of a request; ExpressionError of the first that says nothing."""
     values: list[bool] = []
-    program = [(expression, BOOL) for expression in expressions]
-    for value in answers(request, [Question(expression) for expression in expressions], program):
+    program = [(expression, CONDITION) for expression in expressions]
+    questions = [Question(expression, kind=CONDITION) for expression in expressions]
+    for value in answers(request, questions, program):
         if isinstance(value, ExpressionError):
             raise value
         values.append(value)
@@ -52,12 +52,8 @@ def answers(request: Request, questions: Sequence[Question], program: Sequence[t
     places = {expression: index for index, expression in enumerate(program)}
     asked = [(places[each.expression, each.kind], each.about) for each in questions]
     try:
-        data = {
-            "observed": state_data(request.observed),
-            "desired": state_data(request.desired),
-            "context": request.context or {},
-        }
-        reply = ask(_LANGUAGE, as_json(program), as_json([data, asked]))
-    except (ProgramError, TypeError) as error:  # the latter: a text that is no Unicode
+        seen = Request(request.observed, request.desired, context=request.context, tag=request.tag)
+        reply = ask(_LANGUAGE, as_json(program), as_json(asked) + b"\n" + encode_request(seen))
+    except (ProgramError, WireError, TypeError) as error:  # the latter: a text that is no Unicode
         raise ExpressionError(str(error)) from None
     return [ExpressionError(problem) if problem else value for value, problem in orjson.loads(reply)]

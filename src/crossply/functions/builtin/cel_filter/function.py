@@ -20,14 +20,9 @@ from crossply.compose.messages import (
     fatal,
     respond,
 )
-from crossply.functions.builtin.cel_filter.expressions import (
-    BOOL,
-    STRING,
-    ExpressionError,
-    Question,
-    answers,
-)
+from crossply.functions.builtin.cel_filter.expressions import ExpressionError, Question, answers
 from crossply.functions.builtin.cel_filter.input import InputError, read_input
+from crossply.functions.builtin.cel_filter.kinds import BOOL, STRING
 from crossply.functions.builtin.confined.limits import SECONDS
 from crossply.values import Object
 from crossply.values.goquote import quote

@@ -58,6 +58,12 @@ _FORBIDDEN = (
 )
 
 
+_WHERE_MODULES_ARE = (
+    "docs/reference/functions/python.md lists those that are; the published function has all: run it with "
+    "--function-runtime container, or annotate the Function with crossply.dev/runtime: container"
+)
+
+
 def import_the_sdk() -> None:
     """Import what every script may use."""
     from crossply.sdk import shim
@@ -85,7 +91,7 @@ def _import(name: str, given: Any = None, local: Any = None, wanted: Any = (), l
     top = name.partition(".")[0]
     if top in ("__future__", "crossplane") or (name in sys.modules and _is_allowed(name)):
         return builtins.__import__(name, given, local, wanted, level)
-    raise ImportError(f"module {name!r} is not there for scripts")
+    raise ImportError(f"module {name!r} is not there for scripts ({_WHERE_MODULES_ARE})")
 
 
 def _is_allowed(name: str) -> bool:

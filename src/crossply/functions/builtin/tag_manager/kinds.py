@@ -17,7 +17,10 @@ IGNORE = "tag-manager.fn.crossplane.io/ignore-resource"
 _SCHEMAS = 5
 """The engine's capability to send schemas."""
 
-_PROVIDERS = (".aws.upbound.io", ".aws.m.upbound.io", ".azure.upbound.io", ".azure.m.upbound.io")
+_PROVIDERS = ("aws.upbound.io", "aws.m.upbound.io", "azure.upbound.io", "azure.m.upbound.io")
+"""The groups of the providers themselves. Those of their services end in one of them."""
+
+_SERVICES = tuple(f".{group}" for group in _PROVIDERS)
 _ENDINGS_WITHOUT_TAGS = (
     "Assignment",
     "Association",
@@ -59,6 +62,8 @@ _KINDS_WITH_TAGS = frozenset(
         "appmesh/GatewayRoute",
         "appmesh/Route",
         "apprunner/ObservabilityConfiguration",
+        "azure/ResourceGroup",
+        "azure/Subscription",
         "ec2/SecurityGroupEgressRule",
         "ec2/SecurityGroupIngressRule",
         "ec2/VPCPeeringConnection",
@@ -106,11 +111,11 @@ def _schema_name(obj: Object) -> str:
 def _is_known(obj: Object) -> bool:
     group, _, _ = str(obj.get("apiVersion")).partition("/")
     kind = str(obj.get("kind"))
-    if not group.endswith(_PROVIDERS):
+    if group not in _PROVIDERS and not group.endswith(_SERVICES):
         return False
     short = f"{group.partition('.')[0]}/{kind}"
-    if short in _KINDS_WITH_TAGS:
-        return True
+    if group in _PROVIDERS or short in _KINDS_WITH_TAGS:
+        return short in _KINDS_WITH_TAGS
     return short not in _KINDS_WITHOUT_TAGS and not kind.endswith(_ENDINGS_WITHOUT_TAGS)
 
 
