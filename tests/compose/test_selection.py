@@ -8,13 +8,19 @@ import pytest
 
 from crossply.compose.errors import SelectionError
 from crossply.compose.machinery import LEGACY, MODERN, Machinery
-from crossply.compose.selection import RevisionChoice, Selected, select_composition, select_revision
-from crossply.kinds.composition import Composition, TypeRef
+from crossply.compose.selection import (
+    CompositionChoice,
+    RevisionChoice,
+    Selected,
+    select_composition,
+    select_revision,
+)
+from crossply.kinds.composition import TypeRef
 from crossply.values import Object
 
 
-def composition(name: str, api_version: str = "example.org/v1", **labels: str) -> Composition:
-    return Composition(name, labels, {}, TypeRef(api_version, "XBucket"), (), None, "Pipeline")
+def composition(name: str, api_version: str = "example.org/v1", **labels: str) -> CompositionChoice:
+    return CompositionChoice(name, TypeRef(api_version, "XBucket"), labels)
 
 
 def xr(machinery: Machinery = MODERN, **fields: Any) -> Object:

@@ -37,6 +37,7 @@ __all__ = [
     "SchemaRequirement",
     "Step",
     "TypeRef",
+    "composite_type",
     "parse_composition",
     "parse_spec",
     "parse_steps",
@@ -172,12 +173,17 @@ def parse_composition(obj: Object) -> Composition:
     )
 
 
+def composite_type(spec: Fields) -> TypeRef:
+    """The kind of composite resource that a Composition is for."""
+    composite = spec.object("compositeTypeRef" if spec.has("compositeTypeRef") else "from")
+    return TypeRef(composite.text("apiVersion"), composite.text("kind"))
+
+
 def parse_spec(spec: Fields) -> Pipeline:
     """Read the spec of a Composition or of a CompositionRevision."""
-    composite = spec.object("compositeTypeRef" if spec.has("compositeTypeRef") else "from")
     mode = _mode(spec)
     return Pipeline(
-        composite=TypeRef(composite.text("apiVersion"), composite.text("kind")),
+        composite=composite_type(spec),
         mode=mode,
         steps=(*_first_steps(spec, mode), *_container_steps(spec, mode)),
         connection_secrets_namespace=spec.optional_text("writeConnectionSecretsToNamespace"),

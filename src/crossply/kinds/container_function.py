@@ -20,9 +20,9 @@ DEFAULT_CPU = "100m"
 DEFAULT_MEMORY = "128Mi"
 
 _SAID = ("connectionDetails", "readinessChecks")
-_PULL_POLICIES = ("IfNotPresent", "Always", "Never")
+PULL_POLICIES = ("IfNotPresent", "Always", "Never")
 # `Accessible` is the first spelling of what became `Runner`.
-_NETWORK_POLICIES = {"Isolated": "Isolated", "Runner": "Runner", "Accessible": "Runner"}
+NETWORK_POLICIES = {"Isolated": "Isolated", "Runner": "Runner", "Accessible": "Runner"}
 
 
 class PullSecret(NamedTuple):
@@ -102,7 +102,7 @@ def _required(container: Fields, key: str) -> str:
 
 def _pull_policy(container: Fields) -> str:
     policy = container.text("imagePullPolicy") or "IfNotPresent"
-    if policy not in _PULL_POLICIES:
+    if policy not in PULL_POLICIES:
         raise container.wrong("must be IfNotPresent, Always or Never", "imagePullPolicy")
     return policy
 
@@ -118,9 +118,9 @@ def _network_policy(container: Fields) -> str:
     written = container.raw("network")
     # The policy was first a bare string, then a field of an object.
     policy = written if isinstance(written, str) else container.object("network").text("policy") or "Isolated"
-    if policy not in _NETWORK_POLICIES:
-        raise container.wrong("must be Isolated or Runner", "network")
-    return _NETWORK_POLICIES[policy]
+    if policy not in NETWORK_POLICIES:
+        raise container.wrong("must be Isolated, Runner or Accessible", "network")
+    return NETWORK_POLICIES[policy]
 
 
 def _limit(limits: Fields, key: str) -> str:
