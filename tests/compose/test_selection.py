@@ -85,6 +85,20 @@ STABLE = {"matchLabels": {"channel": "stable"}}
         ),
         ({"compositionUpdatePolicy": "Manual"}, Selected("c-3", True), "Manual pins the newest once"),
         (
+            {
+                "compositionRevisionRef": {"name": "c-3"},
+                "compositionUpdatePolicy": "Manual",
+                "compositionRevisionSelector": STABLE,
+            },
+            Selected("c-3", False),
+            "Manual stays, whatever the selector says",
+        ),
+        (
+            {"compositionUpdatePolicy": "Manual", "compositionRevisionSelector": STABLE},
+            Selected("c-3", True),
+            "Manual pins the newest, whatever the selector says",
+        ),
+        (
             {"compositionUpdatePolicy": "Automatic", "compositionRevisionSelector": STABLE},
             Selected("c-2", True),
             "Automatic follows the selector",
