@@ -240,9 +240,16 @@ def _step(entry: Fields) -> Step:
         input_ref=_object_ref(entry, "inputRef"),
         function_revision_ref=entry.object("functionRevisionRef").optional_text("name"),
         function_revision_selector=_selector(entry, "functionRevisionSelector"),
-        max_iterations=entry.integer("maxIterations"),
+        max_iterations=_max_iterations(entry),
         allowed_extra_resources=_rules(entry, "allowedExtraResources"),
     )
+
+
+def _max_iterations(entry: Fields) -> int | None:
+    limit = entry.integer("maxIterations")
+    if limit is not None and (limit == 0 or limit < -1):
+        raise entry.wrong("must be -1, for no limit, or at least 1", "maxIterations")
+    return limit
 
 
 def _credential(entry: Fields) -> CredentialRef:

@@ -15,6 +15,8 @@ from crossply.values.durations import parse_duration
 
 DEFAULT_ENDPOINT = "unix-abstract:crossplane/fn/default.sock"
 """Where a runner listens that is nobody's in particular."""
+ABSTRACT_PREFIXES = ("unix:///@", "unix://@", "unix:@")
+"""How the addresses of sockets that are no files begin where gRPC does not spell them."""
 DEFAULT_TIMEOUT = "10s"
 DEFAULT_CPU = "100m"
 DEFAULT_MEMORY = "128Mi"
@@ -87,7 +89,7 @@ def said_by_templates(templates: list[Object]) -> dict[str, Object]:
 
 def _endpoint(written: str) -> str:
     """An address as gRPC spells it; a socket of no file was first written `unix:///@name`."""
-    for prefix in ("unix:///@", "unix://@", "unix:@"):
+    for prefix in ABSTRACT_PREFIXES:
         if written.startswith(prefix):
             return f"unix-abstract:{written[len(prefix) :]}"
     return written or DEFAULT_ENDPOINT
