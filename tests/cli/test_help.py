@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from crossply.cli import tree
 from crossply.cli.help import WIDTH, placeholder, render, usage_line
+from crossply.cli.render import COMMAND as RENDER
 from crossply.cli.spec import Argument, Command, Flag
+from crossply.functions.builtin import PUBLISHED
 
 COMMAND = Command(
     "render",
@@ -90,3 +92,7 @@ def test_every_group_of_the_tree_has_a_line_that_says_what_it_is_for() -> None:
     commands = {entry.path for entry in tree.COMMANDS}
     groups = {path.rpartition(" ")[0] for path in commands} - commands - {""}
     assert groups == set(tree.GROUPS)
+
+
+def test_the_help_of_render_names_every_built_in_function() -> None:
+    assert RENDER.description.endswith(f"run without Docker: {', '.join(PUBLISHED)}.")

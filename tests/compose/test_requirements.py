@@ -268,7 +268,7 @@ def test_a_function_that_asks_for_disabled_resources_fails_before_anything_is_de
     request = Request(State(), capabilities=WITHOUT_RESOURCES)
     work = call_until_stable(Step("s", "f"), request)
     assert isinstance(next(work), Call)
-    with pytest.raises(ExtraResourcesDisabled, match="extra resources, which are disabled"):
+    with pytest.raises(ExtraResourcesDisabled, match="--enable-composition-functions-extra-resources=false"):
         work.send(Response(requirements=wish))
 
 

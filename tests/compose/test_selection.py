@@ -8,13 +8,19 @@ import pytest
 
 from crossply.compose.errors import SelectionError
 from crossply.compose.machinery import LEGACY, MODERN, Machinery
-from crossply.compose.selection import RevisionChoice, Selected, select_composition, select_revision
-from crossply.kinds.composition import Composition, TypeRef
+from crossply.compose.selection import (
+    CompositionChoice,
+    RevisionChoice,
+    Selected,
+    select_composition,
+    select_revision,
+)
+from crossply.kinds.composition import TypeRef
 from crossply.values import Object
 
 
-def composition(name: str, api_version: str = "example.org/v1", **labels: str) -> Composition:
-    return Composition(name, labels, {}, TypeRef(api_version, "XBucket"), (), None, "Pipeline")
+def composition(name: str, api_version: str = "example.org/v1", **labels: str) -> CompositionChoice:
+    return CompositionChoice(name, TypeRef(api_version, "XBucket"), labels)
 
 
 def xr(machinery: Machinery = MODERN, **fields: Any) -> Object:
@@ -78,6 +84,20 @@ STABLE = {"matchLabels": {"channel": "stable"}}
             "Manual stays",
         ),
         ({"compositionUpdatePolicy": "Manual"}, Selected("c-3", True), "Manual pins the newest once"),
+        (
+            {
+                "compositionRevisionRef": {"name": "c-3"},
+                "compositionUpdatePolicy": "Manual",
+                "compositionRevisionSelector": STABLE,
+            },
+            Selected("c-3", False),
+            "Manual stays, whatever the selector says",
+        ),
+        (
+            {"compositionUpdatePolicy": "Manual", "compositionRevisionSelector": STABLE},
+            Selected("c-3", True),
+            "Manual pins the newest, whatever the selector says",
+        ),
         (
             {"compositionUpdatePolicy": "Automatic", "compositionRevisionSelector": STABLE},
             Selected("c-2", True),

@@ -85,12 +85,12 @@ REFUSED = {
     "nothing active has the labels": (
         [revision(1, channel="stable", active=False), revision(2, channel="alpha")],
         STABLE,
-        NONE_ACTIVE,
+        f"{NONE_ACTIVE} with the labels channel=stable",
     ),
     "the one it names is not active": (
         [revision(1, active=False), revision(2)],
         {"function_revision_ref": "f-1"},
-        NONE_ACTIVE,
+        f'{NONE_ACTIVE} that is called "f-1"',
     ),
     "the one it names is another function's": (
         [revision(1, package="other"), revision(2)],

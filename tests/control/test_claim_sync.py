@@ -204,10 +204,10 @@ def test_a_new_claim_is_written_once_and_a_settled_one_never():
     [
         (None, ""),
         (REF, ""),
-        ({**REF, "name": "theirs"}, "theirs"),
-        ({**REF, "namespace": "elsewhere"}, "mine"),
-        ({**REF, "apiVersion": "example.org/v2"}, "mine"),
-        ({}, "<none>"),
+        ({**REF, "name": "theirs"}, '"theirs" in namespace "team"'),
+        ({**REF, "namespace": "elsewhere"}, '"mine" in namespace "elsewhere"'),
+        ({**REF, "apiVersion": "example.org/v2"}, '"mine" in namespace "team"'),
+        ({}, '"<none>" in namespace "<none>"'),
     ],
 )
 def test_a_composite_resource_belongs_to_the_claim_that_all_four_fields_name(ref, other):

@@ -91,9 +91,105 @@ def test_a_claim_leaves_a_composite_resource_alone_that_is_bound_to_another(play
         name = first["spec"]["resourceRef"]["name"]
         assert synced["message"] == (
             f'refusing to operate on composite resource "{name}" that is not bound to this claim: '
-            'bound to claim "first"'
+            f'bound to claim "first" in namespace "{s.id}"'
         )
         assert (await s.composite_of(first))["spec"].get("size") is None
+
+    play(scenario)
+
+
+async def publishing(s):
+    """Offer what publishes a connection secret, and compose it."""
+    await s.offer()
+    details = [{"name": "user", "type": "FromValue", "value": "root"}]
+    await s.compose(
+        s.config_map(connectionDetails=details), writeConnectionSecretsToNamespace="crossplane-system"
+    )
+
+
+async def free_composite(s):
+    """Make a composite resource that no claim has; how claims refer to it."""
+    body = {"apiVersion": s.api_version, "kind": "XDb", "metadata": {"name": s.id}, "spec": {}}
+    await s.client.create(s.xrs, body, "somebody")
+    await s.until(s.xrs, s.id, READY)
+    return {"apiVersion": s.api_version, "kind": "XDb", "name": s.id}
+
+
+async def race(s, names, ref):
+    """Have many claims name one composite resource at once; the winner, and the losers once they know."""
+    fields = {"resourceRef": ref}
+    await asyncio.gather(
+        *(s.claim(each, {**fields, "writeConnectionSecretToRef": {"name": each}}) for each in names)
+    )
+    xr = await s.until(s.xrs, ref["name"], lambda xr: xr["spec"].get("claimRef"))
+    winner = xr["spec"]["claimRef"]["name"]
+    losers = [each for each in names if each != winner]
+    for each in losers:
+        await s.claim_that_is(each, condition("Synced", "False", "ReconcileError"))
+    await s.claim_that_is(winner, READY)
+    return winner, losers
+
+
+def test_of_many_claims_that_name_one_composite_resource_one_gets_it(play):
+    async def scenario(s):
+        await publishing(s)
+        ref = await free_composite(s)
+        winner, losers = await race(s, [f"racer-{number}" for number in range(8)], ref)
+        assert await s.client.get(SECRET, winner, s.id) is not None
+        for each in losers:
+            loser = await s.client.get(s.claims, each, s.id)
+            told = [c["message"] for c in loser["status"]["conditions"] if c["type"] == "Synced"]
+            assert f'bound to claim "{winner}" in namespace "{s.id}"' in told[0]
+            assert not READY(loser)
+            assert await s.client.get(SECRET, each, s.id) is None
+            events = {message for _, _, message in await s.events(loser)}
+            assert "Successfully bound composite resource" not in events
+
+    play(scenario)
+
+
+def test_of_many_claims_that_name_what_does_not_exist_yet_one_makes_it(play):
+    async def scenario(s):
+        await publishing(s)
+        ref = {"apiVersion": s.api_version, "kind": "XDb", "name": s.id}
+        winner, losers = await race(s, [f"racer-{number}" for number in range(8)], ref)
+        assert await s.client.get(SECRET, winner, s.id) is not None
+        for each in losers:
+            assert await s.client.get(SECRET, each, s.id) is None
+        # What a claim made by its name follows the claim as any other does.
+        await s.claim(winner, {"resourceRef": ref, "size": "2", "mode": "fast"})
+        await s.until(s.xrs, s.id, lambda xr: xr["spec"].get("mode") == "fast")
+        await s.claim(winner, {"resourceRef": ref, "size": "2"})
+        await s.until(s.xrs, s.id, lambda xr: "mode" not in xr["spec"])
+
+    play(scenario)
+
+
+def test_a_claim_without_its_composite_resource_goes_at_once_and_leaves_it(play):
+    async def scenario(s):
+        await publishing(s)
+        winner, losers = await race(s, ["first", "second"], await free_composite(s))
+        await s.client.delete(s.claims, losers[0], s.id)
+        await s.until_gone(s.claims, losers[0])
+        xr = await s.client.get(s.xrs, s.id)
+        assert xr["spec"]["claimRef"]["name"] == winner
+        assert "deletionTimestamp" not in xr["metadata"]
+
+    play(scenario)
+
+
+def test_a_claim_that_loses_its_composite_resource_loses_the_secret_and_is_not_ready(play):
+    async def scenario(s):
+        await publishing(s)
+        await s.claim("mine", {"writeConnectionSecretToRef": {"name": "out"}})
+        claim = await s.claim_that_is("mine", READY)
+        other = {**(await s.composite_of(claim))["spec"]["claimRef"], "name": "other"}
+        name = claim["spec"]["resourceRef"]["name"]
+        await s.client.patch_merge(s.xrs, name, {"spec": {"claimRef": other}}, "", "somebody")
+        claim = await s.claim_that_is("mine", condition("Synced", "False", "ReconcileError"))
+        assert WAITING(claim)
+        assert "connectionDetails" not in claim["status"]
+        assert await s.client.get(SECRET, "out", s.id) is None
 
     play(scenario)
 

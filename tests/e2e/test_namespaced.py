@@ -55,6 +55,17 @@ def test_a_cluster_scoped_resource_is_refused_and_nothing_is_composed(play):
     play(scenario)
 
 
+def test_a_cluster_scoped_resource_without_a_name_is_told_by_its_kind(play):
+    async def scenario(s):
+        things = await Things.defined(s)
+        wide = {"apiVersion": "v1", "kind": "Namespace"}
+        await things.compose(resources(entry("wide", base=wide)))
+        await things.apply("mine")
+        await things.until("mine", failing('cluster scoped composed resource "wide" (a Namespace) for a'))
+
+    play(scenario)
+
+
 def test_a_cluster_scoped_xr_composes_cluster_scoped_resources(play):
     async def scenario(s):
         things = await Things.defined(s, "Cluster")

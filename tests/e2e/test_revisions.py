@@ -8,7 +8,7 @@ import pytest
 from crossply.kinds.revision import composition_hash
 from tests.e2e.pipelines import entry, resources
 from tests.e2e.scenario import COMPOSITION, CONFIG_MAP, condition
-from tests.e2e.things import READY, REVISION, Things, failing
+from tests.e2e.things import FAILED, READY, REVISION, Things, failing, message_of
 
 pytestmark = pytest.mark.xdist_group("e2e")
 
@@ -226,5 +226,55 @@ def test_the_definition_may_make_the_manual_policy_the_default(play):
         await things.apply("mine")
         xr = await things.until("mine", READY)
         assert xr["spec"]["compositionUpdatePolicy"] == "Manual"
+
+    play(scenario)
+
+
+def unreadable(things, name):
+    """A Composition that the API server takes but nobody can read: no duration is that long."""
+    container = {"image": "example.org/fn:v1", "timeout": "9999999h"}
+    return {
+        "apiVersion": COMPOSITION.api_version,
+        "kind": COMPOSITION.kind,
+        "metadata": {"name": name},
+        "spec": {
+            "compositeTypeRef": {"apiVersion": things.kind.api_version, "kind": things.kind.kind},
+            "functions": [{"name": "a", "type": "Container", "container": container}],
+        },
+    }
+
+
+UNREADABLE = 'spec.functions[0].container.timeout: time: invalid duration "9999999h"'
+
+
+def test_an_unreadable_composition_fails_only_who_uses_it(play):
+    async def scenario(s):
+        things, others = await Things.defined(s), await Things.defined(s, kind="Other")
+        bad = await s.client.create(COMPOSITION, unreadable(things, f"{s.id}-bad"), "test")
+        revision = f"{s.id}-bad-{composition_hash(bad)[:7]}"
+        await s.until(REVISION, revision, condition("ValidPipeline", "False", "UnreadablePipeline"))
+        await things.apply("user")
+        user = await things.until("user", FAILED)
+        assert message_of(user) == (
+            f"selected CompositionRevision {revision} does not have a valid function pipeline: {UNREADABLE}"
+        )
+        await others.compose(saying("fine"), name=f"{s.id}-other")
+        await others.apply("bystander")
+        await others.until("bystander", READY)
+        assert ("Warning", "ReadComposition", UNREADABLE) in await s.events(bad)
+
+    play(scenario)
+
+
+def test_a_composition_that_was_unreadable_is_followed_once_it_is_mended(play):
+    async def scenario(s):
+        things = await Things.defined(s)
+        await s.client.create(COMPOSITION, unreadable(things, s.id), "test")
+        await things.apply("mine")
+        await things.until("mine", FAILED)
+        mended = {"mode": "Pipeline", "pipeline": [saying("mended")], "functions": None}
+        await s.client.patch_merge(COMPOSITION, s.id, {"spec": mended})
+        await until_newest(s, 2, "mended")
+        await until_says(s, things, "mine", "mended")
 
     play(scenario)

@@ -212,3 +212,86 @@ def test_a_composition_that_cannot_compose_is_refused(play, kind, spec, told):
             await FirstDesign(s).apply(kind, s.id, spec)
 
     play(scenario)
+
+
+CONTAINER = {"image": "example.org/fn:v1"}
+FUNCTION = {"name": "a", "type": "Container", "container": CONTAINER}
+
+
+def with_functions(name, *functions):
+    """A Composition of container functions."""
+    return {
+        "apiVersion": MODERN_COMPOSITION.api_version,
+        "kind": MODERN_COMPOSITION.kind,
+        "metadata": {"name": name},
+        "spec": {"compositeTypeRef": TYPE, "functions": list(functions)},
+    }
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        ({**FUNCTION, "type": "Webhook"}, "spec.functions[0].type: Unsupported value"),
+        ({**FUNCTION, "type": "Chroot"}, "spec.functions[0].type: Unsupported value"),
+        ({"name": "a", "type": "Container"}, "spec.functions[0].container: Required value"),
+        ({"type": "Container", "container": CONTAINER}, "spec.functions[0].name: Required value"),
+        ({**FUNCTION, "container": {}}, "spec.functions[0].container.image: Required value"),
+        (
+            {**FUNCTION, "container": {**CONTAINER, "timeout": "lots"}},
+            "spec.functions[0].container.timeout: Invalid value",
+        ),
+        (
+            {**FUNCTION, "container": {**CONTAINER, "timeout": 30}},
+            "spec.functions[0].container.timeout: Invalid value",
+        ),
+        (
+            {**FUNCTION, "container": {**CONTAINER, "network": "Maybe"}},
+            "spec.functions[0].container.network: Unsupported value",
+        ),
+        (
+            {**FUNCTION, "container": {**CONTAINER, "network": {"policy": "Maybe"}}},
+            "spec.functions[0].container.network: Unsupported value",
+        ),
+        (
+            {**FUNCTION, "container": {**CONTAINER, "imagePullPolicy": "Sometimes"}},
+            "spec.functions[0].container.imagePullPolicy: Unsupported value",
+        ),
+    ],
+)
+def test_a_container_function_that_cannot_run_is_refused(play, function, told):
+    async def scenario(s):
+        with pytest.raises(Invalid, match=re.escape(told)):
+            await s.client.create(MODERN_COMPOSITION, with_functions(s.id, function), "test")
+
+    play(scenario)
+
+
+def test_container_functions_of_a_composition_have_different_names(play):
+    async def scenario(s):
+        body = with_functions(s.id, FUNCTION, FUNCTION)
+        with pytest.raises(Invalid, match=re.escape("spec.functions[1]: Duplicate value")):
+            await s.client.create(MODERN_COMPOSITION, body, "test")
+
+    play(scenario)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"network": "Accessible"},
+        {"network": "Runner"},
+        {"network": {"policy": "Isolated"}},
+        {"network": {}},
+        {"timeout": "1m30s", "imagePullPolicy": "Never"},
+        {"timeout": "1.5h", "resources": {"limits": {"cpu": 1, "memory": "64Mi"}}},
+        {"imagePullSecrets": [{"name": "a", "namespace": "b"}], "runner": {"endpoint": "unix:///run/fn"}},
+    ],
+)
+def test_a_container_function_that_can_run_is_accepted(play, fields):
+    async def scenario(s):
+        function = {**FUNCTION, "container": {**CONTAINER, **fields}, "config": {"kind": "Any"}}
+        body = with_functions(s.id, function)
+        made = await s.client.create(MODERN_COMPOSITION, body, "test")
+        assert made["spec"]["functions"] == [function]
+
+    play(scenario)

@@ -97,6 +97,26 @@ def test_infrastructure_that_another_requirement_has_is_left_alone(play):
     play(scenario)
 
 
+def test_of_many_requirements_that_name_free_infrastructure_one_gets_it(play):
+    async def scenario(s):
+        design = await whole(s)
+        await design.apply(design.sqls, s.id, {"region": "us-west", "storageGB": 1})
+        ref = {"apiVersion": design.sqls.api_version, "kind": "Sql", "name": s.id}
+        names = [f"racer-{number}" for number in range(8)]
+        await asyncio.gather(*(design.require(each, resourceRef=ref) for each in names))
+        sql = await s.until(design.sqls, s.id, lambda sql: engine(sql).get("requirementRef"))
+        winner = engine(sql)["requirementRef"]["name"]
+        told = f'bound to claim "{winner}" in namespace "{s.id}"'
+        for each in names:
+            if each != winner:
+                loser = await s.until(design.requirements, each, synced_false("refusing to operate", told))
+                events = {message for _, _, message in await s.events(loser)}
+                assert "Successfully bound composite resource" not in events
+        await s.until(design.requirements, winner, condition("Synced", "True"))
+
+    play(scenario)
+
+
 def test_a_field_that_is_added_to_infrastructure_can_be_required(play):
     async def scenario(s):
         design = await whole(s)

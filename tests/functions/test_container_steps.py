@@ -16,6 +16,7 @@ from function_peers import CROSSPLY
 from small_images import needs_containers, script_image
 from tests.packages import peers
 
+from crossply.cli.function_runner import socket_target
 from crossply.compose.messages import READY_TRUE, Request, Resource, State
 from crossply.containers.settings import Settings
 from crossply.containers.store import Store
@@ -276,6 +277,23 @@ def test_the_command_serves_at_a_socket_for_this_user_only(registry, store, step
         assert steps(wanted, REQUEST, 30.0).desired.resources["thing"].object["spec"] == {"color": "blue"}
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "target"),
+    [
+        ("@crossplane/fn/default.sock", "unix-abstract:crossplane/fn/default.sock"),
+        ("unix:///@crossplane/fn/default.sock", "unix-abstract:crossplane/fn/default.sock"),
+        ("unix:@crossplane/fn/default.sock", "unix-abstract:crossplane/fn/default.sock"),
+        ("unix-abstract:crossplane/fn/default.sock", "unix-abstract:crossplane/fn/default.sock"),
+        ("/run/fn.sock", "unix:/run/fn.sock"),
+        ("unix:/run/fn.sock", "unix:/run/fn.sock"),
+        ("unix:///run/fn.sock", "unix:/run/fn.sock"),
+        ("unix:fn.sock", f"unix:{os.getcwd()}/fn.sock"),
+    ],
+)
+def test_a_runner_listens_where_compositions_call_it(address, target):
+    assert socket_target(address) == target
 
 
 def test_a_runner_on_the_network_is_refused(tmp_path):

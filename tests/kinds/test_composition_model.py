@@ -267,6 +267,13 @@ def test_the_network_of_a_container_has_two_spellings(network: Any, policy: str)
             composition(pipeline=[{"maxIterations": 1.5}]),
             "spec.pipeline[0].maxIterations: must be an integer, not a number",
         ),
+        *(
+            (
+                composition(pipeline=[{"maxIterations": limit}]),
+                "spec.pipeline[0].maxIterations: must be -1, for no limit, or at least 1",
+            )
+            for limit in (0, -2)
+        ),
         (composition(functions=[{"type": "Webhook"}]), "spec.functions[0].type: must be Container"),
         (
             composition(functions=[{"type": "Container"}]),

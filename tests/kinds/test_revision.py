@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crossply.kinds.composition import CompositionError, TypeRef, parse_composition
 from crossply.kinds.fields import KindError
-from crossply.kinds.revision import composition_hash, new_revision, parse_revision
+from crossply.kinds.revision import composition_hash, new_revision, parse_pipeline, parse_revision
 
 STEP = {
     "step": "a",
@@ -95,7 +95,7 @@ def test_a_new_revision_carries_labels_owner_and_spec() -> None:
     }
     read = parse_revision(made)
     assert (read.number, read.composition, read.controller_uid) == (3, "comp", "u1")
-    assert read.pipeline.steps == parse_composition(composition()).steps
+    assert parse_pipeline(made).steps == parse_composition(composition()).steps
 
 
 def test_a_revision_of_the_first_design_keeps_its_composite_type() -> None:
@@ -103,9 +103,9 @@ def test_a_revision_of_the_first_design_keeps_its_composite_type() -> None:
         "metadata": {"name": "old"},
         "spec": {"from": {"apiVersion": "a/v1", "kind": "A"}, "to": [{"base": {}}]},
     }
-    read = parse_revision(new_revision(old, 1))
-    assert read.pipeline.composite == TypeRef("a/v1", "A")
-    assert read.pipeline.steps == parse_composition(old).steps
+    read = parse_pipeline(new_revision(old, 1))
+    assert read.composite == TypeRef("a/v1", "A")
+    assert read.steps == parse_composition(old).steps
 
 
 @pytest.mark.parametrize(
@@ -148,5 +148,7 @@ JSON = st.recursive(
 def test_no_json_value_breaks_revisions(obj: Any) -> None:
     with contextlib.suppress(KindError):
         parse_revision(obj)
+    with contextlib.suppress(KindError):
+        parse_pipeline(obj)
     with contextlib.suppress(KindError):
         new_revision(obj, 1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from crossply.cli.spec import Command, Flag, Invocation
 from crossply.functions.failures import ServeError
+from crossply.kinds.container_function import ABSTRACT_PREFIXES
 
 if TYPE_CHECKING:
     from threading import Event
@@ -64,14 +65,22 @@ def _stop_requested() -> Event:
 
 def _target(network: str, address: str) -> str:
     if network == UNIX:
-        is_file = not address.startswith("@")
-        return f"unix:{os.path.abspath(address)}" if is_file else f"unix-abstract:{address[1:]}"
+        return socket_target(address)
     if not address.startswith(_LOOPBACK):
         raise ServeError(
             f"cannot listen at {address}: whoever connects may run images",
             hint="a runner without encryption listens on this machine only: 127.0.0.1:PORT, or a unix socket",
         )
     return address
+
+
+def socket_target(address: str) -> str:
+    """A socket as gRPC spells it: what a Composition says as the runner's endpoint is an address, too."""
+    for prefix in (*ABSTRACT_PREFIXES, "unix-abstract:", "@"):
+        if address.startswith(prefix):
+            return f"unix-abstract:{address[len(prefix) :]}"
+    path = address.removeprefix("unix:").removeprefix("//") if address.startswith("unix:") else address
+    return f"unix:{os.path.abspath(path)}"
 
 
 def _positive(invocation: Invocation, flag: str) -> int:
@@ -88,7 +97,8 @@ COMMAND = Command(
     flags=(
         Flag(
             "address",
-            "Address to listen at: the path of a socket, @NAME for one that is no file, or HOST:PORT.",
+            "Address to listen at: the path of a socket, @NAME for one that is no file, either also behind "
+            "unix:, or HOST:PORT.",
             kind="string",
             default=_DEFAULT_ADDRESS,
         ),

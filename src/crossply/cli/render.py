@@ -14,6 +14,7 @@ from crossply.compose.recipe import prepare
 from crossply.compose.rendering import Rendered, Rendering
 from crossply.compose.world import World
 from crossply.errors import CrossplyError
+from crossply.functions.builtin import PUBLISHED
 from crossply.kinds.composition import Composition
 from crossply.values import Object
 
@@ -111,8 +112,8 @@ COMMAND = Command(
     description=(
         "Shows what a Composition makes of a composite resource: the resource itself with its status, and "
         "every resource it would be composed of. The same engine runs in the control plane. Nothing is "
-        "called but the functions, and those that ship with Crossply (patch-and-transform, auto-ready, "
-        "environment-configs, extra-resources) run without Docker."
+        "called but the functions, and those that ship with Crossply run without Docker: "
+        f"{', '.join(PUBLISHED)}."
     ),
     examples=(
         "crossply render xr.yaml composition.yaml functions.yaml",

@@ -19,6 +19,7 @@ from crossply.compose.metadata import (
     RESOURCE_NAME_ANNOTATION,
     Owner,
     metadata_of,
+    name_of,
     string_map,
     text_in,
 )
@@ -105,21 +106,27 @@ def _check_namespace(
     kind = text_in(obj, "kind")
     key = (text_in(obj, "apiVersion"), kind)
     if key not in scopes:
-        scopes[key] = yield from _is_namespaced(name, kind, text_in(metadata, "name"), key[0])
+        scopes[key] = yield from _is_namespaced(name, obj)
     if not scopes[key]:
         raise ComposedResourceError(
-            f'cannot apply cluster scoped composed resource "{name}" (a {kind} named '
-            f"{text_in(metadata, 'name')}) for a namespaced composite resource.",
+            f'cannot apply cluster scoped composed resource "{name}" ({_described(obj)}) '
+            "for a namespaced composite resource.",
             hint="compose it from a cluster scoped composite resource",
         )
 
 
-def _is_namespaced(name: str, kind: str, object_name: str, api_version: str) -> Work[bool]:
+def _described(obj: Object) -> str:
+    """The kind and name of an object, which may have none yet."""
+    kind, name = text_in(obj, "kind"), name_of(obj)
+    return f"a {kind} named {name}" if name else f"a {kind}"
+
+
+def _is_namespaced(name: str, obj: Object) -> Work[bool]:
     try:
-        namespaced: bool = yield IsNamespaced(api_version, kind)
+        namespaced: bool = yield IsNamespaced(text_in(obj, "apiVersion"), text_in(obj, "kind"))
     except CrossplyError as problem:
         raise ComposedResourceError(
-            f'cannot check if composed resource "{name}" is namespaced (a {kind} named {object_name}): '
+            f'cannot check if composed resource "{name}" is namespaced ({_described(obj)}): '
             f"failed to get restmapping: {problem}",
             hint=problem.hint,
         ) from problem

@@ -120,7 +120,10 @@ def _refuse_resources(response: Response) -> Response:
     if asked is None:
         return response
     if asked.resources or asked.extra_resources:
-        raise ExtraResourcesDisabled("the function asks for extra resources, which are disabled")
+        raise ExtraResourcesDisabled(
+            "the function asks for extra resources, which are disabled "
+            "(--enable-composition-functions-extra-resources=false)"
+        )
     return response._replace(requirements=asked._replace(watch_resources=()))
 
 

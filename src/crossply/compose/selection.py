@@ -12,7 +12,8 @@ from typing import NamedTuple
 from crossply.compose.errors import SelectionError
 from crossply.compose.machinery import Machinery
 from crossply.compose.metadata import string_map
-from crossply.kinds.composition import Composition
+from crossply.kinds.composition import CompositionError, TypeRef, composite_type
+from crossply.kinds.fields import Fields
 from crossply.values import Object
 
 
@@ -23,10 +24,26 @@ class Selected(NamedTuple):
     changed: bool
 
 
+class CompositionChoice(NamedTuple):
+    """As much of a Composition as selection looks at."""
+
+    name: str
+    composite: TypeRef
+    labels: Mapping[str, str]
+
+
+def composition_choice(obj: Object) -> CompositionChoice:
+    """Read what selection needs of a Composition, whose steps may be unreadable."""
+    root = Fields(obj, error=CompositionError)
+    metadata = root.object("metadata")
+    composite = composite_type(root.object("spec"))
+    return CompositionChoice(metadata.text("name"), composite, metadata.string_map("labels"))
+
+
 def select_composition(
     xr: Object,
     machinery: Machinery,
-    compositions: Iterable[Composition],
+    compositions: Iterable[CompositionChoice],
     choose: Callable[[Sequence[str]], str],
     *,
     enforced: str = "",
@@ -57,7 +74,7 @@ def labels_match(wanted: Mapping[str, str], labels: Mapping[str, str]) -> bool:
     return all(labels.get(key) == value for key, value in wanted.items())
 
 
-def _fits(xr: Object, composition: Composition, wanted: Mapping[str, str]) -> bool:
+def _fits(xr: Object, composition: CompositionChoice, wanted: Mapping[str, str]) -> bool:
     kind = (xr.get("apiVersion"), xr.get("kind"))
     return kind == tuple(composition.composite) and labels_match(wanted, composition.labels)
 

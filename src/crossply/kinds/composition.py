@@ -37,6 +37,7 @@ __all__ = [
     "SchemaRequirement",
     "Step",
     "TypeRef",
+    "composite_type",
     "parse_composition",
     "parse_spec",
     "parse_steps",
@@ -172,12 +173,17 @@ def parse_composition(obj: Object) -> Composition:
     )
 
 
+def composite_type(spec: Fields) -> TypeRef:
+    """The kind of composite resource that a Composition is for."""
+    composite = spec.object("compositeTypeRef" if spec.has("compositeTypeRef") else "from")
+    return TypeRef(composite.text("apiVersion"), composite.text("kind"))
+
+
 def parse_spec(spec: Fields) -> Pipeline:
     """Read the spec of a Composition or of a CompositionRevision."""
-    composite = spec.object("compositeTypeRef" if spec.has("compositeTypeRef") else "from")
     mode = _mode(spec)
     return Pipeline(
-        composite=TypeRef(composite.text("apiVersion"), composite.text("kind")),
+        composite=composite_type(spec),
         mode=mode,
         steps=(*_first_steps(spec, mode), *_container_steps(spec, mode)),
         connection_secrets_namespace=spec.optional_text("writeConnectionSecretsToNamespace"),
@@ -234,9 +240,16 @@ def _step(entry: Fields) -> Step:
         input_ref=_object_ref(entry, "inputRef"),
         function_revision_ref=entry.object("functionRevisionRef").optional_text("name"),
         function_revision_selector=_selector(entry, "functionRevisionSelector"),
-        max_iterations=entry.integer("maxIterations"),
+        max_iterations=_max_iterations(entry),
         allowed_extra_resources=_rules(entry, "allowedExtraResources"),
     )
+
+
+def _max_iterations(entry: Fields) -> int | None:
+    limit = entry.integer("maxIterations")
+    if limit is not None and (limit == 0 or limit < -1):
+        raise entry.wrong("must be -1, for no limit, or at least 1", "maxIterations")
+    return limit
 
 
 def _credential(entry: Fields) -> CredentialRef:

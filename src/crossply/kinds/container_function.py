@@ -15,14 +15,16 @@ from crossply.values.durations import parse_duration
 
 DEFAULT_ENDPOINT = "unix-abstract:crossplane/fn/default.sock"
 """Where a runner listens that is nobody's in particular."""
+ABSTRACT_PREFIXES = ("unix:///@", "unix://@", "unix:@")
+"""How the addresses of sockets that are no files begin where gRPC does not spell them."""
 DEFAULT_TIMEOUT = "10s"
 DEFAULT_CPU = "100m"
 DEFAULT_MEMORY = "128Mi"
 
 _SAID = ("connectionDetails", "readinessChecks")
-_PULL_POLICIES = ("IfNotPresent", "Always", "Never")
+PULL_POLICIES = ("IfNotPresent", "Always", "Never")
 # `Accessible` is the first spelling of what became `Runner`.
-_NETWORK_POLICIES = {"Isolated": "Isolated", "Runner": "Runner", "Accessible": "Runner"}
+NETWORK_POLICIES = {"Isolated": "Isolated", "Runner": "Runner", "Accessible": "Runner"}
 
 
 class PullSecret(NamedTuple):
@@ -87,7 +89,7 @@ def said_by_templates(templates: list[Object]) -> dict[str, Object]:
 
 def _endpoint(written: str) -> str:
     """An address as gRPC spells it; a socket of no file was first written `unix:///@name`."""
-    for prefix in ("unix:///@", "unix://@", "unix:@"):
+    for prefix in ABSTRACT_PREFIXES:
         if written.startswith(prefix):
             return f"unix-abstract:{written[len(prefix) :]}"
     return written or DEFAULT_ENDPOINT
@@ -102,7 +104,7 @@ def _required(container: Fields, key: str) -> str:
 
 def _pull_policy(container: Fields) -> str:
     policy = container.text("imagePullPolicy") or "IfNotPresent"
-    if policy not in _PULL_POLICIES:
+    if policy not in PULL_POLICIES:
         raise container.wrong("must be IfNotPresent, Always or Never", "imagePullPolicy")
     return policy
 
@@ -118,9 +120,9 @@ def _network_policy(container: Fields) -> str:
     written = container.raw("network")
     # The policy was first a bare string, then a field of an object.
     policy = written if isinstance(written, str) else container.object("network").text("policy") or "Isolated"
-    if policy not in _NETWORK_POLICIES:
-        raise container.wrong("must be Isolated or Runner", "network")
-    return _NETWORK_POLICIES[policy]
+    if policy not in NETWORK_POLICIES:
+        raise container.wrong("must be Isolated, Runner or Accessible", "network")
+    return NETWORK_POLICIES[policy]
 
 
 def _limit(limits: Fields, key: str) -> str:

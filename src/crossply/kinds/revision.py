@@ -39,7 +39,6 @@ class CompositionRevision(NamedTuple):
     hash_label: str
     number: int
     controller_uid: str
-    pipeline: Pipeline
     is_valid: bool
     """Whether every function of the pipeline is known to be able to compose."""
     invalid_because: str
@@ -49,7 +48,7 @@ class CompositionRevision(NamedTuple):
 
 
 def parse_revision(obj: Object) -> CompositionRevision:
-    """Read a CompositionRevision."""
+    """Read a CompositionRevision without its pipeline, which may be unreadable: see `parse_pipeline`."""
     root = Fields(obj, error=RevisionError)
     metadata, spec = root.object("metadata"), root.object("spec")
     labels = metadata.string_map("labels")
@@ -62,11 +61,15 @@ def parse_revision(obj: Object) -> CompositionRevision:
         hash_label=labels.get(COMPOSITION_HASH, ""),
         number=spec.integer("revision") or 0,
         controller_uid=_controller(metadata),
-        pipeline=parse_spec(spec),
         is_valid=valid,
         invalid_because=reason,
         is_checked=checked,
     )
+
+
+def parse_pipeline(obj: Object) -> Pipeline:
+    """Read what a CompositionRevision composes by."""
+    return parse_spec(Fields(obj, error=RevisionError).object("spec"))
 
 
 def _validity(root: Fields) -> tuple[bool, str, bool]:

@@ -156,10 +156,19 @@ def _newest(wanted: Wanted, candidates: Iterable[_Revision], unproven: set[str])
         )
     raise _not_bound(
         wanted.function,
-        "cannot find an active FunctionRevision (a FunctionRevision with spec.desiredState: Active)",
+        "cannot find an active FunctionRevision (a FunctionRevision with spec.desiredState: Active)"
+        + _asked_for(wanted),
         f"install a Function of pkg.crossplane.io/v1 that is called {wanted.function}, or activate a "
         "revision of it that the step selects",
     )
+
+
+def _asked_for(wanted: Wanted) -> str:
+    """What a step says of the revision that it wants."""
+    if wanted.revision:
+        return f' that is called "{wanted.revision}"'
+    labels = ", ".join(f"{key}={value}" for key, value in wanted.labels)
+    return f" with the labels {labels}" if labels else ""
 
 
 def _not_bound(function: str, problem: str, hint: str) -> FunctionNotBound:

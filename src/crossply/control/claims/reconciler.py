@@ -25,6 +25,7 @@ from crossply.control.claims.sync import (
     composite_wish,
     conditions_for_claim,
     difference,
+    guarded,
     is_ready,
     is_retained,
     owner_elsewhere,
@@ -32,10 +33,10 @@ from crossply.control.claims.sync import (
     release_patch,
     spec_of,
 )
-from crossply.control.composites.connection_secrets import propagate, published_at, secret_place
+from crossply.control.composites.connection_secrets import propagate, published_at, secret_place, withdraw
 from crossply.control.composites.dependencies import Interest
 from crossply.control.definitions.grants import explained
-from crossply.control.field_owners import holds, upgrade_to_apply
+from crossply.control.field_owners import holds, updates_as_applied, upgrade_to_apply
 from crossply.control.kinds import SECRET
 from crossply.control.memory import Applied
 from crossply.control.plane import Plane
@@ -52,6 +53,7 @@ BIND = "BindCompositeResource"
 DELETE = "DeleteCompositeResource"
 RELEASE = "ReleaseCompositeResource"
 PROPAGATE = "PropagateConnectionSecret"
+DETAILS = "connectionDetails"
 
 WAITING = StatusCondition(
     "Ready", "False", "Waiting", "Claim is waiting for composite resource to become Ready"
@@ -94,8 +96,7 @@ class ClaimReconciler:
         xr = await self._bound(claim)
         other = owner_elsewhere(claim, xr, self._binding)
         if other:
-            # Nothing we do can change this; the composite resource wakes us when the other claim lets go.
-            await self._tell_failure(claim, BIND, _not_ours(self._referenced(claim), other))
+            await self._stand_back(claim, other)
         elif claim["metadata"].get("deletionTimestamp"):
             await self._let_go(claim, xr)
         else:
@@ -131,8 +132,25 @@ class ClaimReconciler:
     def _referenced(self, claim: Object) -> str:
         return referenced_name(claim, self._binding)
 
+    async def _stand_back(self, claim: Object, other: str) -> None:
+        """Leave alone what is another claim's: have nothing of it, and go without it.
+
+        Nothing we do can change this. The composite resource wakes us when the other claim lets go.
+        """
+        if claim["metadata"].get("deletionTimestamp"):
+            if FINALIZER in (claim["metadata"].get("finalizers") or ()):
+                await self._remove_finalizer(claim)
+            return
+        message = _not_ours(self._referenced(claim), other)
+        await withdraw(self._plane, claim)
+        self._tell(claim, WARNING, BIND, message)
+        status = {key: value for key, value in (claim.get("status") or {}).items() if key != DETAILS}
+        waiting = (WAITING,) if is_ready(claim) else ()
+        await self._write_status(claim, status, *waiting, failed(message))
+
     async def _sync(self, claim: Object, xr: Object | None) -> tuple[Object, Object]:
-        name = self._referenced(claim) or self._new_name(name_of(claim))
+        named = self._referenced(claim)
+        name = named or self._new_name(name_of(claim))
         was_bound = claim_reference(xr, self._binding) is not None
         enforced, binding = self._enforced, self._binding
         try:
@@ -140,7 +158,8 @@ class ClaimReconciler:
             bound = claim_wish(claim, xr, self._type, name, enforced=enforced, binding=binding)
             claim = await self._save(claim, bound)
             wish = composite_wish(claim, xr, self._type, name, enforced=enforced, binding=binding)
-            xr = await self._apply(xr, wish)
+            # Others may be about to make what has a name that they know.
+            xr = await (self._create(wish) if named and xr is None else self._apply(xr, wish))
         except Conflict:
             raise
         except CrossplyError as problem:
@@ -159,8 +178,10 @@ class ClaimReconciler:
 
     async def _own_fields(self, xr: Object | None) -> Object | None:
         """Take over what others wrote into a composite resource, so that we can also remove it again."""
-        patch = upgrade_to_apply(xr, CLAIM_MANAGER) if xr is not None else []
-        if xr is None or not patch:
+        if xr is None:
+            return None
+        patch = updates_as_applied(xr, CLAIM_MANAGER) or upgrade_to_apply(xr, CLAIM_MANAGER)
+        if not patch:
             return xr
         written = await self._plane.client.patch_json(self._composite, name_of(xr), patch)
         self._xrs.learn(written)
@@ -183,11 +204,22 @@ class ClaimReconciler:
     async def _apply(self, xr: Object | None, wish: Object) -> Object:
         if xr is not None and (self._applied.holds(xr, wish) or holds(xr, wish, CLAIM_MANAGER)):
             return xr
+        is_free = xr is not None and claim_reference(xr, self._binding) is None
+        body = guarded(wish, xr) if xr is not None and is_free else wish
         try:
-            written = await self._plane.client.apply(self._composite, wish, CLAIM_MANAGER)
+            written = await self._plane.client.apply(self._composite, body, CLAIM_MANAGER)
         except KubeError as problem:
             raise problem.within("cannot apply composite resource") from None
         self._applied.remember(written, wish)
+        self._xrs.learn(written)
+        return written
+
+    async def _create(self, wish: Object) -> Object:
+        """Make the composite resource, unless somebody else just did."""
+        try:
+            written = await self._plane.client.create(self._composite, wish, CLAIM_MANAGER)
+        except KubeError as problem:
+            raise problem.within("cannot create composite resource") from None
         self._xrs.learn(written)
         return written
 
@@ -208,7 +240,7 @@ class ClaimReconciler:
             await self._fail(claim, PROPAGATE, told, problem)
         if published:
             time = published_at(claim, self._plane.now())
-            status = {**status, "connectionDetails": {"lastPublishedTime": time}}
+            status = {**status, DETAILS: {"lastPublishedTime": time}}
             told = "Successfully propagated connection details from composite resource"
             self._tell(claim, NORMAL, PROPAGATE, told)
         await self._write_status(claim, status, SYNCED, AVAILABLE, xr=xr)
@@ -245,9 +277,13 @@ class ClaimReconciler:
             await self._write_status(claim, claim.get("status") or {}, DELETING, SYNCED)
 
     async def _delete(self, claim: Object, xr: Object, propagation: str) -> None:
+        # One that is nobody's may become another claim's before it is deleted.
+        is_free = claim_reference(xr, self._binding) is None
+        version = xr["metadata"]["resourceVersion"] if is_free else ""
+        name, uid = name_of(xr), uid_of(xr)
         try:
             await self._plane.client.delete(
-                self._composite, name_of(xr), propagation=propagation, uid=uid_of(xr)
+                self._composite, name, propagation=propagation, uid=uid, resource_version=version
             )
         except NotServed:
             return
@@ -289,5 +325,5 @@ class ClaimReconciler:
 def _not_ours(xr: str, other: str) -> str:
     return (
         f'refusing to operate on composite resource "{xr}" that is not bound to this claim: '
-        f'bound to claim "{other}"'
+        f"bound to claim {other}"
     )

@@ -96,11 +96,17 @@ def claim_reference(xr: Object | None, binding: Binding = CLAIM) -> Object | Non
 
 
 def owner_elsewhere(claim: Object, xr: Object | None, binding: Binding = CLAIM) -> str:
-    """The name of the other claim that the composite resource is bound to; empty when it is ours or free."""
+    """The other claim that the composite resource is bound to, in words; empty when it is ours or free."""
     ref = claim_reference(xr, binding)
     if ref is None or all(ref.get(key) == value for key, value in reference_to_claim(claim).items()):
         return ""
-    return str(ref.get("name", "")) or "<none>"
+    return f'"{ref.get("name") or "<none>"}" in namespace "{ref.get("namespace") or "<none>"}"'
+
+
+def guarded(wish: Object, xr: Object) -> Object:
+    """The wish to bind a free composite resource: only as long as it is what we saw, and so still free."""
+    seen = {key: xr["metadata"][key] for key in ("uid", "resourceVersion")}
+    return {**wish, "metadata": {**wish["metadata"], **seen}}
 
 
 def composite_wish(

@@ -98,6 +98,18 @@ async def propagate(plane: Plane, xr: Object, claim: Object) -> bool:
     return True
 
 
+async def withdraw(plane: Plane, claim: Object) -> None:
+    """Delete the copy that a claim has; a secret that it does not control stays."""
+    found = await find_secret(plane, claim)
+    owner = controller_of(found) if found is not None else None
+    if found is None or owner is None or owner.get("uid") != uid_of(claim):
+        return
+    version = found["metadata"]["resourceVersion"]
+    await plane.client.delete(
+        SECRET, name_of(found), namespace_of(found), uid=uid_of(found), resource_version=version
+    )
+
+
 async def _source(plane: Plane, xr: Object) -> Object:
     found = await find_secret(plane, xr)
     if found is None:

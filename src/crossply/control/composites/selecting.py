@@ -3,38 +3,81 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
+from typing import Generic, TypeVar
 
 import orjson
 
 from crossply.compose.errors import SelectionError
 from crossply.compose.machinery import Machinery
 from crossply.compose.recipe import Recipe, prepare
-from crossply.compose.selection import RevisionChoice, Selected, select_composition, select_revision
+from crossply.compose.selection import (
+    CompositionChoice,
+    RevisionChoice,
+    Selected,
+    composition_choice,
+    select_composition,
+    select_revision,
+)
 from crossply.control.definitions.defined_kinds import Waiting
 from crossply.control.kinds import COMPOSITION, REVISION
-from crossply.kinds.composition import Composition, parse_composition
+from crossply.kinds.composition import Composition
 from crossply.kinds.definition import Definition
-from crossply.kinds.revision import COMPOSITION_NAME, CompositionRevision, parse_revision
+from crossply.kinds.fields import KindError
+from crossply.kinds.revision import (
+    COMPOSITION_NAME,
+    CompositionRevision,
+    parse_pipeline,
+    parse_revision,
+)
 from crossply.kube.cache import Cache
 from crossply.kube.kind import Kind
 from crossply.kube.watch import Key
 from crossply.values import Object
 
+T = TypeVar("T")
 UNCHECKED_SECONDS = 30.0
 """How long the functions of a new CompositionRevision may take to be checked before that is a failure."""
 FETCH = "cannot fetch Composition"
+BY_TYPE = "type"
+"""The index that finds Compositions by the kind of composite resource that they are for."""
+BY_COMPOSITION = "composition"
+"""The index that finds CompositionRevisions by their Composition."""
+
+
+class _PerRevision(Generic[T]):
+    """Something made of each CompositionRevision, once for every version of it that the cache has."""
+
+    def __init__(self, revisions: Cache, make: Callable[[Object], T]) -> None:
+        self._revisions = revisions
+        self._make = make
+        self._made: dict[str, tuple[bytes, T]] = {}
+
+    def of(self, name: str, data: bytes) -> T:
+        """What is made of the revision with this name, which is encoded in `data`."""
+        known = self._made.get(name)
+        if known is None or known[0] is not data:
+            known = self._made[name] = (data, self._make(orjson.loads(data)))
+            if len(self._made) > len(self._revisions):
+                self._forget_the_deleted()
+        return known[1]
+
+    def _forget_the_deleted(self) -> None:
+        for name in [each for each in self._made if self._revisions.get("", each) is None]:
+            del self._made[name]
 
 
 class Compositions:
-    """Compositions and their revisions, parsed once for every version of them."""
+    """Compositions and their revisions, of which each is read only when somebody uses it."""
 
     def __init__(self, compositions: Cache, revisions: Cache) -> None:
         self._compositions = compositions
         self._revisions = revisions
-        self._parsed: dict[str, tuple[str, Composition]] = {}
-        self._recipes: dict[str, tuple[str, CompositionRevision, Recipe]] = {}
+        self._read = _PerRevision(revisions, parse_revision)
+        self._recipes = _PerRevision(revisions, _recipe_of)
+        compositions.add_index(BY_TYPE, _composite_index)
+        revisions.add_index(BY_COMPOSITION, lambda revision: [_composition_of(revision)])
 
     def subscribe(self, subscriber: Callable[[str, str], None]) -> Callable[[], None]:
         """Call `subscriber` with the names of a Composition and, unless empty, of its revision that changed.
@@ -49,8 +92,8 @@ class Compositions:
                 subscriber(key[1], "")
 
         def notice_revision(change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
-            if new is None or self._known(new)[0].is_checked:
-                subscriber(_composition_of(new or old or b"{}"), key[1])
+            if new is None or self._read.of(key[1], new).is_checked:
+                subscriber(_composition_of(orjson.loads(new or old or b"{}")), key[1])
 
         stops = (
             self._compositions.subscribe(notice_composition),
@@ -69,7 +112,7 @@ class Compositions:
             return select_composition(
                 xr,
                 machinery,
-                (self._parse(data) for data in self._compositions.objects()),
+                self._choices(xr),
                 random.choice,
                 enforced=definition.enforced_composition or "",
                 default=definition.default_composition or "",
@@ -86,11 +129,9 @@ class Compositions:
             xr = machinery.with_field(xr, "compositionUpdatePolicy", definition.default_update_policy)
         if not is_pinned(xr, machinery) and self._compositions.get("", composition) is None:
             raise _not_found(COMPOSITION, composition)
-        choices = []
-        for data in self._revisions.objects():
-            revision, _ = self._known(data)
-            if revision.composition == composition:
-                choices.append(RevisionChoice(revision.name, revision.number, revision.labels))
+        choices = (
+            RevisionChoice(each.name, each.number, each.labels) for each in self._revisions_of(composition)
+        )
         try:
             return select_revision(xr, machinery, choices)
         except SelectionError as problem:
@@ -101,37 +142,29 @@ class Compositions:
         data = self._revisions.get("", name)
         if data is None:
             raise _not_found(REVISION, name)
-        revision, recipe = self._known(data)
-        if revision.is_valid:
-            return recipe
-        if not revision.is_checked and _age(data, now) < UNCHECKED_SECONDS:
-            raise Waiting(f"waiting for the functions of CompositionRevision {name} to be checked")
-        raise SelectionError(
-            f"selected CompositionRevision {name} does not have a valid function pipeline: "
-            f"{revision.invalid_because}"
-        )
+        revision = self._read.of(name, data)
+        if not revision.is_valid:
+            if not revision.is_checked and _age(data, now) < UNCHECKED_SECONDS:
+                raise Waiting(f"waiting for the functions of CompositionRevision {name} to be checked")
+            raise _not_valid(name, revision.invalid_because)
+        try:
+            return self._recipes.of(name, data)
+        except KindError as problem:
+            raise _not_valid(name, str(problem)) from None
+
+    def _choices(self, xr: Object) -> Iterator[CompositionChoice]:
+        """The Compositions for the kind of a composite resource."""
+        type_ = _type_key(str(xr.get("apiVersion")), str(xr.get("kind")))
+        return (composition_choice(orjson.loads(data)) for data in self._compositions.by(BY_TYPE, type_))
+
+    def _revisions_of(self, composition: str) -> Iterator[CompositionRevision]:
+        for key in self._revisions.keys_by(BY_COMPOSITION, composition):
+            data = self._revisions.get(*key)
+            if data is not None:
+                yield self._read.of(key[1], data)
 
     def _has_revision(self, composition: str) -> bool:
-        known = (self._known(data)[0] for data in self._revisions.objects())
-        return any(each.composition == composition and each.is_checked for each in known)
-
-    def _parse(self, data: bytes) -> Composition:
-        obj = orjson.loads(data)
-        metadata = obj["metadata"]
-        known = self._parsed.get(metadata["uid"])
-        if known is None or known[0] != metadata["resourceVersion"]:
-            known = self._parsed[metadata["uid"]] = (metadata["resourceVersion"], parse_composition(obj))
-        return known[1]
-
-    def _known(self, data: bytes) -> tuple[CompositionRevision, Recipe]:
-        obj = orjson.loads(data)
-        metadata = obj["metadata"]
-        known = self._recipes.get(metadata["name"])
-        if known is None or known[0] != metadata["resourceVersion"]:
-            revision = parse_revision(obj)
-            known = (metadata["resourceVersion"], revision, _recipe_of(revision))
-            self._recipes[metadata["name"]] = known
-        return known[1], known[2]
+        return any(each.is_checked for each in self._revisions_of(composition))
 
 
 def is_pinned(xr: Object, machinery: Machinery) -> bool:
@@ -154,8 +187,25 @@ def _not_found(kind: Kind, name: str) -> SelectionError:
     return SelectionError(f'{FETCH}: cannot get {kind.kind}: {kind.kind}.{kind.group} "{name}" not found')
 
 
-def _composition_of(revision: bytes) -> str:
-    metadata = orjson.loads(revision).get("metadata") or {}
+def _not_valid(revision: str, reason: str) -> SelectionError:
+    return SelectionError(
+        f"selected CompositionRevision {revision} does not have a valid function pipeline: {reason}"
+    )
+
+
+def _type_key(api_version: str, kind: str) -> str:
+    return f"{api_version} {kind}"
+
+
+def _composite_index(composition: Object) -> list[str]:
+    try:
+        return [_type_key(*composition_choice(composition).composite)]
+    except KindError:
+        return []  # it is for no kind that it says
+
+
+def _composition_of(revision: Object) -> str:
+    metadata = revision.get("metadata") or {}
     return str((metadata.get("labels") or {}).get(COMPOSITION_NAME, ""))
 
 
@@ -166,8 +216,8 @@ def _age(data: bytes, now: str) -> float:
     return (datetime.fromisoformat(now) - datetime.fromisoformat(created)).total_seconds()
 
 
-def _recipe_of(revision: CompositionRevision) -> Recipe:
-    pipeline = revision.pipeline
+def _recipe_of(obj: Object) -> Recipe:
+    revision, pipeline = parse_revision(obj), parse_pipeline(obj)
     return prepare(
         Composition(
             name=revision.composition,

@@ -12,6 +12,7 @@ from functools import cache
 import orjson
 
 from crossply.control.definitions.cluster_crd import cluster_crd
+from crossply.control.definitions.container_function_schema import container_functions
 from crossply.control.kinds import (
     APPLICATION_DEFINITION,
     COMPOSITION,
@@ -103,6 +104,8 @@ def _extend_composition(crd: Object) -> None:
     version = crd["spec"]["versions"][0]
     spec = _spec_of(version)
     _add_templates(spec)
+    # Not for revisions, which nobody writes: an unreadable one must still take a status that says so.
+    spec["properties"]["functions"] = container_functions()
     spec.pop("required", None)
     spec["x-kubernetes-validations"] = [
         {

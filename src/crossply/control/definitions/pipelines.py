@@ -15,7 +15,8 @@ from crossply.control.calls.capabilities import lacking
 from crossply.control.conditions import VALID_PIPELINE, with_conditions
 from crossply.control.kinds import REVISION
 from crossply.control.plane import Plane
-from crossply.kinds.revision import COMPOSITION_NAME, parse_revision
+from crossply.kinds.fields import KindError
+from crossply.kinds.revision import COMPOSITION_NAME, parse_pipeline
 from crossply.values import Object
 
 COMPOSITION_CAPABILITY = "composition"
@@ -64,7 +65,11 @@ async def mark(plane: Plane, revision: Object) -> Object:
 
 
 def _verdict(plane: Plane, revision: Object) -> StatusCondition:
-    told = lacking(plane.functions, parse_revision(revision).pipeline.steps, COMPOSITION_CAPABILITY)
+    try:
+        steps = parse_pipeline(revision).steps
+    except KindError as problem:
+        return StatusCondition(VALID_PIPELINE.type, "False", "UnreadablePipeline", str(problem))
+    told = lacking(plane.functions, steps, COMPOSITION_CAPABILITY)
     if not told:
         return VALID_PIPELINE
     return StatusCondition(VALID_PIPELINE.type, "False", "MissingCapabilities", told)

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import orjson
 
-from crossply.compose.events import NORMAL, Event
+from crossply.compose.events import NORMAL, WARNING, Event
 from crossply.compose.metadata import controller_of
 from crossply.control.kinds import COMPOSITION, REVISION
 from crossply.control.plane import Plane
+from crossply.kinds.composition import parse_composition
+from crossply.kinds.fields import KindError
 from crossply.kinds.revision import (
     COMPOSITION_NAME,
     CompositionRevision,
@@ -21,6 +23,8 @@ from crossply.kinds.revision import (
     parse_revision,
 )
 from crossply.values import Object
+
+READ = "ReadComposition"
 
 
 class RevisionController:
@@ -36,6 +40,7 @@ class RevisionController:
         composition = await self._plane.client.get(COMPOSITION, name)
         if composition is None or composition["metadata"].get("deletionTimestamp"):
             return
+        self._check(composition)
         stored = [await self._owned(obj, composition) for obj in await self._revisions(name)]
         parsed = [parse_revision(obj) for obj in stored]
         newest = max((each.number for each in parsed), default=0)
@@ -45,6 +50,13 @@ class RevisionController:
                 await self._make_newest(each, newest)
                 return
         await self._create(composition, newest + 1)
+
+    def _check(self, composition: Object) -> None:
+        """Tell on a Composition that nothing can be composed by it; it gets a revision, which says so too."""
+        try:
+            parse_composition(composition)
+        except KindError as problem:
+            self._plane.recorder.record(composition, Event(WARNING, READ, str(problem)))
 
     async def _revisions(self, name: str) -> list[Object]:
         listed = await self._plane.client.list(REVISION, label_selector=f"{COMPOSITION_NAME}={name}")

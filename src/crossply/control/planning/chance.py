@@ -7,13 +7,11 @@ from collections.abc import Sequence
 import orjson
 
 from crossply.compose.errors import SelectionError
-from crossply.compose.selection import select_composition
+from crossply.compose.selection import CompositionChoice, composition_choice, select_composition
 from crossply.control.kinds import COMPOSITION
 from crossply.control.planning.kinds import Governed
 from crossply.control.planning.what_if_addresses import Key
 from crossply.control.planning.what_if_world import World
-from crossply.errors import CrossplyError
-from crossply.kinds.composition import Composition, parse_composition
 from crossply.kube.client import Client
 from crossply.values import Object
 
@@ -21,7 +19,7 @@ from crossply.values import Object
 class Chances:
     """What could have been chosen instead."""
 
-    def __init__(self, world: World, compositions: Sequence[Composition]) -> None:
+    def __init__(self, world: World, compositions: Sequence[CompositionChoice]) -> None:
         self._compositions = compositions
         self._first: dict[Key, Object | None] = {}
         for change in world.history():
@@ -30,13 +28,8 @@ class Chances:
     @classmethod
     async def among(cls, client: Client, world: World) -> Chances:
         """The chances that the Compositions of the imagined world leave."""
-        found = []
-        for data in (await client.list(COMPOSITION)).items:
-            try:
-                found.append(parse_composition(orjson.loads(data)))
-            except CrossplyError:
-                continue  # what cannot be read is never chosen
-        return cls(world, found)
+        listed = await client.list(COMPOSITION)
+        return cls(world, [composition_choice(orjson.loads(data)) for data in listed.items])
 
     def note(self, key: Key, governed: Governed) -> str:
         """What to say of a composite resource whose Composition was chosen at random; empty otherwise."""
