@@ -245,6 +245,15 @@ def test_what_cannot_be_had_is_told_and_nothing_changes(
     assert not Path("schemas").exists()
 
 
+def test_the_reason_is_in_the_error_and_the_hint_says_what_to_do(dependency: Run, packages: str) -> None:
+    _, _, said = dependency("add", f"{packages}/acme/lamps:v9.9.9")
+    hint = next(line for line in said.splitlines() if line.startswith("crossply: try: "))
+    error = said.splitlines()[-1]
+    assert "MANIFEST_UNKNOWN" in error
+    assert "MANIFEST_UNKNOWN" not in hint
+    assert "check the repository and the tag" in hint
+
+
 def test_a_file_with_more_than_a_project_is_left_alone(dependency: Run) -> None:
     several = f"{PROJECT}---\nkind: Other\n"
     Path("crossplane-project.yaml").write_text(several)

@@ -137,6 +137,14 @@ def test_yaml_says_what_json_says(trace) -> None:
     assert load(as_yaml) == json.loads(as_json)
 
 
+HINT = (
+    'crossply: try: there is no Shop in the namespace "default": name another with -n; '
+    "kubectl get shops.acme.test -A lists those of all namespaces\n"
+    "crossply: see docs/reference/errors.md#cp-580\n"
+    "crossply: error: "
+)
+
+
 @pytest.mark.parametrize(
     ("form", "answer"),
     [
@@ -144,17 +152,16 @@ def test_yaml_says_what_json_says(trace) -> None:
         ("yaml", (0, "items: []\n\n", "")),
         (
             "default",
-            (
-                1,
-                "",
-                "crossply: error: cannot print output: cannot print resource tree: resource list is empty\n",
-            ),
+            (1, "", f"{HINT}cannot print output: cannot print resource tree: resource list is empty\n"),
         ),
-        ("dot", (1, "", "crossply: error: cannot print output: resource list is empty\n")),
+        ("dot", (1, "", f"{HINT}cannot print output: resource list is empty\n")),
     ],
 )
-def test_an_empty_list_is_data_but_no_table(trace, form: str, answer: tuple[int, str, str]) -> None:
-    assert trace(f"shop -n default -o {form}") == answer
+@pytest.mark.parametrize("flag", ["-n default ", ""])
+def test_an_empty_list_is_data_but_no_table(
+    trace, form: str, answer: tuple[int, str, str], flag: str
+) -> None:
+    assert trace(f"shop {flag}-o {form}") == answer
 
 
 VERIFY = "(verify context, namespace, and that the resource exists)"
@@ -215,6 +222,21 @@ def test_without_any_kubeconfig_kubectl_s_sentence_is_said(trace, monkeypatch, t
         "crossply: error: failed to get kubeconfig: invalid configuration: "
         "no configuration has been provided, try setting KUBERNETES_MASTER environment variable"
     )
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["KUBECONFIG names none", "KUBECONFIG is not set"])
+def test_without_a_kubeconfig_that_of_the_control_plane_in_this_directory_is_named(
+    trace, monkeypatch, tmp_path, named: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("KUBECONFIG")
+    if named:
+        monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    assert "try: name a kubeconfig with KUBECONFIG" in trace("shop corner")[2]
+    (tmp_path / ".crossply").mkdir()
+    (tmp_path / ".crossply" / "kubeconfig").touch()
+    assert "export KUBECONFIG=.crossply/kubeconfig\n" in trace("shop corner")[2]
 
 
 def test_a_server_that_does_not_answer_is_named_with_its_address(trace, monkeypatch, tmp_path) -> None:

@@ -242,3 +242,49 @@ def test_what_holds_up_a_deletion_is_named() -> None:
 def test_many_causes_are_counted() -> None:
     text = explain(Trace([node("xr", *(node(f"c{n}", Ready=WAIT) for n in range(8)), Ready=WAIT)], False))
     assert text.splitlines()[-1] == "  and 3 more"
+
+
+def composed(kind: str, resource: str, **rest: Any) -> Node:
+    annotations = {"crossplane.io/composition-resource-name": resource}
+    metadata = {"name": f"shop-{resource}", "namespace": "team-a", "annotations": annotations}
+    return Node({"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, **rest})
+
+
+def waiting_for(names: str, *children: Node) -> Node:
+    return node("shop", *children, Synced=OK, Ready=("False", "Creating", f"Unready resources: {names}"))
+
+
+NO_CONTROLLER = (
+    "it has no status: no controller for Deployments has reported on it, "
+    "and the control plane of crossply up has none"
+)
+UNAVAILABLE = {"type": "Available", "status": "False", "reason": "Few", "message": "0 of 1"}
+
+
+@pytest.mark.parametrize(
+    ("names", "status", "reason"),
+    [
+        ("deployment", {}, NO_CONTROLLER),
+        ("a, deployment, and 3 more", {}, NO_CONTROLLER),
+        ("deployment", {"conditions": [UNAVAILABLE]}, "its Available condition is False: Few: 0 of 1"),
+        (
+            "deployment",
+            {"replicas": 1},
+            "it has no Ready condition, and the pipeline does not report it as ready",
+        ),
+    ],
+)
+def test_a_composed_resource_without_a_ready_condition_is_the_cause(names, status, reason) -> None:
+    root = waiting_for(
+        names, composed("Deployment", "deployment", status=status), composed("ConfigMap", "map")
+    )
+    assert explain(Trace([root], False)) == (
+        f"Not ready because of:\n  Deployment/shop-deployment (team-a): {reason}\n"
+        "    next: kubectl describe Deployment shop-deployment -n team-a\n"
+    )
+
+
+def test_mermaid_paints_what_an_xr_waits_for_as_waiting() -> None:
+    root = waiting_for("deployment", composed("Deployment", "deployment"), composed("ConfigMap", "map"))
+    lines = mermaid(Trace([root], False)).splitlines()
+    assert [line.rpartition(":::")[2] for line in lines if ":::" in line] == ["waiting", "waiting", "ready"]

@@ -97,7 +97,7 @@ def test_what_is_detached_does_what_its_flags_say_and_down_stops_all_of_it(plane
 
 
 def test_one_that_fails_to_start_is_not_said_to_run_whatever_its_log_says(plane):
-    done = plane.up("--listen", "control plane ready")
+    done = plane.up("--listen", "control plane ready:1")
     assert done.returncode == 1
     assert "control plane ready" in plane.log
     assert "the control plane ended with exit code" in done.stderr
@@ -109,8 +109,36 @@ def test_the_reason_why_one_does_not_start_is_told(plane):
         port = taken.getsockname()[1]
         done = plane.up("--listen", f"127.0.0.1:{port}")
     assert done.returncode == 1
-    assert "the API server did not start" in done.stderr
-    assert f"cannot listen on 127.0.0.1:{port}" in plane.log
+    reason = f"the API server did not start: cannot listen on 127.0.0.1:{port}: "
+    assert reason in done.stderr.splitlines()[-1]
+    assert "address already in use" in done.stderr.splitlines()[-1].lower()
+    assert reason in plane.log
+
+
+def test_the_reason_why_one_in_the_foreground_does_not_start_is_the_last_line(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        done = crossply("up", "--data", str(tmp_path / "data"), "--listen", address)
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"crossply: error: the API server did not start: cannot listen on {address}: ")
+
+
+@pytest.mark.parametrize("where", [(), ("--detach",)], ids=["foreground", "background"])
+@pytest.mark.parametrize(
+    ("flag", "sentence"),
+    [
+        ("--listen=foo", '--listen: expected HOST:PORT but got "foo"'),
+        ("--listen=127.0.0.1:99999", '--listen: expected HOST:PORT but got "127.0.0.1:99999"'),
+        ("--allow-local-functions=nope", "--allow-local-functions: "),
+    ],
+)
+def test_a_flag_that_is_wrong_is_a_usage_error_before_anything_starts(tmp_path, where, flag, sentence):
+    done = crossply("up", *where, "--data", str(tmp_path / "data"), flag, cwd=tmp_path)
+    assert done.returncode == 80
+    assert done.stderr.splitlines()[-1].startswith(f"crossply: error: {sentence}")
+    assert "port" not in done.stderr
+    assert not (tmp_path / "data").exists()
 
 
 def test_the_port_stays_the_same_unless_it_is_taken_or_another_is_chosen(plane):
@@ -122,10 +150,11 @@ def test_the_port_stays_the_same_unless_it_is_taken_or_another_is_chosen(plane):
     assert plane.server == first
     plane.down()
     with socket.create_server(("127.0.0.1", port)):
-        assert plane.up().returncode == 0
+        done = plane.up()
+        assert done.returncode == 0
         assert plane.server != first
-        assert (
-            f"warning: the port of this control plane, {port}, cannot be used: address already" in plane.log
+        assert done.stderr.startswith(
+            f"crossply: warning: the port of this control plane, {port}, cannot be used: address already"
         )
         plane.down()
     assert plane.up().returncode == 0

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from trace_world import World
+from trace_world import World, condition
 
 from crossply.cli.main import main
 from crossply.cli.xpkg_cluster import KINDS, LOCK
@@ -17,6 +17,7 @@ from crossply.kube.config import load_config
 INSTALLED = [
     ("function", "acme-function-a"),
     ("provider", "shop-provider"),
+    ("function", "ill"),
     ("function", "slow"),
     ("function", "twice"),
 ]
@@ -83,6 +84,23 @@ def test_waiting_ends_when_the_time_is_over(run: Run) -> None:
     assert (code, out) == (1, "")
     assert "error: Package did not become ready: context deadline exceeded" in err
     assert "crossply trace function slow" in err
+
+
+def test_why_a_package_is_not_healthy_is_part_of_the_error(world: World, run: Run) -> None:
+    world.put(
+        {
+            "apiVersion": "pkg.crossplane.io/v1",
+            "kind": "Function",
+            "metadata": {"name": "ill"},
+            "spec": {"package": "registry.test/acme/ill:v1"},
+            "status": {"conditions": [condition("Healthy", "False", "Unhealthy", "it has a cold")]},
+        }
+    )
+    _, _, err = run("update function registry.test/acme/ill:v2 ill --wait=500ms")
+    assert err.splitlines()[-1] == (
+        "crossply: error: Package did not become ready: context deadline exceeded: it has a cold"
+    )
+    assert "crossply: try: crossply trace function ill shows how far it is" in err.splitlines()
 
 
 def test_waiting_ends_when_the_package_is_healthy(world: World, run: Run) -> None:

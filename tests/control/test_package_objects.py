@@ -50,6 +50,17 @@ def test_what_somebody_else_controls_is_not_taken():
     assert refused.value.owner["uid"] == "uid-c"
 
 
+def test_an_object_that_somebody_else_controls_and_that_is_being_deleted_is_said_to_be():
+    deleted = live({**OTHER, "controller": True})
+    deleted["metadata"] |= {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["example.org/held"]}
+    with pytest.raises(AlreadyControlled) as refused:
+        owners(deleted, "x", REVISION, active=True)
+    assert str(refused.value) == (
+        "x is already controlled by ConfigMap c (UID uid-c), and is being deleted and waits for its "
+        "finalizers: example.org/held; its conditions and events say why"
+    )
+
+
 def test_who_lets_go_stays_an_owner():
     assert released(live(KEEPER, CONTROLLER), REVISION) == [KEEPER, {**CONTROLLER, "controller": False}]
     assert released(live(KEEPER), REVISION) == [KEEPER, SELF]

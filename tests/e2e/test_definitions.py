@@ -306,6 +306,34 @@ def test_a_definition_waits_for_namespaced_xrs(play):
     play(scenario)
 
 
+def test_a_definition_that_waits_says_for_which_xrs_and_how_to_delete_them(play):
+    async def scenario(s):
+        things = await Things.defined(s)
+        await things.compose(resources(entry("one", SIZE)))
+        await things.apply("mine", {"size": "3"})
+        await things.until("mine", READY)
+        await s.client.delete(DEFINITION, things.kind.resource)
+        resource = things.kind.resource
+        message = (
+            f"waiting for defined composite resources to be deleted: {s.id}/mine; list them with kubectl get "
+            f"{resource} -A, and delete those of a namespace with kubectl delete {resource} --all "
+            "-n NAMESPACE"
+        )
+
+        def is_explained(xrd):
+            return any(
+                (each["reason"], each.get("message")) == ("TerminatingCompositeResource", message)
+                for each in xrd["status"]["conditions"]
+            )
+
+        xrd = await s.until(DEFINITION, resource, is_explained)
+        await until_told(s, xrd, "Normal", "TerminateComposite", message)
+        await things.delete("mine")
+        await s.until_gone(DEFINITION, resource)
+
+    play(scenario)
+
+
 def test_a_definition_waits_for_xrs_that_something_holds(play):
     """Its controller stops last, so that the finalizers of XRs are worked off."""
 

@@ -163,6 +163,37 @@ def test_an_object_that_belongs_to_another_package_is_not_taken(play, registry):
     play(scenario)
 
 
+def test_a_definition_that_is_being_deleted_with_its_package_is_said_to_be(play, registry):
+    """Another package that brings it can be installed when its composite resources are gone."""
+
+    async def scenario(s: Scenario) -> None:
+        shelf = Shelf(s, registry)
+        await shelf.push("first:v1.0.0", "Configuration", definition(s))
+        await shelf.push("second:v1.0.0", "Configuration", definition(s))
+        first = await shelf.install(CONFIGURATION, "first:v1.0.0")
+        await s.until(CONFIGURATION, first, HEALTHY)
+        await s.until(DEFINITION, s.xrs.resource, condition("Established", "True"))
+        metadata = {"name": s.id, "finalizers": ["example.org/held"]}
+        xr = {"apiVersion": s.xrs.api_version, "kind": s.xrs.kind, "metadata": metadata, "spec": {}}
+        await s.client.apply(s.xrs, xr, "test")
+        await s.client.delete(CONFIGURATION, first)
+        await s.until(DEFINITION, s.xrs.resource, condition("Established", "False"))
+        second = await shelf.install(CONFIGURATION, "second:v1.0.0")
+
+        def is_refused(revision):
+            return said(revision, "RevisionHealthy").endswith(" no longer exists")
+
+        told = said(await shelf.revision(CONFIGURATION, second, is_refused), "RevisionHealthy")
+        assert (
+            "and is being deleted and waits for its finalizers: defined.apiextensions.crossplane.io" in told
+        )
+        await s.client.patch_merge(s.xrs, s.id, {"metadata": {"finalizers": None}}, "", "test")
+        await s.until(CONFIGURATION, second, HEALTHY)
+        await shelf.remove(CONFIGURATION, second)
+
+    play(scenario)
+
+
 @pytest.mark.parametrize("kind", [CONFIGURATION, FUNCTION, PROVIDER], ids=lambda kind: kind.kind)
 def test_a_registry_needs_no_dot_in_its_name_where_it_is_local_or_has_a_port(play, kind):
     async def scenario(s: Scenario) -> None:

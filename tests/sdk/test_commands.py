@@ -108,6 +108,21 @@ def test_a_whole_request_is_sent_to_a_server_and_to_a_file_alike(place):
     assert answer["desired"]["resources"]["kept"] == {"resource": {"kind": "Kept"}, "ready": "READY_TRUE"}
 
 
+def test_what_a_function_prints_goes_to_stderr(place):
+    (place / "main.py").write_text(f"print('while it is imported')\n{FILE}    print('hello')\n")
+    done = call(place, "call", "xr.yaml", "--file", "main.py")
+    assert yaml.safe_load(done.stdout)["results"][0]["message"] == "careful"
+    assert done.stderr == "while it is imported\nhello\n"
+
+
+def test_a_target_where_nobody_listens_is_said_to_be_unavailable(place):
+    address = f"127.0.0.1:{free_port()}"
+    done = call(place, "call", "xr.yaml", "--target", address, "--timeout", "30s")
+    assert done.returncode == 1
+    assert "code = Unavailable" in done.stderr.splitlines()[-1]
+    assert f"does the function serve at {address} without TLS?" in done.stderr
+
+
 def test_a_fatal_result_is_a_failure(place):
     (place / "fatal.yaml").write_text(yaml.safe_dump({**WHOLE, "input": {"fatal": True}}))
     done = call(place, "call", "fatal.yaml", "--file", "main.py")
@@ -135,7 +150,7 @@ def test_a_built_in_function_is_called_by_name_and_by_package(place):
         (("--file", "missing.py"), "{}", "there is no file"),
         (("--builtin", "nothing"), "{}", 'unknown function "nothing"'),
         (("--file", "a.py", "--target", "b"), "{}", "cannot be used together"),
-        (("--target", "127.0.0.1:1", "--timeout", "300ms"), "{}", "context deadline exceeded"),
+        (("--target", "127.0.0.1:1", "--timeout", "300ms"), "{}", "Connection refused"),
     ],
 )
 def test_what_cannot_be_called_is_told(place, words, content, says):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import yaml
@@ -111,8 +112,41 @@ spec: {count: 4}
 """
 
 
+PRINTING = (
+    f"print('while it is imported')\n{FILE}    import sys; print('hello'); sys.stdout.write('and more\\n')\n"
+)
+
+
+@pytest.mark.parametrize("runtime", ["file", "process"])
+def test_what_a_function_prints_is_not_in_the_output_of_render(file, runtime):
+    file.write_text(PRINTING)
+    done = rendered(file, runtime)
+    assert done.returncode == 0, done.stderr
+    assert [each["kind"] for each in yaml.safe_load_all(done.stdout)] == ["XR", "ConfigMap"]
+    if runtime == "file":
+        assert done.stderr.splitlines() == ["while it is imported", "hello", "and more"]
+
+
+def test_functions_that_print_at_the_same_time_leave_stdout_as_it_was(file, capsys):
+    file.write_text(PRINTING.replace("import sys;", "import sys; time.sleep(0.01);"))
+    runner = bind(function(file=str(file)))
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: runner(asked(), 10), range(12)))
+    runner.close()
+    print("an answer")
+    captured = capsys.readouterr()
+    assert captured.out == "an answer\n"
+
+
 @pytest.mark.parametrize("runtime", ["file", "process"])
 def test_render_runs_a_file(file, runtime):
+    done = rendered(file, runtime)
+    assert done.returncode == 0, done.stderr
+    made = next(each for each in yaml.safe_load_all(done.stdout) if each["kind"] == "ConfigMap")
+    assert made["data"]["count"] == "5"
+
+
+def rendered(file, runtime):
     written = {
         "xr.yaml": XR,
         "composition.yaml": COMPOSITION,
@@ -126,12 +160,9 @@ def test_render_runs_a_file(file, runtime):
     }
     for name, text in written.items():
         (file.parent / name).write_text(text)
-    done = subprocess.run(
+    return subprocess.run(
         [CROSSPLY, "render", *written], cwd=file.parent, capture_output=True, text=True, timeout=60
     )
-    assert done.returncode == 0, done.stderr
-    made = next(each for each in yaml.safe_load_all(done.stdout) if each["kind"] == "ConfigMap")
-    assert made["data"]["count"] == "5"
 
 
 DEFINITION = """

@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from crossply.cli.apiserver import FAILED, READY
 from crossply.cli.data_directory import keep_port, kept_port
 from crossply.cli.plane_failures import StartFailed
 from crossply.cli.spec import Invocation
@@ -67,11 +68,13 @@ class ApiProcess:
             start_new_session=True,
         )
         assert process.stdout is not None
-        word, _, url = (await process.stdout.readline()).decode().partition(" ")
-        if word != "ready:":
-            raise StartFailed(f"the API server did not start ({_how(await process.wait())})")
+        word, _, told = (await process.stdout.readline()).decode().strip().partition(" ")
+        if word != READY:
+            code = await process.wait()
+            reason = f": {told}" if word == FAILED else f" ({_how(code)})"
+            raise StartFailed(f"the API server did not start{reason}")
         self._answers = True
-        self.port = urlsplit(url.strip()).port or 0
+        self.port = urlsplit(told).port or 0
 
     async def run(self) -> None:
         """Start it again whenever it ends; raises StartFailed where that is of no use."""

@@ -6,13 +6,17 @@ import os
 from typing import TYPE_CHECKING
 
 from crossply.cli.data_directory import data_flag, open_data_directory
-from crossply.cli.spec import Command, Flag, Invocation, UsageError
+from crossply.cli.listen_address import parse_listen
+from crossply.cli.spec import Command, Flag, Invocation
+from crossply.errors import CrossplyError
 
 if TYPE_CHECKING:
     from asyncio import Event
 
     from crossply.apiserver.assembly import Settings
 
+READY, FAILED = "ready:", "failed:"
+"""The first word on standard output: the URL follows, or the reason for a program that started us."""
 _ORPHAN_SECONDS = 30.0
 """How long a server may take to stop whose parent is gone; requests under way have 25."""
 DEFAULT_LISTEN = "127.0.0.1:6443"
@@ -27,7 +31,7 @@ def run(invocation: Invocation) -> int:
     from crossply.apiserver.audit import Level
     from crossply.apiserver.limits import Limits
 
-    host, port = _listen(invocation["listen"])
+    host, port = parse_listen(invocation["listen"])
     if not _is_loopback(host):
         invocation.stderr.write(
             f"crossply: warning: listening on {host}: whoever reaches this machine reaches the API\n"
@@ -50,7 +54,14 @@ def run(invocation: Invocation) -> int:
     )
     import uvloop
 
-    uvloop.run(_serve(invocation, settings))
+    try:
+        uvloop.run(_serve(invocation, settings))
+    except CrossplyError as problem:
+        if not invocation["stop-with-parent"]:
+            raise
+        # Who started us reports it.
+        invocation.stdout.write(f"{FAILED} {' '.join(str(problem).split())}\n")
+        return 1
     return 0
 
 
@@ -69,7 +80,7 @@ async def _serve(invocation: Invocation, settings: Settings) -> None:
     server = RunningServer(settings)
     try:
         await server.start()
-        invocation.stdout.write(f"ready: {server.url}\n")
+        invocation.stdout.write(f"{READY} {server.url}\n")
         invocation.stdout.write(f"try:   kubectl --kubeconfig {server.kubeconfig} get namespaces\n")
         invocation.stdout.flush()
         await stopped.wait()
@@ -100,15 +111,6 @@ def _stop_with_parent(stopped: Event) -> None:
         os._exit(1)
 
     threading.Thread(target=wait, name="parent", daemon=True).start()
-
-
-def _listen(text: str) -> tuple[str, int]:
-    host, colon, port = text.rpartition(":")
-    if not colon or not port.isdecimal() or int(port) > 65535:
-        raise UsageError(f'--listen: expected HOST:PORT but got "{text}"')
-    if not host:
-        raise UsageError(f"--listen: name the address, such as 127.0.0.1{text}, or 0.0.0.0{text} for all")
-    return host.strip("[]"), int(port)
 
 
 def _is_loopback(host: str) -> bool:

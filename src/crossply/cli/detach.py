@@ -18,6 +18,7 @@ from crossply.cli.up_lock import is_locked, running
 _READY = b"ready\n"
 _START_SECONDS = 60.0
 _LAST_BYTES = 4096
+_WARNING = "crossply: warning: "
 
 
 def detached_words(words: Sequence[str], descriptor: int) -> list[str]:
@@ -56,6 +57,7 @@ def start_detached(invocation: Invocation) -> str:
         except KeyboardInterrupt:
             process.terminate()
             raise
+    invocation.stderr.write("".join(line for line in _lines(log) if line.startswith(_WARNING)))
     return ""
 
 
@@ -91,7 +93,12 @@ def _wait_until_ready(process: subprocess.Popen[bytes], ready: int, log: str) ->
 
 
 def _last_line(log: str) -> str:
+    lines = "".join(_lines(log)).strip().splitlines()
+    return f": {lines[-1].removeprefix('crossply: error: ')}" if lines else ""
+
+
+def _lines(log: str) -> list[str]:
+    """The end of the log."""
     with open(log, "rb") as file:
         file.seek(max(os.path.getsize(log) - _LAST_BYTES, 0))
-        lines = file.read().decode("utf-8", "replace").strip().splitlines()
-    return f": {lines[-1].removeprefix('crossply: error: ')}" if lines else ""
+        return file.read().decode("utf-8", "replace").splitlines(keepends=True)

@@ -33,8 +33,10 @@ def print_answer(invocation: Invocation, response: Response) -> int:
 def _answer(invocation: Invocation, request: Request) -> Response:
     if invocation["file"]:
         from crossply.sdk.loading import load
+        from crossply.sdk.printing import printing_to_stderr
 
-        return load(invocation["file"], invocation["sdk"]).function.run(request)
+        with printing_to_stderr():
+            return load(invocation["file"], invocation["sdk"]).function.run(request)
     if invocation["builtin"]:
         return _builtin(invocation["builtin"], request)
     return _remote(invocation, request)
@@ -55,7 +57,8 @@ def _remote(invocation: Invocation, request: Request) -> Response:
     from crossply.functions.remote import Remote
 
     target: Any = invocation["target"] or DEFAULT_TARGET
-    remote = Remote(target, target, invocation["tls-certs-dir"] or os.environ.get("TLS_CLIENT_CERTS_DIR"))
+    certificates = invocation["tls-certs-dir"] or os.environ.get("TLS_CLIENT_CERTS_DIR")
+    remote = Remote(target, target, certificates, wait_for_ready=False)
     try:
         return remote(request, invocation["timeout"])
     finally:

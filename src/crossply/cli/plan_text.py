@@ -106,11 +106,9 @@ def _is_news(node: Node, field: Field) -> bool:
     """Whether a field says something that the tree, or another object, does not say already."""
     if node.key.plural in _DERIVED:
         return False
-    if (
-        "resourceRefs[" in field.path
-        or "composedRefs[" in field.path
-        or field.path.endswith((f"[{field.after}].name", f"[{field.after}].type"))
-    ):
+    if "resourceRefs[" in field.path or "composedRefs[" in field.path:
+        return False
+    if field.path == f"status.conditions[{field.after}].type":
         return False
     if node.action != CREATE:
         return True

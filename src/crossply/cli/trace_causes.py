@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from crossply.cli.failures import harmless
 from crossply.cli.trace_node import NOT_FOUND, NOT_SERVED, Node, Trace
+from crossply.cli.trace_readiness import unready_children, why_unready
 
 MOST_SHOWN = 5
 _PAUSED = "crossplane.io/paused"
@@ -49,7 +50,13 @@ def causes(root: Node) -> list[Cause]:
 
 
 def _below(node: Node, parent: Node) -> Iterator[Cause]:
-    deeper = [cause for child in node.children for cause in _below(child, node)]
+    unready = unready_children(node)
+    deeper = []
+    for child in node.children:
+        below = list(_below(child, node))
+        if not below and child in unready:
+            below = [_cause(child, node, why_unready(child))]
+        deeper += below
     why = _failure(node) or ("" if deeper else _waiting(node))
     if why:
         yield _cause(node, parent, why)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crossply.cli.trace_node import Node, Trace
+from crossply.cli.trace_readiness import unready_children
 from crossply.cli.trace_target import TraceError
 from crossply.values.goquote import quote
 from crossply.values.paths import PathError, get_string
@@ -28,7 +29,7 @@ def dot(trace: Trace) -> str:
     """Write a graph for Graphviz. Its library sorts nodes by their numbers as texts."""
     drawn = _by_level(trace)
     if not drawn:
-        raise TraceError("cannot print output: resource list is empty")
+        raise TraceError("cannot print output: resource list is empty", hint=trace.empty_hint)
     as_text = sorted(drawn, key=lambda item: str(item.number - 1))
     nodes = [f'n{item.number}[label={quote(_dot_label(item.node))},penwidth="2"];' for item in as_text]
     edges = [item for item in drawn if item.parent]
@@ -40,8 +41,11 @@ def dot(trace: Trace) -> str:
 def mermaid(trace: Trace) -> str:
     """Write a flowchart; colours tell what is ready, what is waited for and what failed."""
     lines = ["graph TD"]
-    for item in _by_level(trace):
-        lines.append(f'  n{item.number}["{_mermaid_label(item.node)}"]:::{_style(item.node)}')
+    drawn = _by_level(trace)
+    unready = {id(child) for item in drawn for child in unready_children(item.node)}
+    for item in drawn:
+        style = "waiting" if id(item.node) in unready else _style(item.node)
+        lines.append(f'  n{item.number}["{_mermaid_label(item.node)}"]:::{style}')
         if item.parent:
             lines.append(f"  n{item.parent} --> n{item.number}")
     lines += [f"  classDef {style}" for style in _MERMAID_STYLES]

@@ -84,7 +84,16 @@ class Loading:
             raise problem.within(self._story("<all>")) from None
         for root in roots:
             await self._grow(root)
-        return Trace(roots, is_list=True)
+        return Trace(roots, is_list=True, empty_hint="" if roots else self._none())
+
+    def _none(self) -> str:
+        if not self._kind.namespaced:
+            return ""
+        namespace = quote(self._root.namespace)
+        return (
+            f"there is no {self._kind.kind} in the namespace {namespace}: name another with -n; "
+            f"kubectl get {self._kind.resource} -A lists those of all namespaces"
+        )
 
     async def _grow(self, root: Node) -> None:
         _, kind, name, namespace = root.reference

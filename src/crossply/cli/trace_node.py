@@ -133,6 +133,8 @@ class Trace(NamedTuple):
 
     roots: list[Node]
     is_list: bool
+    empty_hint: str = ""
+    """Where to look for more, if nothing was found."""
 
 
 def _well_formed(entry: object) -> bool:

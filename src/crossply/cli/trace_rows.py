@@ -33,7 +33,10 @@ class Table:
     def write(self, trace: Trace) -> str:
         """Write the whole table."""
         if not trace.roots:
-            raise TraceError("cannot print output: cannot print resource tree: resource list is empty")
+            raise TraceError(
+                "cannot print output: cannot print resource tree: resource list is empty",
+                hint=trace.empty_hint,
+            )
         first = trace.roots[0]
         packages = first.is_package or first.is_package_revision
         rows = [self._package_header() if packages else self._header()]

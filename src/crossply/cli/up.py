@@ -10,6 +10,7 @@ import os
 
 from crossply.cli.data_directory import data_flag, open_data_directory
 from crossply.cli.host_access_flags import HOST_ACCESS_FLAGS, host_access
+from crossply.cli.listen_address import parse_listen
 from crossply.cli.observing import HERE_ONLY, LOG_FORMAT, LOOPBACK, debug_flag, metrics_port, observed
 from crossply.cli.package_flags import TRUST_FLAGS, local_package_settings
 from crossply.cli.serving import run_plane, stop_requested, unless_stopped
@@ -27,6 +28,9 @@ READY_FD = Flag(
 
 def run(invocation: Invocation) -> int:
     """Run here until interrupted, or in the background."""
+    # Read before anything is started: what is wrong with it is the user's to correct.
+    parse_listen(invocation["listen"])
+    options = _options(invocation)
     if invocation["detach"]:
         from crossply.cli.detach import start_detached
 
@@ -37,8 +41,6 @@ def run(invocation: Invocation) -> int:
     from crossply.cli import detach, up_lock
 
     detach.keep_from_children(invocation)
-    # Read before anything is started: what is wrong with it is the user's to correct.
-    options = _options(invocation)
     lock = up_lock.acquire(open_data_directory(invocation))
     try:
         uvloop.run(_serve(invocation, options, lock.descriptor))

@@ -59,9 +59,10 @@ class Cache:
             shutil.rmtree(path, ignore_errors=True)
             os.rename(f"{path}.part", path)
         except (CrossplyError, OSError) as problem:
+            advice = f"{problem.hint}; or " if isinstance(problem, CrossplyError) and problem.hint else ""
             raise NotCachedError(
-                f"cannot cache package dependencies: cannot download package {image}",
-                hint=f"{problem}; or put its package.yaml into {path}",
+                f"cannot cache package dependencies: cannot download package {image}: {problem}",
+                hint=f"{advice}put its package.yaml into {path}",
             ) from None
 
     def configuration(self, image: str) -> Object:

@@ -111,10 +111,10 @@ async def wait_until_healthy(client: Client, kind: Kind, name: str, image: str, 
                     return
                 await asyncio.sleep(0.3)
     except TimeoutError:
-        story = f"{told}; " if told else ""
+        reason = f": {told}" if told else ""
         raise PackageCommandError(
-            "Package did not become ready: context deadline exceeded",
-            hint=f"{story}see: crossply trace {kind.kind.lower()} {name}",
+            f"Package did not become ready: context deadline exceeded{reason}",
+            hint=f"crossply trace {kind.kind.lower()} {name} shows how far it is",
         ) from None
 
 

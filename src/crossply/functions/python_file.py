@@ -30,6 +30,12 @@ class PythonFile:
 
     def __call__(self, request: Request, timeout: float) -> Response:
         """Call the function of the files as they are now."""
+        from crossply.sdk.printing import printing_to_stderr
+
+        with printing_to_stderr():
+            return self._call(request, timeout)
+
+    def _call(self, request: Request, timeout: float) -> Response:
         from crossply.functions.time_limit import TimeLimit, TimeLimitReached
 
         function = self._loaded()

@@ -20,6 +20,16 @@ EXEC_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.i
 _DIRECTORY = "\0directory"
 """Where an entry keeps the directory of its file, which relative paths are based on."""
 
+_LOCAL_KUBECONFIG = os.path.join(".crossply", "kubeconfig")
+"""What `crossply up` writes by default."""
+
+
+def _local_hint() -> str:
+    """The kubeconfig of a control plane in the working directory; nothing where there is none."""
+    if not os.path.isfile(_LOCAL_KUBECONFIG):
+        return ""
+    return f"use the control plane of this directory: export KUBECONFIG={_LOCAL_KUBECONFIG}"
+
 
 def read_kubeconfig(paths: Sequence[str], context: str = "", *, required: bool = False) -> ClusterConfig:
     """The configuration of one context; files that do not exist are skipped unless required."""
@@ -28,7 +38,7 @@ def read_kubeconfig(paths: Sequence[str], context: str = "", *, required: bool =
         if required or os.path.exists(path):
             merged.add(path)
     if not merged.files:
-        raise ConfigError(f"there is no kubeconfig at {os.pathsep.join(paths)}")
+        raise ConfigError(f"there is no kubeconfig at {os.pathsep.join(paths)}", hint=_local_hint())
     return merged.configure(context)
 
 

@@ -27,7 +27,8 @@ from crossply.schema.crd import CrdError, composite_crd
 from crossply.values import Object
 
 FINALIZER = "defined.apiextensions.crossplane.io"
-RENDER, ESTABLISH = "RenderCRD", "EstablishComposite"
+RENDER, ESTABLISH, TERMINATE = "RenderCRD", "EstablishComposite", "TerminateComposite"
+_MOST_NAMED = 3
 _THE_CRD = "composite resource CustomResourceDefinition"
 
 
@@ -100,19 +101,28 @@ class DefinitionController:
         await self._kinds.run(definition.name, xrd["metadata"].get("generation", 0), make)
 
     async def _remove(self, xrd: Object, definition: Definition) -> None:
-        xrd = await self._kinds.tell(xrd, TERMINATING)
+        if not _is_terminating(xrd):
+            xrd = await self._kinds.tell(xrd, TERMINATING)
+        try:
+            await self._take_away(xrd, definition)
+        except Waiting as reason:
+            self._tell(xrd, NORMAL, TERMINATE, str(reason))
+            await self._kinds.tell(xrd, TERMINATING._replace(message=str(reason)))
+            raise
+        await self._kinds.stop(definition.name)
+        await self._kinds.let_go(xrd)
+
+    async def _take_away(self, xrd: Object, definition: Definition) -> None:
+        """Delete the CRD once its objects are gone; raises Waiting until then."""
         crd = await self._plane.client.get(CRD, definition.name)
-        if crd is not None and not is_controlled_by(crd, xrd):
+        if crd is None or not is_controlled_by(crd, xrd):
             # Somebody else's kind: there is nothing of ours to take away.
-            crd = None
-        if crd is not None and not crd["metadata"].get("deletionTimestamp"):
+            return
+        if not crd["metadata"].get("deletionTimestamp"):
             await self._empty(xrd, definition)
             await self._kinds.stop(definition.name)
             await self._plane.keeping.delete(CRD, definition.name)
-        if crd is not None:
-            raise Waiting(f"waiting for CustomResourceDefinition {definition.name} to be gone")
-        await self._kinds.stop(definition.name)
-        await self._kinds.let_go(xrd)
+        raise Waiting(f"waiting for CustomResourceDefinition {definition.name} to be gone")
 
     async def _empty(self, xrd: Object, definition: Definition) -> None:
         """Delete cluster scoped composite resources; namespaced ones are their users', and are waited for."""
@@ -126,7 +136,7 @@ class DefinitionController:
             for namespace, name in instances:
                 await self._plane.client.delete(kind.kind, name, namespace)
         if instances:
-            raise Waiting(f"waiting for {len(instances)} composite resources of {definition.name} to be gone")
+            raise Waiting(_waiting_for(kind.kind, instances))
         remaining = kind.remaining()
         if remaining:
             # The garbage collector follows an owner only while the owner's kind is served.
@@ -134,6 +144,29 @@ class DefinitionController:
         if OFFERED_FINALIZER in (xrd["metadata"].get("finalizers") or ()):
             # Claims are worked off by what they know of their composite resources.
             raise Waiting(f"waiting for the claims of {definition.name} to be gone")
+
+
+def _is_terminating(xrd: Object) -> bool:
+    conditions = (xrd.get("status") or {}).get("conditions") or ()
+    return any(
+        (each["type"], each["reason"]) == (TERMINATING.type, TERMINATING.reason) for each in conditions
+    )
+
+
+def _waiting_for(kind: Kind, instances: list[tuple[str, str]]) -> str:
+    """Which composite resources keep a definition, and the commands that list and delete them."""
+    resource = kind.resource
+    named = [f"{namespace}/{name}" if namespace else name for namespace, name in sorted(instances)]
+    others = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+    message = (
+        f"waiting for defined composite resources to be deleted: {', '.join(named[:_MOST_NAMED])}{others}"
+    )
+    if not kind.namespaced:
+        return f"{message}; they are being deleted: kubectl get {resource}"
+    return (
+        f"{message}; list them with kubectl get {resource} -A, and delete those of a namespace with "
+        f"kubectl delete {resource} --all -n NAMESPACE"
+    )
 
 
 def granted_by(definition: Definition) -> Granted:

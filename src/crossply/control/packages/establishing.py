@@ -174,7 +174,9 @@ class Establishing:
             return
         kind = await self._plane.discovery.kind_for(revision["apiVersion"], revision["kind"])
         other = await self._plane.keeping.get(kind, str(owner.get("name")))
-        if other is not None and labels_of(other).get(PACKAGE) == labels_of(revision).get(PACKAGE):
+        if other is None:
+            raise AlreadyControlled(f"{problem}. {owner.get('name')} no longer exists", owner) from None
+        if labels_of(other).get(PACKAGE) == labels_of(revision).get(PACKAGE):
             raise Waiting(f"waiting for {name_of(other)} to release what it controls: {problem}") from None
 
     async def _try(self, wish: _Wish) -> None:

@@ -34,8 +34,22 @@ def owners(live: Object | None, name: str, revision: Object, active: bool) -> li
     for owner in found:
         if owner.get("controller") is True and owner.get("uid") != uid_of(revision):
             told = f"{owner.get('kind')} {owner.get('name')} (UID {owner.get('uid')})"
-            raise AlreadyControlled(f"{name} is already controlled by {told}", owner)
+            raise AlreadyControlled(f"{name} is already controlled by {told}{_deletion(live)}", owner)
     return _placed(found, {**_reference(revision), "controller": True, "blockOwnerDeletion": True})
+
+
+def _deletion(live: Object | None) -> str:
+    """What to add about an object that is being deleted: it can be controlled once it is gone."""
+    metadata = (live or {}).get("metadata") or {}
+    if not metadata.get("deletionTimestamp"):
+        return ""
+    finalizers = ", ".join(metadata.get("finalizers") or ())
+    reason = (
+        f" and waits for its finalizers: {finalizers}; its conditions and events say why"
+        if finalizers
+        else ""
+    )
+    return f", and is being deleted{reason}"
 
 
 def released(live: Object, revision: Object) -> list[Object] | None:
