@@ -123,6 +123,24 @@ def test_an_operation_is_rendered_with_the_functions_of_its_project(bench):
 
 
 @pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("def f(:\n", "correct the Python file that the message names"),
+        ("1 / 0\n", "correct the Python file that the message names"),
+        (None, "check the path of the Python file; it is relative to the working directory"),
+    ],
+)
+def test_the_hint_for_a_function_whose_file_cannot_be_loaded_is_about_the_file(bench, text, hint):
+    if text is not None:
+        bench.write("broken.py", text)
+    bench.write("functions.yaml", function("team-shopfile", crossply__file="broken.py"))
+    done = bench.run("xr.yaml", "composition.yaml", "functions.yaml")
+    assert done.returncode == 1
+    assert hint in done.stderr.decode()
+    assert "name the function in the functions file" not in done.stderr.decode()
+
+
+@pytest.mark.parametrize(
     ("file", "text", "told"),
     [
         (
