@@ -67,8 +67,29 @@ def test_definitions_may_lie_in_other_files(bench: Bench) -> None:
 
 
 def test_what_is_of_today_needs_no_changes(bench: Bench) -> None:
-    result = bench.run("convert", CONFIG_MAP + "---\n- a list\n")
-    assert (result.code, result.out, result.err) == (0, "", "No changes needed.\n")
+    stream = CONFIG_MAP + "---\n- a list\n"
+    result = bench.run("convert", stream)
+    assert (result.code, result.out, result.err) == (0, stream, "No changes needed.\n")
+    bench.write("current.yaml", stream)
+    assert bench.run("convert current.yaml -o new.yaml").code == 0
+    assert Path("new.yaml").read_text() == stream
+
+
+def test_a_claim_whose_definition_is_unknown_is_named(bench: Bench) -> None:
+    result = bench.run("convert", CLAIM)
+    assert (result.code, result.out) == (0, CLAIM)
+    assert result.err == (
+        "Cache mine: unchanged, because the definition of Cache of acme.test/v1 is unknown. "
+        "If it is a claim or XR, name its XRD with --xrd.\n"
+    )
+
+
+def test_a_kind_that_a_definition_of_today_defines_is_not_called_unknown(bench: Bench) -> None:
+    current = XRD.replace("apiextensions.crossplane.io/v1", "apiextensions.crossplane.io/v2").replace(
+        "XCache", "Cache"
+    )
+    result = bench.run("convert", f"{current}---\n{CLAIM}")
+    assert result.err == "No changes needed.\n"
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -83,11 +85,11 @@ def files() -> list[str]:
     return sorted(str(path) for path in Path("functions").rglob("*") if path.is_file())
 
 
-def pytest_passes(folder: str) -> None:
+def pytest_passes(folder: str, told: str = "3 passed") -> None:
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     ran = subprocess.run(words, cwd=folder, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout
-    assert "3 passed" in ran.stdout
+    assert told in ran.stdout
 
 
 def test_a_function_in_python_for_a_composition_has_models_and_passes_its_tests(generate: Run) -> None:
@@ -106,6 +108,40 @@ def test_a_function_in_python_works_without_any_kind(generate: Run) -> None:
     assert generate("compose-lamp", "--language=python")[0] == 0
     assert not Path("functions/compose-lamp/function/models").exists()
     pytest_passes("functions/compose-lamp")
+
+
+@pytest.mark.parametrize("paths", ["", "functions/sit functions/stand"])
+def test_pytest_passes_in_the_folder_of_the_project_with_several_functions(
+    generate: Run, monkeypatch: pytest.MonkeyPatch, paths: str
+) -> None:
+    for name in ("sit", "stand"):
+        assert generate(name, "-l", "python")[0] == 0
+    monkeypatch.setenv("PYTEST_ADDOPTS", paths)
+    main = Path("functions/stand/function/main.py")
+    main.write_text(main.read_text().replace('"about"', '"changed"'))
+    test = Path("functions/stand/tests/test_stand.py")
+    test.write_text(test.read_text().replace('"about"', '"changed"'))
+    pytest_passes(".", "6 passed")
+
+
+def test_the_command_of_its_readme_serves_the_function(generate: Run, tmp_path: Path) -> None:
+    assert generate("sit", "-l", "python")[0] == 0
+    readme = Path("functions/sit/README.md").read_text()
+    line = next(line for line in readme.splitlines() if line.startswith("    crossply function run"))
+    words = shlex.split(line, comments=True)
+    program = str(Path(sys.executable).parent / words[0])
+    socket = tmp_path / "socket"
+    place = ["--network", "unix", "--address", str(socket)]
+    with subprocess.Popen(
+        [program, *words[1:], *place], cwd="functions/sit", stderr=subprocess.PIPE, text=True
+    ) as serving:
+        try:
+            while serving.poll() is None and not socket.exists():
+                time.sleep(0.05)
+            ended = serving.poll()
+        finally:
+            serving.terminate()
+        assert ended is None, serving.communicate()[1]
 
 
 def test_the_only_kind_of_a_project_is_what_a_function_is_for(generate: Run) -> None:

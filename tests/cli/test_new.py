@@ -176,6 +176,15 @@ def test_models_can_be_imported_and_read_the_example(crossply: Crossply) -> None
     assert done.stderr == ""
 
 
+def test_the_import_of_models_names_the_packages_they_lie_in(crossply: Crossply) -> None:
+    worked(crossply("new", "function", "hello", "-d", "."))
+    said = worked(crossply("new", "models", "example/definition.yaml", "-o", "function/models/"))
+    use = next(line for line in said.splitlines() if "in Python: " in line).partition("in Python: ")[2]
+    assert use == "from function.models.example_org_v1 import Greeting"
+    done = subprocess.run([sys.executable, "-c", use], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [

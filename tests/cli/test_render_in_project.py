@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 import yaml
-from render_workbench import Bench, composition, step
+from render_workbench import Bench, composition, function, step
 
 PROJECT = {
     "apiVersion": "dev.crossplane.io/v1alpha1",
@@ -78,9 +78,39 @@ def test_the_project_may_be_elsewhere_and_a_file_of_functions_counts_more(bench)
     words = ["../xr.yaml", "../composition.yaml", "--project-file", "../crossplane-project.yaml"]
     elsewhere = Bench(bench.folder / "elsewhere")
     assert made(elsewhere.run(*words)) == {"file", "packed", "templates of app"}
+    bench.write("other.py", MAIN.format(name="file").replace('"by": "file"', '"by": "other"'))
+    bench.write("functions.yaml", function("team-shopfile", crossply__file="other.py"))
     done = bench.run("xr.yaml", "composition.yaml", "functions.yaml")
-    assert done.returncode == 1
-    assert b"team-shopfile" in done.stderr
+    assert made(done) == {"other", "packed", "templates of app"}
+
+
+def test_a_step_may_name_a_built_in_function_by_its_package(bench):
+    steps = [step("file", "team-shopfile"), step("ready", "function-auto-ready")]
+    bench.write("composition.yaml", composition(*steps))
+    assert made(bench.run("xr.yaml", "composition.yaml")) == {"file"}
+
+
+def test_a_function_that_no_step_calls_need_not_be_one_that_runs_here(bench):
+    bench.write("functions/go/go.mod", "module x\n")
+    assert made(bench.run("xr.yaml", "composition.yaml")) == {"file", "packed", "templates of app"}
+
+
+@pytest.mark.parametrize("folder", [".", "tests"])
+def test_a_suite_knows_the_functions_of_its_project(bench, folder):
+    words = ["composition.yaml", "xr.yaml", "-o", f"{folder}/app_test.yaml"]
+    assert bench.run(*words, command=("new", "test")).returncode == 0
+    done = bench.run(command=("test",))
+    assert (done.returncode, b"1 passed" in done.stdout) == (0, True), done.stdout.decode()
+    bench.write("elsewhere/note", "\n")
+    done = Bench(bench.folder / "elsewhere").run(f"../{folder}/app_test.yaml", command=("test",))
+    assert done.returncode == 0, done.stdout.decode()
+
+
+def test_a_step_that_calls_no_function_of_the_project_is_told_which_there_are(bench):
+    bench.write("composition.yaml", composition(step("file", "team-shopfil")))
+    done = bench.run("xr.yaml", "composition.yaml")
+    assert b'unknown function "team-shopfil" - is it listed in the render input?' in done.stderr
+    assert b"known functions: team-shopfile, team-shoppacked, team-shoptemplates" in done.stderr
 
 
 def test_an_operation_is_rendered_with_the_functions_of_its_project(bench):
@@ -93,12 +123,30 @@ def test_an_operation_is_rendered_with_the_functions_of_its_project(bench):
 
 
 @pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("def f(:\n", "correct the Python file that the message names"),
+        ("1 / 0\n", "correct the Python file that the message names"),
+        (None, "check the path of the Python file; it is relative to the working directory"),
+    ],
+)
+def test_the_hint_for_a_function_whose_file_cannot_be_loaded_is_about_the_file(bench, text, hint):
+    if text is not None:
+        bench.write("broken.py", text)
+    bench.write("functions.yaml", function("team-shopfile", crossply__file="broken.py"))
+    done = bench.run("xr.yaml", "composition.yaml", "functions.yaml")
+    assert done.returncode == 1
+    assert hint in done.stderr.decode()
+    assert "name the function in the functions file" not in done.stderr.decode()
+
+
+@pytest.mark.parametrize(
     ("file", "text", "told"),
     [
         (
-            "functions/go/go.mod",
+            "functions/file/go.mod",
             "module x\n",
-            'cannot run function "go" of the project, functions/go: functions in Go are not built here',
+            'cannot run function "file" of the project, functions/file: functions in Go are not built here',
         ),
         (
             "functions/packed/pyproject.toml",

@@ -97,6 +97,10 @@ def test_extracting_wants_to_know_what(run: Run, tmp_path: Path) -> None:
     code, _, err = run("extract", "--from-xpkg")
     assert code == 1
     assert last(err).endswith("directory contains multiple compiled crossplane packages")
+    assert "try: name one of a.xpkg, b.xpkg: crossply xpkg extract --from-xpkg FILE\n" in err
+    code, _, err = run("push", "registry.test/acme/x:v1")
+    assert code == 1
+    assert "try: name one of a.xpkg, b.xpkg: crossply xpkg push -f FILE\n" in err
 
 
 @needs("docker-registry")

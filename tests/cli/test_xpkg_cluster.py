@@ -127,11 +127,16 @@ MISTAKES = [
     ("install gizmo registry.test/acme/x:v1", 80, 'must be one of "provider","configuration","function"'),
     ("install configuration registry.test/a/b:v1 --runtime-config=x", 1, "does not support runtime"),
     ("update function registry.test/acme/nothing:v1", 1, "cannot update function/acme-nothing: "),
+    (
+        "update function registry.test/acme/nothing:v1",
+        1,
+        "try: crossply xpkg install function registry.test/acme/nothing:v1\n",
+    ),
     ("install function registry.test/acme/x:v1 --as-group=g", 1, "without impersonating a user"),
 ]
 
 
-@pytest.mark.parametrize(("words", "code", "told"), MISTAKES, ids=[row[0] for row in MISTAKES])
+@pytest.mark.parametrize(("words", "code", "told"), MISTAKES, ids=[row[2] for row in MISTAKES])
 def test_mistakes_are_told(run: Run, words: str, code: int, told: str) -> None:
     found, _, err = run(words)
     assert found == code
@@ -143,6 +148,7 @@ def test_what_is_installed_already_is_not_installed_again(run: Run) -> None:
     code, _, err = run("install function registry.test/acme/twice:v1 twice")
     assert code == 1
     assert 'cannot create package: functions.pkg.crossplane.io "twice" already exists' in err
+    assert "try: crossply xpkg update function registry.test/acme/twice:v1 twice\n" in err
 
 
 def test_why_reads_the_lock_of_the_cluster(world: World, run: Run) -> None:

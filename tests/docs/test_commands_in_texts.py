@@ -12,6 +12,9 @@ from pages import ROOT
 from repository import strings
 
 from crossply.cli.tree import COMMANDS, GROUPS, Entry, load
+from crossply.scaffold.function import function_files
+from crossply.scaffold.project import project_files
+from crossply.scaffold.project_function import python_files
 
 KNOWN = {name for path in FLAGS for name in flags_of(path)}
 TOP_LEVEL = {path.split(" ", maxsplit=1)[0] for path in FLAGS}
@@ -30,6 +33,25 @@ def test_every_example_in_a_help_text_is_accepted(
                 if problem:
                     problems.append(f"{line}: {problem}")
     assert not problems, "\n".join(problems)
+
+
+READMES = {
+    "new project": project_files("platform", "example.org", "App"),
+    "new function": function_files("function-hello"),
+    "function generate": python_files("greet", None, {}),
+}
+
+
+@pytest.mark.parametrize("command", READMES)
+def test_every_command_in_a_generated_readme_is_accepted(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = READMES[command]["README.md"].splitlines()
+    commands = [words for line in lines for words in crossply_commands(line.strip())]
+    assert len(commands) > 2
+    problems = {" ".join(words): problem_of(words, tmp_path, whole=True) for words in commands}
+    assert not any(problems.values()), problems
 
 
 def test_every_command_that_a_message_names_exists() -> None:

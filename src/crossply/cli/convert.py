@@ -16,22 +16,26 @@ from crossply.values.yaml import Document, YamlError, is_blank, read_stream
 
 def run(invocation: Invocation) -> int:
     """Convert the documents of a file."""
-    documents = _read(invocation)
+    data = read_input(invocation["input-file"], invocation.stdin)
+    documents = _documents(data, invocation["input-file"])
     converter = _converter([*documents, *_beside(invocation["xrd"])], invocation)
     _warn(documents, converter, invocation)
     texts = [_converted(document, converter, invocation) for document in documents]
-    if not any(texts):
-        invocation.stderr.write("No changes needed.\n")
+    undefined = _report_undefined(documents, converter, invocation)
+    if any(texts):
+        parts = (text or _unchanged(document) for text, document in zip(texts, documents, strict=True))
+        write_output(invocation, "".join(parts))
         return 0
-    write_output(invocation, "".join(text or _unchanged(d) for text, d in zip(texts, documents, strict=True)))
+    if not undefined:
+        invocation.stderr.write("No changes needed.\n")
+    write_output(invocation, data.decode("utf-8", "surrogateescape"))
     return 0
 
 
-def _read(invocation: Invocation) -> list[Document]:
-    path = invocation["input-file"]
+def _documents(data: bytes, path: str) -> list[Document]:
     source = "stdin" if path == "-" else path
     try:
-        found = read_stream(read_input(path, invocation.stdin), source)
+        found = read_stream(data, source)
     except YamlError as problem:
         raise problem.within("cannot convert: error converting YAML to JSON") from None
     # A document of comments only stays where it is.
@@ -68,6 +72,18 @@ def _warn(documents: list[Document], converter: Converter, invocation: Invocatio
                 f"cluster-scoped objects: {found.advice}, "
                 "or keep the XRD cluster-scoped with --scope=Cluster.\n"
             )
+
+
+def _report_undefined(documents: list[Document], converter: Converter, invocation: Invocation) -> bool:
+    """Name the objects that may be claims or XRs, but whose definition is not known."""
+    objects = [document.value for document in documents if isinstance(document.value, dict)]
+    undefined = [obj for obj in objects if converter.is_undefined(obj)]
+    for obj in undefined:
+        invocation.stderr.write(
+            f"{obj.get('kind')} {name_of(obj)}: unchanged, because the definition of {obj.get('kind')} of "
+            f"{obj.get('apiVersion')} is unknown. If it is a claim or XR, name its XRD with --xrd.\n"
+        )
+    return bool(undefined)
 
 
 def _converted(document: Document, converter: Converter, invocation: Invocation) -> str:

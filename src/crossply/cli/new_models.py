@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 from crossply.cli.new_files import FORCE, write_new
@@ -24,11 +25,20 @@ def run(invocation: Invocation) -> int:
         raise SourceError("no version of any kind is served", hint="set served on a version")
     source = ", ".join(sorted({path.rpartition("/")[2] for path in invocation["file"]}))
     files = package_files(kinds, source)
-    package = invocation["output"].rpartition("/")[2]
+    package = _package_name(invocation["output"])
     first = kinds[0].models[0].name
     use = f"in Python: from {package}.{module_name(kinds[0].group, kinds[0].version)} import {first}"
     read = f"           {first}.from_dict(req.xr)"
     return write_new(invocation, invocation["output"], files, [use, read])
+
+
+def _package_name(directory: str) -> str:
+    """What Python imports a directory by: packages that it lies in are part of the name."""
+    parent, name = os.path.split(os.path.abspath(directory))
+    while os.path.isfile(os.path.join(parent, "__init__.py")):
+        parent, package = os.path.split(parent)
+        name = f"{package}.{name}"
+    return name
 
 
 def _kinds(paths: Iterable[str]) -> Iterable[KindModel]:

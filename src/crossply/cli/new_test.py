@@ -48,7 +48,8 @@ COMMAND = Command(
     flags=(
         Flag(
             "functions",
-            "A YAML file with the functions. By default functions.yaml beside the test, and those built in.",
+            "A YAML file with the functions. By default functions.yaml beside the test. Functions of the "
+            "project and built-in functions need not be listed.",
             kind="existing-file",
             placeholder="FILE",
         ),

@@ -29,7 +29,7 @@ def run(invocation: Invocation) -> int:
         watched = _load_watched(invocation["watched-resource"])
         operation = with_watched(operation, watched)
         required.append(watched)
-    functions = named_functions(invocation, _EXAMPLE)
+    functions = named_functions(invocation, _called_functions(operation), _EXAMPLE)
     secrets = inputs.load_secrets(path) if (path := invocation["function-credentials"]) else []
     context = build_context(invocation["context-files"], invocation["context-values"])
     with running(functions, invocation["function-runtime"]) as runners:
@@ -37,6 +37,15 @@ def run(invocation: Invocation) -> int:
         rendered = _render(OperationRendering(World(required, secrets, schemas), call), operation, context)
     _write(invocation, rendered)
     return 0
+
+
+def _called_functions(operation: Object) -> set[str]:
+    """The functions of its steps; what is wrong with them is reported when it is rendered."""
+    spec = operation.get("spec")
+    pipeline = spec.get("pipeline") if isinstance(spec, dict) else None
+    steps = [step for step in pipeline if isinstance(step, dict)] if isinstance(pipeline, list) else []
+    references = [step.get("functionRef") for step in steps]
+    return {name_of({"metadata": reference}) for reference in references if isinstance(reference, dict)}
 
 
 def _render(rendering: OperationRendering, operation: Object, context: Object) -> RenderedOperation:

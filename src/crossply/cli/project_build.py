@@ -6,7 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from crossply.cli.conversion_files import in_go_words, make_directory
-from crossply.cli.project_folder import PROJECT_FILE, ProjectFolder, open_project
+from crossply.cli.project_folder import ProjectFolder, open_project
+from crossply.cli.sources import PROJECT_FILE
 from crossply.cli.spec import Command, Flag, Invocation
 from crossply.cli.steps import told
 from crossply.cli.xpkg_images import ENDING, story

@@ -6,6 +6,7 @@ import os
 from typing import NamedTuple
 
 from crossply.cli.conversion_files import ConvertError, in_go_words, make_directory
+from crossply.cli.sources import PROJECT_FILE
 from crossply.cli.spec import Flag
 from crossply.errors import CrossplyError
 from crossply.kinds.project import Project, parse_project
@@ -13,7 +14,6 @@ from crossply.values import Object
 from crossply.values.yaml import YamlError, read_first
 from crossply.values.yaml.limits import MAX_BYTES
 
-PROJECT_FILE = "crossplane-project.yaml"
 PROJECT_FILE_FLAG = Flag(
     "project-file",
     "Path to project definition file.",

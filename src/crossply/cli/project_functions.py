@@ -7,10 +7,13 @@ Nothing is built for it: its own functions run from their files, as `crossply.de
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
+from contextlib import nullcontext, suppress
 
+from crossply.cli.available_functions import BestTag
 from crossply.cli.project_folder import ProjectFolder
-from crossply.cli.spec import Invocation
 from crossply.cli.xpkg_images import story
+from crossply.errors import CrossplyError
 from crossply.functions.binding import PYTHON_FILE, TEMPLATES_DIRECTORY
 from crossply.kinds.project import XPKG
 from crossply.packages.failures import BuildFailed
@@ -22,21 +25,29 @@ from crossply.packages.references import parse
 from crossply.values import Object
 
 
-def project_functions(invocation: Invocation, folder: ProjectFolder) -> list[Object]:
-    """All of them as Functions, named as they are once the project is installed."""
+def project_functions(folder: ProjectFolder, called: Collection[str], best_tag: BestTag) -> list[Object]:
+    """The functions as Functions, named as they are once the project is installed.
+
+    Of the Functions it depends on only those that are `called`. An own function that is not called may be
+    one that cannot be run here.
+    """
     packages = [entry[XPKG] for entry in folder.project.dependencies if entry.get(XPKG)]
-    found = [_depended_on(invocation, each) for each in packages if each.get("kind") == "Function"]
+    functions = [
+        _depended_on(package, best_tag)
+        for package in packages
+        if package.get("kind") == "Function" and _name_for(package["package"]) in called
+    ]
     for function in functions_of(folder.project, folder.root):
+        repository = folder.project.function_repository(function.name)
         path = os.path.join(folder.project.functions, function.name)
-        with story(f'cannot run function "{function.name}" of the project, {path}'):
-            source = find_source(folder.project, folder.root, function)
-            found.append(_own(folder.project.function_repository(function.name), source))
-    return found
+        unused = nullcontext() if _name_for(repository) in called else suppress(CrossplyError)
+        with unused, story(f'cannot run function "{function.name}" of the project, {path}'):
+            functions.append(_own(repository, find_source(folder.project, folder.root, function)))
+    return functions
 
 
-def _depended_on(invocation: Invocation, package: Object) -> Object:
+def _depended_on(package: Object, best_tag: BestTag) -> Object:
     from crossply.cli.dependency_fetching import is_constraint
-    from crossply.cli.xpkg_images import best_tag
     from crossply.functions import builtin
 
     source, version = package["package"], package["version"]
@@ -44,7 +55,7 @@ def _depended_on(invocation: Invocation, package: Object) -> Object:
         separator = "@" if version.startswith("sha256:") else ":"
         # What is built in is there in one version.
         return _function(source, source if is_constraint(version) else f"{source}{separator}{version}")
-    return _function(source, f"{source}:{best_tag(invocation, source, version)}")
+    return _function(source, f"{source}:{best_tag(source, version)}")
 
 
 def _own(repository: str, source: Source) -> Object:
@@ -77,6 +88,10 @@ def _function(repository: str, package: str, **annotations: str) -> Object:
     return {
         "apiVersion": "pkg.crossplane.io/v1",
         "kind": "Function",
-        "metadata": {"name": to_dns_label(parse(repository).repository), "annotations": annotations},
+        "metadata": {"name": _name_for(repository), "annotations": annotations},
         "spec": {"package": package},
     }
+
+
+def _name_for(repository: str) -> str:
+    return to_dns_label(parse(repository).repository)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from crossply.cli.conversion_files import in_go_words, make_directory, write_file
-from crossply.cli.project_folder import PROJECT_FILE
+from crossply.cli.sources import PROJECT_FILE
 from crossply.cli.spec import Argument, Command, Flag, Invocation
 from crossply.cli.steps import told
 from crossply.errors import CrossplyError

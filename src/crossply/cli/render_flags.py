@@ -78,7 +78,7 @@ TIMEOUT = Flag(
 )
 PROJECT = Flag(
     "project-file",
-    "Path to the project file. Without functions, those of the project are used.",
+    "Path to the project file. Steps can call the functions of the project, too.",
     short="f",
     kind="path",
     placeholder='"crossplane-project.yaml"',

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from time import monotonic
 from typing import NoReturn
 
 from crossply.cli import render_inputs as inputs
+from crossply.cli.sources import PROJECT_FILE
 from crossply.cli.spec import Invocation
 from crossply.compose.errors import StepFailed
 from crossply.compose.messages import Request, Response
@@ -20,39 +21,54 @@ from crossply.functions.runners import Runners
 from crossply.kinds.composition import Step
 from crossply.values import Object
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from crossply.cli.available_functions import BestTag
+
 _TERMINATED = 143
 """The exit code of a program that SIGTERM ended."""
 
 
 def functions_for(invocation: Invocation, file: inputs.CompositionFile) -> list[Object]:
     """The functions to render with; a Composition from before pipelines needs none."""
-    if not invocation["functions"] and all(map(inputs.is_older_step, file.composition.steps)):
+    called = inputs.called_functions(file.composition)
+    if not invocation["functions"] and not called:
         return []
-    return named_functions(invocation, "crossply render xr.yaml composition.yaml functions.yaml")
+    return named_functions(invocation, called, "crossply render xr.yaml composition.yaml functions.yaml")
 
 
-def named_functions(invocation: Invocation, example: str) -> list[Object]:
-    """The functions that the command line names, with the annotations that it gives them."""
-    path = invocation["functions"]
-    found = inputs.load_functions(path) if path else _in_project(invocation)
-    if found is None:
+def named_functions(invocation: Invocation, called: Collection[str], example: str) -> list[Object]:
+    """The functions that the command line names and, in a project, those that are `called` besides.
+
+    They have the annotations that the command line gives them.
+    """
+    path, project = invocation["functions"], _project_file(invocation)
+    if not path and project is None:
         raise inputs.RenderRefused(
             "functions argument is required when not in a project",
             hint=f"name a file of Function packages, for example: {example}",
         )
-    return _annotated(found, invocation["function-annotations"] or ())
+    functions = inputs.load_functions(path) if path else []
+    if project is not None:
+        from crossply.cli.available_functions import available_functions
+
+        functions = available_functions(functions, called, project, _best_tag(invocation))
+    return _annotated(functions, invocation["function-annotations"] or ())
 
 
-def _in_project(invocation: Invocation) -> list[Object] | None:
-    """The functions of the project that the command is run in, if it is."""
-    from crossply.cli.project_folder import PROJECT_FILE, open_project
+def _project_file(invocation: Invocation) -> str | None:
+    """The file of the project that the command is run in, if it is."""
+    file: str = invocation["project-file"] or PROJECT_FILE
+    return file if os.path.exists(file) else None
 
-    file = invocation["project-file"] or PROJECT_FILE
-    if not os.path.exists(file):
-        return None
-    from crossply.cli.project_functions import project_functions
 
-    return project_functions(invocation, open_project(file))
+def _best_tag(invocation: Invocation) -> BestTag:
+    def best(source: str, constraint: str) -> str:
+        from crossply.cli.xpkg_images import best_tag
+
+        return best_tag(invocation, source, constraint)
+
+    return best
 
 
 def _annotated(functions: list[Object], overrides: Iterable[str]) -> list[Object]:

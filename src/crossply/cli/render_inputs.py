@@ -173,6 +173,11 @@ def is_older_step(step: Step) -> bool:
     return step.function == NATIVE_FUNCTION or step.container is not None
 
 
+def called_functions(composition: Composition) -> set[str]:
+    """The names of the Functions that the steps of a pipeline call."""
+    return {step.function for step in composition.steps if not is_older_step(step)}
+
+
 def _check_type(xr: Object, file: CompositionFile) -> None:
     composite = file.composition.composite
     kind, api_version = text_in(xr, "kind"), text_in(xr, "apiVersion")

@@ -10,6 +10,7 @@ from crossply.values import Object, yaml
 from crossply.values.yaml import Document, SeparatorError, YamlError, read_first
 from crossply.values.yaml.limits import MAX_BYTES
 
+PROJECT_FILE = "crossplane-project.yaml"
 _ENDINGS = (".yaml", ".yml")
 _STREAM = "cannot load YAML stream from file"
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from crossply.cli import render_inputs as inputs
+from crossply.cli.available_functions import available_functions, find_project_file
 from crossply.cli.render_schemas import apply_definition_defaults, load_schemas
 from crossply.cli.sources import object_of
 from crossply.compose.contract import check_contract
 from crossply.compose.machinery import Machinery
-from crossply.compose.metadata import name_of
 from crossply.compose.recipe import Recipe, prepare
-from crossply.functions import builtin
-from crossply.kinds.composition import Composition
 from crossply.kinds.definition import parse_definition
 from crossply.testing.playing import Scene
 from crossply.testing.strictly import SuiteError
@@ -57,14 +56,14 @@ class Prepared(NamedTuple):
         return xr
 
 
-def prepare_suite(suite: Suite) -> Prepared:
-    """Load what all cases share."""
+def prepare_suite(suite: Suite, in_process: Collection[str] = ()) -> Prepared:
+    """Load what all cases share; functions whose names are `in_process` are called by other means."""
     file = _composition(suite)
     definition = None
     if suite.xrd is not None:
         definition = _one(suite, suite.xrd, ("spec", "xrd"), inputs.load_definition)
         check_contract(parse_definition(definition), file.composition)
-    functions = _functions(suite, file.composition)
+    functions = _functions(suite, inputs.called_functions(file.composition) - set(in_process))
     return Prepared(file, prepare(file.composition), functions, definition, _validity(suite, definition))
 
 
@@ -113,26 +112,24 @@ def _composition(suite: Suite) -> inputs.CompositionFile:
     return inputs.composition_in(document, story, story)
 
 
-def _functions(suite: Suite, composition: Composition) -> list[Object]:
-    """The functions that the suite names or has beside it; built-in ones need not be named."""
+def _functions(suite: Suite, called: Collection[str]) -> list[Object]:
+    """The functions that the suite names or has beside it, and those that are `called` besides."""
     beside = _beside(suite, _FUNCTIONS)
     given: tuple[Source, ...] = suite.functions or ()
     if suite.functions is None and os.path.exists(beside):
         given = (_FUNCTIONS,)
-    functions = _many(suite, given, ("spec", "functions"), inputs.load_functions)
-    known = {name_of(each) for each in functions}
-    wanted = {step.function for step in composition.steps if not inputs.is_older_step(step)}
-    return [*functions, *(_built_in(name) for name in sorted(wanted - known) if builtin.find(name))]
+    listed = _many(suite, given, ("spec", "functions"), inputs.load_functions)
+    return available_functions(listed, called, find_project_file(_beside(suite, "")), _best_tag)
 
 
-def _built_in(name: str) -> Object:
-    package = f"{builtin.PACKAGE_PREFIX}{builtin.find(name)}"
-    return {
-        "apiVersion": "pkg.crossplane.io/v1",
-        "kind": "Function",
-        "metadata": {"name": name},
-        "spec": {"package": f"xpkg.crossplane.io/crossplane-contrib/{package}"},
-    }
+def _best_tag(source: str, constraint: str) -> str:
+    from crossply.cli.spec import Invocation
+    from crossply.cli.xpkg_images import best_tag
+
+    user = Invocation(
+        "test", {}, stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr, environ=os.environ, config={}
+    )
+    return best_tag(user, source, constraint)
 
 
 def _one(suite: Suite, source: Source, path: Path, load: Callable[[str], Object]) -> Object:

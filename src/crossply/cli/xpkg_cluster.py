@@ -10,7 +10,7 @@ from typing import Any
 from crossply.cli.spec import Argument, Flag, Invocation
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
-from crossply.kube.failures import KubeError, NotFound, Unreachable
+from crossply.kube.failures import AlreadyExists, KubeError, NotFound, NotServed, Unreachable
 from crossply.kube.kind import Kind
 
 KINDS = {
@@ -78,8 +78,19 @@ async def cluster(invocation: Invocation) -> AsyncIterator[Client]:
         yield client
 
 
-def told(problem: KubeError, story: str) -> CrossplyError:
-    """A refusal of the cluster, with what to do about it."""
+def as_arguments(invocation: Invocation) -> str:
+    """The arguments of this command, for a command line of the other one."""
+    return " ".join(filter(None, (invocation[key] for key in ("kind", "package", "name"))))
+
+
+def told(problem: KubeError, story: str, instead: str = "") -> CrossplyError:
+    """A refusal of the cluster, with what to do about it.
+
+    `instead` is the command for a package that exists already, or that does not exist yet.
+    """
+    is_missing = isinstance(problem, NotFound) and not isinstance(problem, NotServed)
+    if instead and (is_missing or isinstance(problem, AlreadyExists)):
+        return PackageCommandError(f"{story}: {problem}", hint=instead)
     if isinstance(problem, NotFound):
         hint = "is this a cluster with Crossplane or Crossply? It does not know the kinds of packages"
         return PackageCommandError(f"{story}: {problem}", hint=hint)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from crossply.packages.image import Image
 
 _ENDING = ".gz"
+_CHOOSE = "crossply xpkg extract --from-xpkg FILE"
 
 
 class ExtractUsage(UsageError):
@@ -50,7 +51,7 @@ def _image(invocation: Invocation, directory: str) -> Image:
     package = invocation["package"] or ""
     try:
         if invocation["from-xpkg"]:
-            path = os.path.normpath(package or only_package(os.getcwd()))
+            path = os.path.normpath(package or only_package(os.getcwd(), _CHOOSE))
         elif not package:
             raise ExtractUsage("must provide package tag if fetching from registry or daemon")
         else:

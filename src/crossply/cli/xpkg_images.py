@@ -45,19 +45,18 @@ def read_image(path: str) -> Image:
         raise ImageError(f"open {path}: {reason}", hint="check the path") from None
 
 
-def only_package(directory: str) -> str:
-    """The one package file in a directory."""
+def only_package(directory: str, choose: str) -> str:
+    """The one package file in a directory; `choose` is a command line that names one of several."""
     found = sorted(name for name in os.listdir(directory) if name.endswith(ENDING))
     if not found:
         problem = "directory does not contain a compiled crossplane package"
+        hint = f"build one with: crossply xpkg build, or name one: {choose}"
     elif len(found) > 1:
         problem = "directory contains multiple compiled crossplane packages"
+        hint = f"name one of {', '.join(found)}: {choose}"
     else:
         return os.path.join(directory, found[0])
-    raise ImageError(
-        f"failed to find a package in current working directory: {problem}",
-        hint="build one with: crossply xpkg build, or name the one you mean",
-    )
+    raise ImageError(f"failed to find a package in current working directory: {problem}", hint=hint)
 
 
 def from_daemon(invocation: Invocation, reference: Reference, directory: str) -> Image:

@@ -13,6 +13,7 @@ from crossply.cli.xpkg_cluster import (
     WAIT,
     PackageCommandError,
     arguments,
+    as_arguments,
     cluster,
     name_of,
     told,
@@ -63,7 +64,9 @@ async def _install(invocation: Invocation, package: Object) -> None:
             async with asyncio.timeout(PATIENCE):
                 await client.create(kind, package, MANAGER)
         except KubeError as problem:
-            raise told(problem, "cannot create package") from None
+            raise told(
+                problem, "cannot create package", f"crossply xpkg update {as_arguments(invocation)}"
+            ) from None
         except TimeoutError:
             raise PackageCommandError("cannot create package: context deadline exceeded") from None
         if invocation["wait"]:

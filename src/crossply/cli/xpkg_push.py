@@ -20,7 +20,7 @@ def run(invocation: Invocation) -> int:
 
     from crossply.cli.xpkg_images import only_package, read_image
 
-    files = invocation["package-files"] or [only_package(os.getcwd())]
+    files = invocation["package-files"] or [only_package(os.getcwd(), "crossply xpkg push -f FILE")]
     annotations = invocation["oci-annotation"]
     images = [image._replace(annotations=annotations) for image in map(read_image, files)]
     reference = target(invocation["package"])

@@ -11,6 +11,7 @@ from crossply.cli.xpkg_cluster import (
     WAIT,
     PackageCommandError,
     arguments,
+    as_arguments,
     cluster,
     name_of,
     told,
@@ -39,7 +40,7 @@ async def _update(invocation: Invocation, name: str) -> None:
             async with asyncio.timeout(PATIENCE):
                 await client.patch_merge(kind, name, {"spec": {"package": image}}, manager=MANAGER)
         except KubeError as problem:
-            raise told(problem, story) from None
+            raise told(problem, story, f"crossply xpkg install {as_arguments(invocation)}") from None
         except TimeoutError:
             raise PackageCommandError(f"{story}: context deadline exceeded") from None
         if invocation["wait"]:

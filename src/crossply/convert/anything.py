@@ -9,7 +9,7 @@ from crossply.convert.cluster_scope import Misplaced, misplaced_resources, scope
 from crossply.convert.composite_v2 import composite_to_v2
 from crossply.convert.composition_type import GROUP, group_of
 from crossply.convert.current import FunctionNames, current_composition
-from crossply.convert.definition_v2 import NAMESPACED, definition_to_v2, is_version_1, scope_of
+from crossply.convert.definition_v2 import DEFINITION, NAMESPACED, definition_to_v2, is_version_1, scope_of
 from crossply.convert.moves import Converted
 from crossply.kinds.definition import parse_definition
 from crossply.values import Object
@@ -35,16 +35,30 @@ def _composite_kind(composition: Object) -> tuple[str, str]:
     return (group_of(composite), str(composite.get("kind"))) if isinstance(composite, dict) else ("", "")
 
 
+def _defined_kinds(objects: Iterable[Object]) -> set[tuple[str, str]]:
+    """The groups and kinds that XRDs of any version and CRDs define."""
+    kinds = set()
+    for obj in objects:
+        spec = obj.get("spec")
+        if obj.get("kind") in (DEFINITION, "CustomResourceDefinition") and isinstance(spec, dict):
+            for names in (spec.get("names"), spec.get("claimNames")):
+                if isinstance(names, dict):
+                    kinds.add((str(spec.get("group")), str(names.get("kind"))))
+    return kinds
+
+
 class Converter:
     """Converts objects, one by one, knowing the definitions and CRDs that go with them."""
 
     def __init__(
-        self, definitions: Iterable[Object], names: FunctionNames, scope: str, crds: Iterable[Object] = ()
+        self, definitions: Iterable[Object], names: FunctionNames, scope: str, objects: Iterable[Object] = ()
     ) -> None:
         self._names = names
         self._scope = scope
         self._successors: dict[tuple[str, str], _Successor] = {}
-        self._scopes = scopes_of_crds(crds)
+        objects = list(objects)
+        self._scopes = scopes_of_crds(objects)
+        self._defined = _defined_kinds(objects)
         for definition in definitions:
             self._learn(definition)
 
@@ -62,6 +76,12 @@ class Converter:
         if successor is None or successor.scope != NAMESPACED:
             return []
         return misplaced_resources(composition, self._scopes)
+
+    def is_undefined(self, obj: Object) -> bool:
+        """Whether an object is of a custom kind that no known XRD or CRD defines: it may be a claim."""
+        group = group_of(obj)
+        is_custom = "." in group and not f".{group}".endswith((".k8s.io", ".crossplane.io"))
+        return is_custom and (group, str(obj.get("kind"))) not in self._defined
 
     def convert(self, obj: Object) -> Converted | None:
         """The object in today's form; None when it is in it already, or is nothing that changes."""

@@ -55,7 +55,7 @@ class Runners:
         if name not in self._functions:
             raise FunctionNotBound(
                 f'unknown function "{name}" - is it listed in the render input?',
-                hint=f"the functions file has {', '.join(sorted(self._functions)) or 'none'}",
+                hint=f"known functions: {', '.join(sorted(self._functions)) or 'none'}",
             )
         return bind(self._functions[name], self._preferred)
 

@@ -86,7 +86,7 @@ class Renderer:
         return self._played(suite, called)
 
     def _played(self, suite: Suite, called: Mapping[str, PythonFunction]) -> Rendition:
-        prepared = prepare_suite(suite)
+        prepared = prepare_suite(suite, called)
         scene = scene_of(suite, suite.cases[0], prepared)
         runners = Runners(prepared.functions, suite.function_runtime)
         self._open.append(runners)

@@ -60,8 +60,27 @@ packages = ["function"]
 
 [tool.pytest.ini_options]
 testpaths = ["tests"]
-pythonpath = ["."]
 """
+
+_CONFTEST = '''\
+"""Lets pytest run in this directory and in those above it."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def pytest_collectstart() -> None:
+    """Import `function` from here, also after that of another function of the same project."""
+    loaded = sys.modules.get("function")
+    if loaded is None or os.path.dirname(os.path.dirname(loaded.__file__ or "")) != HERE:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "function"]:
+            del sys.modules[name]
+    sys.path[:] = [HERE, *(path for path in sys.path if path != HERE)]
+'''
 
 _MAIN = '''\
 """What <name> does."""
@@ -253,6 +272,7 @@ spec:
 _FILES = {
     "README.md": _README,
     ".gitignore": "*.xpkg\n.crossply/\n__pycache__/\n*.egg-info/\n.venv/\n",
+    "conftest.py": _CONFTEST,
     "pyproject.toml": _PYPROJECT,
     "function/__init__.py": '"""The function <name>."""\n',
     "function/main.py": _MAIN,

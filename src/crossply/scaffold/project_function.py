@@ -10,7 +10,7 @@ from crossply.scaffold.models import KindModel
 from crossply.scaffold.python_names import module_name
 from crossply.values import Object
 
-_SHARED = (".gitignore", "pyproject.toml", "function/__init__.py")
+_SHARED = (".gitignore", "conftest.py", "pyproject.toml", "function/__init__.py")
 _UNKNOWN: Object = {
     "apiVersion": "example.org/v1",
     "kind": "Example",
@@ -31,6 +31,7 @@ def python_files(name: str, composed: Composed | None, models: dict[str, str]) -
     xr = composed.example if composed else _UNKNOWN
     words = {
         "name": name,
+        "module": name.replace("-", "_"),
         "import": _import(composed.kind) if composed else "",
         "read": f"xr = {composed.kind.models[0].name}.from_dict(req.xr)\n    " if composed else "",
         "about": "{xr.kind}" if composed else "{req.xr['kind']}",
@@ -38,7 +39,7 @@ def python_files(name: str, composed: Composed | None, models: dict[str, str]) -
         "told": f"{xr['kind']} {xr['metadata']['name']}",
     }
     shared = {path: text for path, text in function_files(name).items() if path in _SHARED}
-    written = {path: _filled(text, words) for path, text in _PYTHON.items()}
+    written = {_filled(path, words): _filled(text, words) for path, text in _PYTHON.items()}
     return shared | written | {f"function/models/{path}": text for path, text in models.items()}
 
 
@@ -67,13 +68,15 @@ A composition function of this project, in Python.
 | what | where |
 |---|---|
 | what it does | `function/main.py` |
-| that it does | `tests/test_function.py` |
+| that it does | `tests/test_<module>.py` |
 | models of the project's kinds | `function/models/`, if the project had any |
 
     pip install pytest                          # in the environment that has Crossply
     pytest
-    crossply function run function/main.py      # serves it, and anew after every change
-    crossply project build                      # in the folder of the project: packages of all
+    crossply function run --insecure --reload function/main.py      # serve it, and reload it on changes
+    cd ../..
+    crossply test                               # the tests of the project
+    crossply project build                      # the packages of the project
 """
 
 _MAIN = '''\
@@ -135,7 +138,7 @@ def test_it_keeps_what_other_steps_want() -> None:
 _PYTHON = {
     "README.md": _README,
     "function/main.py": _MAIN,
-    "tests/test_function.py": _TEST,
+    "tests/test_<module>.py": _TEST,
 }
 
 _PRELUDE = """\

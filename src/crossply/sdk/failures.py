@@ -22,6 +22,7 @@ class FunctionFileError(SdkError):
     """The file of a function cannot be loaded, or there is no function in it."""
 
     code = "CP-382"
+    hint = "correct the Python file that the message names"
 
 
 class ValueRefused(SdkError):

@@ -46,7 +46,10 @@ def load(place: str, sdk: str = shim.AUTO) -> Loaded:
     """Load the function at `FILE` or `FILE:NAME`; `sdk` says which SDK `crossplane.function` is."""
     path, name = split_place(place)
     if not os.path.isfile(path):
-        raise FunctionFileError(f"there is no file {path}")
+        raise FunctionFileError(
+            f"there is no file {path}",
+            hint="check the path of the Python file; it is relative to the working directory",
+        )
     shim.use(sdk)
     before = set(sys.modules)
     try:
