@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from crossply.compose.messages import Request, Response
@@ -18,6 +19,10 @@ from crossply.functions.runner import Runner
 
 AT_ONCE = 32
 """How many calls one function gets at the same time, unless somebody says otherwise."""
+
+
+Ready = Callable[[float], bool]
+"""Whether a function accepts calls within so many seconds."""
 
 
 class Bound:
@@ -32,7 +37,9 @@ class Bound:
         quick: bool,
         kept_as: str = "",
         at_once: int = AT_ONCE,
+        ready: Ready | None = None,
     ) -> None:
+        """`ready` tells whether something accepts calls; None where calling it starts it."""
         self.key = key
         """Answers of functions that have the same key are interchangeable."""
         self.kept_as = kept_as
@@ -41,7 +48,19 @@ class Bound:
         self.pure = pure
         """Whether the same question always gets the same answer."""
         self._runner = runner
+        self._ready = ready
+        self._readiness: asyncio.Future[bool] | None = None
+        """A wait for a connection, shared by all calls that need to know."""
         self._threads = None if quick else ThreadPoolExecutor(at_once, thread_name_prefix="function")
+
+    async def is_ready(self, seconds: float) -> bool:
+        """Whether the function accepts calls within so many seconds."""
+        if self._ready is None or self._threads is None:
+            return True
+        if self._readiness is None or self._readiness.done():
+            loop = asyncio.get_running_loop()
+            self._readiness = loop.run_in_executor(self._threads, self._ready, seconds)
+        return await asyncio.shield(self._readiness)
 
     async def call(self, step: str, request: Request, seconds: float) -> Answer:
         """Ask, and wait for the answer."""
