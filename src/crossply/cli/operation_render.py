@@ -23,6 +23,7 @@ _EXAMPLE = "crossply operation render operation.yaml functions.yaml"
 def run(invocation: Invocation) -> int:
     """Load, render, write."""
     operation = load_operation(invocation["operation"])
+    _check_pipeline(operation, invocation["operation"])
     required = inputs.load_required(invocation["required-resources"], "required resources")
     schemas = inputs.load_schemas(invocation["required-schemas"])
     if invocation["watched-resource"]:
@@ -37,6 +38,17 @@ def run(invocation: Invocation) -> int:
         rendered = _render(OperationRendering(World(required, secrets, schemas), call), operation, context)
     _write(invocation, rendered)
     return 0
+
+
+def _check_pipeline(operation: Object, path: str) -> None:
+    """Refuse an Operation without steps, as the API server does."""
+    spec = operation.get("spec")
+    if isinstance(spec, dict) and spec.get("pipeline") == []:
+        raise SourceError(
+            "spec.pipeline: Invalid value: 0: spec.pipeline in body should have at least 1 items",
+            place=path,
+            hint="give the pipeline a step: the API server refuses an Operation without one",
+        )
 
 
 def _render(rendering: OperationRendering, operation: Object, context: Object) -> RenderedOperation:
