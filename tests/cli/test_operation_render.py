@@ -149,3 +149,10 @@ def test_a_watched_resource_is_exactly_one(bench):
     code, _, said = render(bench, operation(dummy()), "-w", "watched.yaml")
     assert code == 1
     assert "--watched-resource must contain exactly one resource, got 2" in said
+
+
+@pytest.mark.parametrize("kind", ["Operation", "CronOperation", "WatchOperation"])
+def test_an_operation_without_steps_is_refused_as_by_the_api_server(bench, kind):
+    code, documents, said = render(bench, operation(kind=kind))
+    assert (code, documents) == (1, [])
+    assert "spec.pipeline in body should have at least 1 items" in said

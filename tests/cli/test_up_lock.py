@@ -57,6 +57,18 @@ def test_a_lock_with_a_record_that_is_wrong_names_nobody(tmp_path, stranger):
         assert up_lock.running(directory) == Process(os.getpid(), start_time(os.getpid()))
 
 
+def test_a_process_that_does_not_hold_the_lock_is_not_signalled_whatever_the_file_says(tmp_path, stranger):
+    path = tmp_path / up_lock.LOCK_FILE
+    with held(tmp_path):
+        path.write_text(f"{stranger.pid} {start_time(stranger.pid)}\n")
+        assert up_lock.running(str(tmp_path)) is None
+        done = crossply("down", "--data", str(tmp_path))
+    assert done.returncode != 0
+    assert f"{path} names process {stranger.pid}, which does not hold the lock" in done.stderr
+    assert f"fuser -v {path}" in done.stderr
+    assert stranger.poll() is None
+
+
 def test_a_number_that_was_given_to_another_process_is_not_signalled(stranger):
     assert not Process(stranger.pid, "1").terminate()
     assert stranger.poll() is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import threading
 from datetime import UTC, datetime
 
@@ -20,7 +21,7 @@ from crossply.control.runtimes.authority import (
     read_authorities,
 )
 from crossply.control.runtimes.private_files import PrivateFiles
-from crossply.functions.failures import FunctionCrashed, FunctionError, FunctionNotBound
+from crossply.functions.failures import FunctionCrashed, FunctionError, FunctionNotBound, FunctionNotRunning
 from crossply.functions.host_access import HostAccess, HostAccessRefused
 from crossply.functions.server import FunctionServer, ServerSettings
 from crossply.kinds.composition import Step, parse_composition
@@ -118,6 +119,58 @@ def test_a_new_endpoint_is_called_and_each_step_gets_the_revision_it_wants(funct
         assert [called(functions), called(functions, selects)] == ["two", "one"]
         functions.put_revision(revision(1, endpoint=three, channel="stable"))
         assert [called(functions), called(functions, selects)] == ["two", "three"]
+
+
+def with_runtime(number, endpoint, status, message=""):
+    """A revision that says whether it runs."""
+    known = revision(number, endpoint=endpoint)
+    condition = {"type": "RuntimeHealthy", "status": status, "reason": "r", "message": message}
+    return {**known, "status": {**known["status"], "conditions": [condition]}}
+
+
+def silent_endpoint():
+    """Where nobody listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return f"dns:///localhost:{taken.getsockname()[1]}"
+
+
+def test_a_revision_that_does_not_run_is_not_waited_for_until_the_time_of_a_call_is_over():
+    functions = PipelineFunctions()
+    with shown(authority()) as files:
+        functions.opening.certificates = files.directory
+        functions.put_revision(with_runtime(1, silent_endpoint(), "False", "no Pod is ready"))
+        with pytest.raises(FunctionNotRunning) as failure:
+            called(functions)
+        assert str(failure.value) == (
+            'cannot run Function "f": its revision f-1 is not running: no Pod is ready; '
+            "see kubectl describe functionrevision f-1"
+        )
+    functions.close()
+
+
+def test_those_who_could_not_call_a_revision_are_woken_once_when_it_runs():
+    functions, woken = PipelineFunctions(), []
+    functions.follow("xr", (STEP,), lambda: woken.append("xr"))
+    endpoint = silent_endpoint()
+    with shown(authority()) as files:
+        functions.opening.certificates = files.directory
+        functions.put_revision(with_runtime(1, endpoint, "False"))
+        with pytest.raises(FunctionNotRunning):
+            called(functions)
+        woken.clear()
+        functions.put_revision(with_runtime(1, endpoint, "True"))
+        functions.put_revision(with_runtime(1, endpoint, "True"))
+        assert woken == ["xr"]
+    functions.close()
+
+
+def test_a_revision_that_answers_is_called_whatever_its_condition_says(functions):
+    ours = authority()
+    with serving(ours) as endpoint, shown(ours) as files:
+        functions.opening.certificates = files.directory
+        functions.put_revision(with_runtime(1, endpoint, "False", "not yet"))
+        assert called(functions) == "it"
 
 
 def test_who_checks_pipelines_hears_only_of_what_matters_for_that(functions):

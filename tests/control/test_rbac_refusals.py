@@ -21,7 +21,8 @@ IN_CLUSTER = (
 
 WRITES, READS = "get,create,patch,delete", "get,list"
 IMPERSONATE = (
-    'User "crossply" cannot impersonate resource "serviceaccounts" in API group "" in the namespace "ops"'
+    'serviceaccounts "blog" is forbidden: User "crossply" cannot impersonate resource "serviceaccounts" in '
+    'API group "" in the namespace "ops"'
 )
 
 
@@ -37,7 +38,22 @@ IMPERSONATE = (
             "all it takes",
         ),
         (IN_CLUSTER, "clusterrole", WRITES, "servers.cloud.org", "--serviceaccount=ops:blog", "no namespace"),
-        (IMPERSONATE, "role", "impersonate", "serviceaccounts -n ops", "--user=crossply", "acting for it"),
+        (
+            IMPERSONATE,
+            "role",
+            "impersonate",
+            "serviceaccounts --resource-name=blog -n ops",
+            "--user=crossply",
+            "acting for it, and for no other account",
+        ),
+        (
+            IN_NAMESPACE.replace("patch", "get").replace("configmaps", "secrets"),
+            "role",
+            "get",
+            "secrets --resource-name=a -n web",
+            "--serviceaccount=ops:blog",
+            "one Secret is read, not all of the namespace",
+        ),
         (
             f"cannot get composed resource: {IN_NAMESPACE.replace('patch', 'get')}",
             "role",
@@ -61,7 +77,7 @@ def test_the_commands_that_grant_what_was_refused(message, kind, verbs, resource
     assert refusal is not None
     role, binding = grant(refusal)
     name = role.split()[3]
-    place = resource.partition(" ")[2]
+    place = resource[resource.index("-n ") :] if "-n " in resource else ""
     made = f"kubectl create {kind} {name} --verb={verbs} --resource={resource}"
     bound = " ".join(f"kubectl create {kind}binding {name} --{kind}={name} {subject} {place}".split())
     applied = "--dry-run=client -o yaml | kubectl apply -f -"
@@ -112,6 +128,33 @@ def test_a_refusal_of_the_account_that_was_acted_for_is_explained():
     other = ComposeError("something else")
     explain_refusal(other, definition(serviceAccountRef=account))
     assert str(other) == "something else"
+
+
+@pytest.mark.parametrize("message", [IMPERSONATE, IMPERSONATE.partition(": ")[2]])
+def test_the_engine_is_granted_to_act_as_the_account_of_a_definition_and_as_no_other(message):
+    composed = Composed("blog", frozenset({Place("configmaps", "web")}))
+    text = explained(message, "system:serviceaccount:ops:blog", composed)
+    assert "--verb=impersonate --resource=serviceaccounts --resource-name=blog -n ops" in text
+    assert "configmaps" not in text
+
+
+@pytest.mark.parametrize(
+    ("message", "rights"),
+    [
+        (
+            'secrets "creds" is forbidden: User "crossply" cannot get resource "secrets" in API group "" '
+            'in the namespace "ops"',
+            "--verb=get --resource=secrets --resource-name=creds",
+        ),
+        (
+            'users "crossply:keeper" is forbidden: User "crossply" cannot impersonate resource "users" in '
+            'API group "" at the cluster scope',
+            "--verb=impersonate --resource=users --resource-name=crossply:keeper",
+        ),
+    ],
+)
+def test_the_controllers_are_granted_the_one_object_that_they_were_refused(message, rights):
+    assert f" {rights} --dry-run=client" in explained(message)
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,36 @@ def test_health_follows_the_deployment(connect, ns):
     connect(case)
 
 
+@pytest.mark.parametrize(
+    ("key", "reason"),
+    [
+        ("dev.crossply.runtime", "the package says so"),
+        ("crossply.dev/runtime", "the Function says so"),
+    ],
+)
+def test_a_function_that_runs_to_completion_gets_no_deployment_and_says_what_to_do(connect, ns, key, reason):
+    async def case(client):
+        async with runtimes(client, ns):
+            revision = await Revision(client).make()
+            body = {"metadata": {"annotations": {key: "run-to-completion"}}}
+            await client.patch_merge(FUNCTION_REVISION, revision.name, body)
+            await revision.establish()
+            told = await revision.until(says("gets no Deployment"))
+            assert "--package-runtime=Function=Container" in message(told), reason
+            assert await client.get(DEPLOYMENT, revision.name, ns) is None, reason
+
+    connect(case)
+
+
+def message(revision):
+    conditions = (revision.get("status") or {}).get("conditions") or []
+    return next((each.get("message", "") for each in conditions if each["type"] == "RuntimeHealthy"), "")
+
+
+def says(text):
+    return lambda revision: text in message(revision)
+
+
 async def events_about(client, name):
     events = [orjson.loads(data) for data in (await client.list(EVENT, "default")).items]
     return [

@@ -16,7 +16,10 @@ from crossply.compose.messages import Request, Resource, State
 from crossply.containers.launching import close_launcher
 from crossply.errors import CrossplyError
 from crossply.functions.binding import bind
+from crossply.packages.archive import read_archive
 from crossply.packages.archive_writing import write_archive
+from crossply.packages.contents import stream_of
+from crossply.packages.stream import read
 
 pytestmark = needs_containers
 
@@ -82,6 +85,8 @@ def test_a_package_is_made_of_a_tarball_whose_program_runs_to_completion(registr
     path = tarball(tmp_path, script_image(LABELIZER), compressed)
     built = xpkg(tmp_path, "build", f"--from-oci-tarball={path}", "-o", "function.xpkg")
     assert built.returncode == 0, built.stderr
+    meta = read(stream_of(read_archive(str(tmp_path / "function.xpkg")))).meta
+    assert meta["metadata"]["annotations"]["dev.crossply.runtime"] == "run-to-completion"
     pushed = xpkg(tmp_path, "push", "-f", "function.xpkg", f"{registry}/function-labelizer:{compressed}")
     assert pushed.returncode == 0, pushed.stderr
     answer = runner_of(f"{registry}/function-labelizer:{compressed}")(ASKED, 60.0)

@@ -47,7 +47,8 @@ async def _run(invocation: Invocation) -> None:
             runtimes=runtime_settings(invocation), calls=call_settings(invocation)
         )
         plane = ControlPlane(client, shares, webhook_settings(invocation), options)
-        async with probes_served(invocation["health-probe-port"], lambda: plane.is_ready):
+        port = invocation["health-probe-port"]
+        async with probes_served(port, lambda: plane.is_ready, plane.start_progress):
             await run_plane(plane, stopped, tell)
 
 

@@ -34,21 +34,38 @@ def _stop(data: str) -> None:
     from crossply.cli.process_identity import Process
     from crossply.cli.up_lock import LOCK_FILE, is_locked, running
 
+    lock = os.path.join(data, LOCK_FILE)
     end = time.monotonic() + _STOP_SECONDS
     asked: Process | None = None
     # One that was killed leaves an API server behind, which ends by itself; one that starts is known soon.
     while is_locked(data) or (asked is not None and asked.is_alive()):
         process = running(data)
+        if process is None:
+            _check_record(data)
         if process is not None and process != asked:
             asked = process if process.terminate() else None
         if time.monotonic() > end:
             who = f"process {asked.pid}" if asked is not None else "what runs"
-            lock = os.path.join(data, LOCK_FILE)
             raise StopFailed(
                 f"{who} on {data} does not end",
                 hint=f"see which processes hold its lock: fuser -v {lock}",
             )
         time.sleep(_PAUSE)
+
+
+def _check_record(data: str) -> None:
+    """Raise if the lock file names a process that lives and does not hold the lock: it is not signalled."""
+    from crossply.cli.plane_failures import StopFailed
+    from crossply.cli.up_lock import LOCK_FILE, holds, is_locked, recorded
+
+    process = recorded(data)
+    if process is None or holds(process, data) or not process.is_alive() or not is_locked(data):
+        return
+    lock = os.path.join(data, LOCK_FILE)
+    raise StopFailed(
+        f"{lock} names process {process.pid}, which does not hold the lock: it is not stopped",
+        hint=f"see which process holds it, and stop that one with kill PID: fuser -v {lock}",
+    )
 
 
 COMMAND = Command(

@@ -23,6 +23,7 @@ _EXAMPLE = "crossply operation render operation.yaml functions.yaml"
 def run(invocation: Invocation) -> int:
     """Load, render, write."""
     operation = load_operation(invocation["operation"])
+    _check_pipeline(operation, invocation["operation"])
     required = inputs.load_required(invocation["required-resources"], "required resources")
     schemas = inputs.load_schemas(invocation["required-schemas"])
     if invocation["watched-resource"]:
@@ -46,6 +47,17 @@ def _called_functions(operation: Object) -> set[str]:
     steps = [step for step in pipeline if isinstance(step, dict)] if isinstance(pipeline, list) else []
     references = [step.get("functionRef") for step in steps]
     return {name_of({"metadata": reference}) for reference in references if isinstance(reference, dict)}
+
+
+def _check_pipeline(operation: Object, path: str) -> None:
+    """Refuse an Operation without steps, as the API server does."""
+    spec = operation.get("spec")
+    if isinstance(spec, dict) and spec.get("pipeline") == []:
+        raise SourceError(
+            "spec.pipeline: Invalid value: 0: spec.pipeline in body should have at least 1 items",
+            place=path,
+            hint="give the pipeline a step: the API server refuses an Operation without one",
+        )
 
 
 def _render(rendering: OperationRendering, operation: Object, context: Object) -> RenderedOperation:

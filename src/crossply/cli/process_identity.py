@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from typing import NamedTuple
@@ -17,6 +18,18 @@ class Process(NamedTuple):
     def is_alive(self) -> bool:
         """Whether the process with this number is still the one that was meant."""
         return start_time(self.pid) == self.started
+
+    def has_open(self, path: str) -> bool:
+        """Whether the process has a file open; False where that cannot be known."""
+        if os.path.isdir("/proc/self/fd"):
+            return _has_open(self.pid, path)
+        import subprocess
+
+        try:
+            done = subprocess.run(["lsof", "-t", "--", path], capture_output=True, text=True, check=False)
+        except OSError:
+            return False
+        return str(self.pid) in done.stdout.split()
 
     def terminate(self) -> bool:
         """Ask the process to end; False where it has ended already."""
@@ -62,3 +75,17 @@ def _from_proc(pid: int) -> str:
         return ""
     is_zombie = fields[0] in (b"Z", b"X")
     return "" if is_zombie else fields[19].decode()
+
+
+def _has_open(pid: int, path: str) -> bool:
+    directory = f"/proc/{pid}/fd"
+    try:
+        file, descriptors = os.stat(path), os.listdir(directory)
+    except OSError:
+        return False
+    for descriptor in descriptors:
+        # It may be closed by now.
+        with contextlib.suppress(OSError):
+            if os.path.samestat(os.stat(f"{directory}/{descriptor}"), file):
+                return True
+    return False

@@ -83,18 +83,20 @@ async def run_plane(
 
 
 @asynccontextmanager
-async def probes_served(port: int, is_ready: Callable[[], bool]) -> AsyncIterator[None]:
+async def probes_served(
+    port: int, is_ready: Callable[[], bool], reason: Callable[[], str] | None = None
+) -> AsyncIterator[None]:
     """Answer whoever asks whether we live and whether we work; a port that is taken is only told of."""
     import logging
     from contextlib import AsyncExitStack
 
-    from crossply.record.probes import probes
+    from crossply.record.probes import probes, starting
 
     host = reachable_host()
     async with AsyncExitStack() as stack:
         if port:
             try:
-                await stack.enter_async_context(probes(host, port, is_ready))
+                await stack.enter_async_context(probes(host, port, is_ready, reason or starting))
             except OSError as problem:
                 told = "nobody can ask on port %d whether we are ready: %s"
                 logging.getLogger("crossply.control").warning(told, port, problem.strerror or problem)

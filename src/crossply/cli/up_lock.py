@@ -63,13 +63,22 @@ def is_locked(data: str) -> bool:
 
 def running(data: str) -> Process | None:
     """The `crossply up` that holds the lock of a directory; None where there is none, or it is starting."""
-    if not is_locked(data):
-        return None
+    process = recorded(data) if is_locked(data) else None
+    return process if process is not None and holds(process, data) else None
+
+
+def recorded(data: str) -> Process | None:
+    """The process that the lock file names, if it is alive. Whoever may write the file can name any."""
     pid, _, started = read_kept(data, LOCK_FILE).partition(" ")
     if not pid.isdecimal() or not 0 < int(pid[:10]) < 1 << 31 or not started:
         return None
     process = Process(int(pid), started)
     return process if process.is_alive() else None
+
+
+def holds(process: Process, data: str) -> bool:
+    """Whether a process has the lock file open, as whoever holds the lock does."""
+    return process.has_open(os.path.join(data, LOCK_FILE))
 
 
 def _open(data: str, flags: int) -> int:

@@ -46,6 +46,7 @@ from crossply.control.packages.package_work import follow_packages
 from crossply.control.plane import plane_for
 from crossply.control.runtimes.container_start import ImagePlace
 from crossply.control.runtimes.runtimes import Runtimes
+from crossply.control.start_progress import report_start, start_progress
 from crossply.control.trying import tried
 from crossply.control.usages.protection import Protection
 from crossply.control.webhooks.address import WebhookSettings
@@ -97,6 +98,17 @@ class ControlPlane:
 
     async def start(self) -> None:
         """Install our kinds and begin to follow them."""
+        report = asyncio.create_task(report_start(self.start_progress))
+        try:
+            await self._start()
+        finally:
+            report.cancel()
+
+    def start_progress(self) -> str:
+        """What the start waits for, as /readyz says it."""
+        return start_progress([*self._plane.caches.running(), *self._runtimes.caches()])
+
+    async def _start(self) -> None:
         await self._install()
         plane = self._plane
         compositions = plane.caches.acquire(COMPOSITION)

@@ -25,6 +25,13 @@ class FunctionUnavailable(FunctionError):
     hint = "start the function, or correct the address it is expected at"
 
 
+class FunctionNotRunning(FunctionUnavailable):
+    """The revision that the step calls is known not to run, and nothing answers at its endpoint."""
+
+    code = "CP-325"
+    hint = "see why it does not run: kubectl describe functionrevision NAME"
+
+
 class FunctionTimedOut(FunctionError):
     """The function did not answer in time."""
 

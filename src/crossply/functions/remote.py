@@ -95,12 +95,17 @@ class Remote:
 
     def ready(self, within: float) -> bool:
         """Tell whether the function accepts calls within so many seconds."""
+        deadline = time.monotonic() + within
+        while self._where is not None and self._where() == NOWHERE:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(_PAUSE)
         line = self._lines.take()
         import grpc
 
         waiting = grpc.channel_ready_future(line.channel)
         try:
-            waiting.result(timeout=within)
+            waiting.result(timeout=max(deadline - time.monotonic(), 0.0))
         except grpc.FutureTimeoutError:
             waiting.cancel()
             return False

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from crossply.errors import CrossplyError
@@ -14,6 +15,7 @@ from crossply.packages.failures import BuildFailed
 from crossply.packages.image import EMPTY, Image, Layer, append
 from crossply.packages.layer_writing import Entry, Written, write_layer
 from crossply.packages.lint import check_one_meta, lint
+from crossply.packages.run_to_completion import LABEL, RUNS_TO_COMPLETION
 from crossply.packages.stream import Package, check_example, decode, write
 from crossply.values import Object
 
@@ -57,7 +59,8 @@ def build(plan: Plan) -> Built:
     with reading():
         files = read_directory(plan.root, plan.ignored, plan.examples)
         examples = read_examples(plan.examples, plan.ignored)
-    content = pack(files, examples)
+    is_completed = plan.base.labels.get(LABEL) == RUNS_TO_COMPLETION
+    content = pack(files, examples, {LABEL: RUNS_TO_COMPLETION} if is_completed else {})
     return Built(content.package, content.onto(plan.base))
 
 
@@ -82,18 +85,27 @@ def read_examples(root: str, ignored: Sequence[str] = ()) -> Directory | None:
         return None
 
 
-def pack(files: Directory, examples: Directory | None) -> Content:
-    """Check the files of a package, and make layers of them."""
+def pack(
+    files: Directory, examples: Directory | None, annotations: Mapping[str, str] = MappingProxyType({})
+) -> Content:
+    """Check the files of a package, and make layers of them; the package gets annotations beside its own."""
     package = _parse(files)
     check_one_meta(package)
     try:
         lint(package)
     except CrossplyError as problem:
         raise problem.within("failed to lint package") from None
+    if annotations:
+        package = package._replace(metas=(_annotated(package.meta, annotations),))
     layers = [(media.BASE, write_layer([Entry(media.STREAM_FILE, write(package))]))]
     if examples is not None:
         layers.append((media.EXAMPLES, write_layer([Entry(media.EXAMPLES_FILE, _checked(examples))])))
     return Content(package, tuple(layers))
+
+
+def _annotated(meta: Object, annotations: Mapping[str, str]) -> Object:
+    own = meta["metadata"].get("annotations") or {}
+    return {**meta, "metadata": {**meta["metadata"], "annotations": {**own, **annotations}}}
 
 
 def _parse(files: Directory) -> Package:

@@ -17,6 +17,7 @@ from crossply.packages.failures import BadArchive, TooLarge
 from crossply.packages.image import Image
 
 LABEL, RUNS_TO_COMPLETION = "dev.crossply.runtime", "run-to-completion"
+"""The label of the image, and the annotation of the package, which its revision gets."""
 _LARGEST = 8 << 30
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from crossply.compose.messages import Request, Response
@@ -25,6 +26,10 @@ LARGE_AT_ONCE = 2
 """How many large calls of a quick function run at the same time: they compete with the event loop."""
 
 
+Ready = Callable[[float], bool]
+"""Whether a function accepts calls within so many seconds."""
+
+
 class Bound:
     """One function and how it is called."""
 
@@ -37,7 +42,9 @@ class Bound:
         quick: bool,
         kept_as: str = "",
         at_once: int = AT_ONCE,
+        ready: Ready | None = None,
     ) -> None:
+        """`ready` tells whether something accepts calls; None where calling it starts it."""
         self.key = key
         """Answers of functions that have the same key are interchangeable."""
         self.kept_as = kept_as
@@ -49,6 +56,18 @@ class Bound:
         self._quick = runner if quick and isinstance(runner, InProcess) else None
         at_once = LARGE_AT_ONCE if self._quick else at_once
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="function")
+        self._ready = ready
+        self._readiness: asyncio.Future[bool] | None = None
+        """A wait for a connection, shared by all calls that need to know."""
+
+    async def is_ready(self, seconds: float) -> bool:
+        """Whether the function accepts calls within so many seconds."""
+        if self._ready is None:
+            return True
+        if self._readiness is None or self._readiness.done():
+            loop = asyncio.get_running_loop()
+            self._readiness = loop.run_in_executor(self._threads, self._ready, seconds)
+        return await asyncio.shield(self._readiness)
 
     async def call(self, step: str, request: Request, seconds: float) -> Answer:
         """Ask, and wait for the answer."""

@@ -36,6 +36,8 @@ class _Revision(NamedTuple):
     capabilities: frozenset[str] | None
     """What it says it can do; None where it does not say."""
     runs: bool
+    trouble: str | None
+    """Why it does not run, as its condition RuntimeHealthy says; None where that is not False."""
 
 
 Abilities = frozenset[tuple[object, ...]]
@@ -96,6 +98,11 @@ class Choices:
         """All ways in which a function may be called now."""
         found = {each.way for each in self._of.get(function, {}).values() if each.active}
         return {way for way in (*found, self._functions.get(function)) if way is not None}
+
+    def not_running(self, revision: str) -> str | None:
+        """Why a revision is known not to run; None where it runs, or nobody says anything about that."""
+        known = self._revisions.get(revision)
+        return None if known is None else known.trouble
 
     def abilities(self, function: str) -> Abilities:
         """The active revisions of a function, and what they say they can do."""
@@ -189,6 +196,7 @@ def _read(revision: Object) -> _Revision:
         way_of_revision(revision),
         None if said is None else frozenset(map(_plain, said)),
         _runs(revision),
+        _trouble(revision),
     )
 
 
@@ -198,6 +206,15 @@ def _runs(revision: Object) -> bool:
     if any(each["type"] == RUNTIME_HEALTHY for each in conditions):
         return is_local(revision) or runs_as_it_is(revision)
     return way_of_revision(revision) is not None
+
+
+def _trouble(revision: Object) -> str | None:
+    if is_local(revision):
+        return None
+    for condition in read_conditions(revision.get("status")):
+        if condition["type"] == RUNTIME_HEALTHY and condition["status"] == "False":
+            return str(condition.get("message") or condition.get("reason") or "")
+    return None
 
 
 def _plain(capability: str) -> str:

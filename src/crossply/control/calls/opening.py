@@ -58,8 +58,9 @@ class Opening:
         """A function that can be called; it is reached when it is called first."""
         if way.endpoint:
             meter = FunctionMeter(way.function, way.image, way.endpoint)
-            runner = Breaker(self._remote(way))
-            return Bound(repr(way), runner, meter, False, False, way.revision, self.at_once)
+            runner = self._remote(way)
+            ready = runner.ready if isinstance(runner, Remote) else None
+            return Bound(repr(way), Breaker(runner), meter, False, False, way.revision, self.at_once, ready)
         function = way.as_function()
         runtime = choose_runtime(function)
         self.check_host_access(function)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 
 from crossply.compose.messages import Request
+from crossply.compose.metadata import name_of
 from crossply.control.calls.bound import Bound
 from crossply.control.calls.choosing import Abilities, Choices, Wanted
 from crossply.control.calls.container_steps import ContainerSteps
@@ -17,11 +18,15 @@ from crossply.control.calls.opening import Opening
 from crossply.control.calls.reuse import Answer, Answers
 from crossply.control.calls.sources import Sources
 from crossply.control.calls.ways import Way
+from crossply.functions.failures import FunctionNotRunning
 from crossply.kinds.composition import NATIVE_FUNCTION, Step
 from crossply.values import Object
 
 CALL_SECONDS = 120.0
 """How long a function may take; the time of a whole reconcile."""
+
+START_SECONDS = 5.0
+"""How long a call waits for a revision that is known not to run: it may be starting."""
 
 
 class PipelineFunctions:
@@ -44,6 +49,8 @@ class PipelineFunctions:
         """The files of functions that are being written."""
         self._subscribers: list[Callable[[str], None]] = []
         self._abilities: dict[str, Abilities] = {}
+        self._awaited: dict[str, str] = {}
+        """The revisions that were not called because they do not run, and their functions."""
 
     def put(self, function: Object) -> None:
         """Know a Function, or know it as it is now."""
@@ -57,10 +64,13 @@ class PipelineFunctions:
     def put_revision(self, revision: Object, is_new: bool = False) -> None:
         """Know a FunctionRevision, or know it as it is now; a new one is not called before it runs."""
         self._changed(self._choices.put_revision(revision, is_new))
+        if self._choices.not_running(name_of(revision)) is None:
+            self._wake_awaiting(name_of(revision))
 
     def remove_revision(self, name: str) -> None:
         """Forget a FunctionRevision."""
         self._changed(self._choices.remove_revision(name))
+        self._wake_awaiting(name)
 
     def follow(self, who: Hashable, steps: tuple[Step, ...], wake: Wake) -> None:
         """From now on, wake `who` when another revision is called for one of these steps."""
@@ -85,13 +95,33 @@ class PipelineFunctions:
         wanted = self._choices.wanted(step)
         bound = self._chosen.get(wanted) or self._bind(wanted)
         if bound.pure or anew:
-            return await bound.call(step.name, request, self._seconds)
+            return await self._ask(bound, step, request)
         known = self.answers.find(bound.key, request, bound.kept_as)
         bound.meter.looked_up(known is not None)
         if known is not None:
             return known
-        answer = await bound.call(step.name, request, self._seconds)
+        answer = await self._ask(bound, step, request)
         return self.answers.keep(bound.key, request, answer.response, bound.kept_as)
+
+    async def _ask(self, bound: Bound, step: Step, request: Request) -> Answer:
+        """Call a function; one that is known not to run only if something answers there soon.
+
+        What its condition says can be out of date, so it is no reason not to try.
+        """
+        revision, wait = bound.kept_as, min(START_SECONDS, self._seconds)
+        if self._choices.not_running(revision) is not None and not await bound.is_ready(wait):
+            reason = self._choices.not_running(revision)
+            # It may have started meanwhile.
+            if reason is not None:
+                self._awaited[revision] = step.function
+                raise _not_running(step.function, revision, reason)
+        return await bound.call(step.name, request, self._seconds)
+
+    def _wake_awaiting(self, revision: str) -> None:
+        """Wake those whose call failed because a revision did not run."""
+        function = self._awaited.pop(revision, None)
+        if function is not None:
+            self._callers.wake(function)
 
     def close(self) -> None:
         """Stop everything that was started for functions."""
@@ -136,3 +166,11 @@ class PipelineFunctions:
         self.answers.forget()
         self.sources.forget(way)
         self._bound.pop(way).close()
+
+
+def _not_running(function: str, revision: str, reason: str) -> FunctionNotRunning:
+    problem = f"its revision {revision} is not running: {reason}"
+    command = f"kubectl describe functionrevision {revision}"
+    return FunctionNotRunning(
+        f'cannot run Function "{function}": {problem}; see {command}', hint=f"see why: {command}"
+    )

@@ -17,12 +17,14 @@ GATHERED = "rbac.crossplane.io/aggregate-to-crossplane"
 """The label of roles whose rights the controllers have."""
 
 _REFUSAL = re.compile(
+    r'(?:"(?P<name>[^"]+)" is forbidden: )?'
     r'User "(?P<user>[^"]+)" cannot (?P<verb>\S+) resource "(?P<resource>[^"]+)" in API group '
     r'"(?P<group>[^"]*)"(?: in the namespace "(?P<namespace>[^"]+)")?'
 )
 _READS, _WRITES = ("get", "list"), ("get", "create", "patch", "delete")
 _WATCHES = (*_READS, "watch")
 _KEEPS = (*_WATCHES, "create", "update", "patch", "delete")
+_IMPERSONATE = "impersonate"
 _DIGEST_LENGTH = 8
 
 
@@ -50,6 +52,17 @@ class Refusal(NamedTuple):
     place: Place
     is_composed: bool
     """Whether it is about something that is composed, not only read."""
+    name: str = ""
+    """The object that it is about; empty where the API server names none."""
+
+    @property
+    def only(self) -> str:
+        """The one object that rights are granted to; empty for all objects of the kind.
+
+        Whoever may impersonate any account of a namespace, or read any Secret, has far more than was refused.
+        """
+        is_secret_read = self.place.resource == "secrets" and self.verb == "get" and not self.is_composed
+        return self.name if self.verb == _IMPERSONATE or is_secret_read else ""
 
 
 class _Role(NamedTuple):
@@ -60,6 +73,8 @@ class _Role(NamedTuple):
     resources: tuple[str, ...]
     user: str
     namespace: str = ""
+    object_name: str = ""
+    """Empty for all objects."""
 
 
 def refusal_in(message: str) -> Refusal | None:
@@ -69,8 +84,9 @@ def refusal_in(message: str) -> Refusal | None:
         return None
     plural = match["resource"].partition("/")[0]
     resource = f"{plural}.{match['group']}" if match["group"] else plural
-    is_composed = match["verb"] not in _WATCHES or "composed resource" in message
-    return Refusal(match["user"], match["verb"], Place(resource, match["namespace"] or ""), is_composed)
+    verb, name = match["verb"], match["name"] or ""
+    is_composed = verb != _IMPERSONATE and (verb not in _WATCHES or "composed resource" in message)
+    return Refusal(match["user"], verb, Place(resource, match["namespace"] or ""), is_composed, name)
 
 
 def explained(message: str, account: str = "", composed: Composed = Composed()) -> str:  # noqa: B008
@@ -81,11 +97,13 @@ def explained(message: str, account: str = "", composed: Composed = Composed()) 
     refusal = refusal_in(message)
     if refusal is None:
         return message
-    if account and (refusal.user == account or refusal.verb == "impersonate"):
+    if account and refusal.verb == _IMPERSONATE:
+        commands = grant(refusal._replace(name=account.rpartition(":")[2]))
+    elif account and refusal.user == account:
         commands = grant(refusal, composed)
     else:
         # What an account composes the controllers themselves only watch.
-        writes = refusal.verb not in _WATCHES or (refusal.is_composed and not account)
+        writes = refusal.is_composed and (refusal.verb not in _WATCHES or not account)
         commands = grant_to_controllers(refusal, writes, composed)
     place = refusal.place
     where = f"in namespace {place.namespace}" if place.namespace else "in the cluster"
@@ -96,7 +114,7 @@ def explained(message: str, account: str = "", composed: Composed = Composed()) 
 def grant(refusal: Refusal, composed: Composed = Composed()) -> tuple[str, ...]:  # noqa: B008 - it is immutable
     """The commands that make roles for an account, and bind them: one of each for every namespace."""
     verbs, places = _verbs(refusal), {refusal.place}
-    if refusal.is_composed and refusal.verb != "impersonate":
+    if refusal.is_composed:
         places |= composed.places
     commands: list[str] = []
     for namespace in sorted({place.namespace for place in places}):
@@ -117,7 +135,11 @@ def grant_to_controllers(
     """
     places = {refusal.place, *(composed.places if refusal.is_composed else ())}
     resources = sorted({place.resource for place in places})
-    role = _role(refusal, composed, _KEEPS if writes else _WATCHES, resources)
+    if refusal.only:
+        verbs: tuple[str, ...] = (refusal.verb,)
+    else:
+        verbs = _KEEPS if writes else _WATCHES
+    role = _role(refusal, composed, verbs, resources)
     return (
         _apply("clusterrole", role.name, f"{_allowing(role)}"),
         f"kubectl label --overwrite clusterrole {role.name} {GATHERED}=true",
@@ -127,9 +149,9 @@ def grant_to_controllers(
 def _role(
     refusal: Refusal, composed: Composed, verbs: Iterable[str], resources: Iterable[str], namespace: str = ""
 ) -> _Role:
-    role = _Role("", tuple(verbs), tuple(resources), refusal.user, namespace)
+    role = _Role("", tuple(verbs), tuple(resources), refusal.user, namespace, refusal.only)
     digest = hashlib.sha256(repr(role).encode()).hexdigest()[:_DIGEST_LENGTH]
-    if refusal.is_composed and refusal.verb != "impersonate":
+    if refusal.is_composed:
         purpose = f"composed:{composed.composition or refusal.place.resource}"
     else:
         purpose = f"required:{refusal.place.resource}"
@@ -150,12 +172,13 @@ def _apply(kind: str, name: str, flags: str) -> str:
 
 
 def _allowing(role: _Role) -> str:
-    return f"--verb={','.join(role.verbs)} --resource={','.join(role.resources)}"
+    only = f" --resource-name={shlex.quote(role.object_name)}" if role.object_name else ""
+    return f"--verb={','.join(role.verbs)} --resource={','.join(role.resources)}{only}"
 
 
 def _verbs(refusal: Refusal) -> tuple[str, ...]:
     """What composing takes, not only what failed first."""
-    if refusal.verb == "impersonate":
+    if refusal.only or refusal.verb == _IMPERSONATE:
         return (refusal.verb,)
     verbs = _WRITES if refusal.is_composed else _READS
     return verbs if refusal.verb in verbs else (*verbs, refusal.verb)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import orjson
 
 from crossply.compose.conditions import read_conditions
-from crossply.compose.metadata import controller_of, labels_of, name_of, uid_of
+from crossply.compose.metadata import annotations_of, controller_of, labels_of, name_of, uid_of
 from crossply.control.kinds import DEPLOYMENT, SERVICE, SERVICE_ACCOUNT
 from crossply.control.runtimes.authority import TRUSTED, is_from_another
 from crossply.control.runtimes.choice import FUNCTION
@@ -27,9 +27,17 @@ from crossply.control.runtimes.service_manifest import account_for, endpoint_of,
 from crossply.control.runtimes.writing import RuntimeObjects
 from crossply.control.shared_secret import Files
 from crossply.errors import CrossplyError
+from crossply.functions.binding import RUNTIME, TO_COMPLETION
 from crossply.kube.cache import Cache
 from crossply.kube.kind import Kind
+from crossply.packages.run_to_completion import LABEL, RUNS_TO_COMPLETION
 from crossply.values import Object
+
+_RUN_IN_CONTAINERS = "run functions in containers of Crossply: --package-runtime=Function=Container"
+_NO_SERVER = (
+    "the function runs to completion and serves no calls, so it gets no Deployment; "
+    f"{_RUN_IN_CONTAINERS}, or build the package of an image that serves gRPC"
+)
 
 Bind = Callable[[Object, str, str], Awaitable[None]]
 """Given a revision, and the namespace and name of its service account."""
@@ -86,6 +94,9 @@ class DeploymentRuntime:
     async def run(self, revision: Object, prepared: Prepared) -> None:
         """Service account and Deployment."""
         subject = self._subject(revision)
+        if _runs_to_completion(revision):
+            await self._objects.delete(DEPLOYMENT, name_of(deployment_for(subject, "", "")), uid_of(revision))
+            raise NotRunning(_NO_SERVER, hint=_RUN_IN_CONTAINERS)
         account = account_for(subject, self._existing_secrets(subject))
         wish = self._deployment(subject, name_of(account), prepared)
         if wish["spec"]["template"]["spec"]["serviceAccountName"] == name_of(account):
@@ -179,6 +190,11 @@ class DeploymentRuntime:
         except CrossplyError as problem:
             told = f'cannot generate TLS certificates for "{subject.package}"'
             raise problem.within(told) from None
+
+
+def _runs_to_completion(revision: Object) -> bool:
+    annotations = annotations_of(revision)
+    return annotations.get(LABEL) == RUNS_TO_COMPLETION or annotations.get(RUNTIME) == TO_COMPLETION
 
 
 def stamp_of(live: str, files: Files, now: datetime) -> str:

@@ -99,6 +99,10 @@ class Runtimes:
         await self._caches.close()
         await self.credentials.stop()
 
+    def caches(self) -> list[Cache]:
+        """The caches of its own: of what only it reads."""
+        return self._caches.running()
+
     async def _follow(self, kind: str, revisions: Cache) -> None:
         runtime = await self._runtime(kind, revisions)
         controller = RuntimeController(self._plane, revisions, runtime)
