@@ -190,6 +190,10 @@ def test_a_claim_that_loses_its_composite_resource_loses_the_secret_and_is_not_r
         assert WAITING(claim)
         assert "connectionDetails" not in claim["status"]
         assert await s.client.get(SECRET, "out", s.id) is None
+        # It was held by our finalizer while it was bound; that must not keep it now.
+        await s.client.delete(s.claims, "mine", s.id)
+        await s.until_gone(s.claims, "mine")
+        assert "deletionTimestamp" not in (await s.client.get(s.xrs, name))["metadata"]
 
     play(scenario)
 
