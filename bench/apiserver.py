@@ -227,13 +227,15 @@ def real() -> Iterator[Server]:
 
 
 def main() -> None:
+    from cluster_process import ClusterFailed
+
     results = {}
     for make in (embedded, real):
         try:
             with make() as server:
                 print(f"measuring {server.name} ...", flush=True)
                 results[server.name] = asyncio.run(measure(server))
-        except (ImportError, OSError, SystemExit) as problem:
+        except (ClusterFailed, OSError) as problem:
             print(f"{make.__name__}: not measured ({problem})")
     names = list(results)
     print(f"{'':28}" + "".join(f"{name:>24}" for name in names))
