@@ -9,8 +9,8 @@ import stat
 import pytest
 from up_planes import crossply
 
-UP = ("up", "--in-memory", "--listen=nowhere")
-"""It looks at the directory first, and then fails at once."""
+UP = ("up", "--in-memory", "--listen=192.0.2.1:1")
+"""It opens the directory first; then it fails at once, because this machine does not have the address."""
 OPENED, MADE_ELSEWHERE = "did not start", "was not made by you on this machine"
 
 

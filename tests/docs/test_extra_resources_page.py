@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import pathlib
-import shutil
 
-import pytest
 from markdown_session import Reader
+from tests.programs import needs
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "how-to" / "extra-resources.md"
 
 
+@needs("kubectl")
 def test_extra_resources_inputs_limits_and_watches_work_as_printed(tmp_path: pathlib.Path) -> None:
-    if shutil.which("kubectl") is None:
-        pytest.skip("THE PAGE IS NOT TESTED: kubectl is not installed")
     reader = Reader(tmp_path)
     try:
         reader.follow(PAGE, at_least=12)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import tempfile
-
-import pytest
 
 from crossply.values.yaml import dump
 from tests.e2e.kubeconfig import kubeconfig_for
 from tests.e2e.scenario import Scenario
+from tests.programs import require
 
 _BEFORE = "to grant it: "
 
@@ -31,8 +29,7 @@ def roles_in(message: str) -> list[str]:
 
 async def follow_advice(s: Scenario, message: str) -> str:
     """Run the commands, and give what they print."""
-    if shutil.which("kubectl") is None:
-        pytest.skip("there is no kubectl on the path")
+    require("kubectl")
     with tempfile.TemporaryDirectory() as directory:
         kubeconfig = os.path.join(directory, "kubeconfig")
         with open(kubeconfig, "w") as file:

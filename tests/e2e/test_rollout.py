@@ -100,7 +100,8 @@ def test_when_no_revision_is_active_the_xrs_that_call_it_say_so_and_others_do_no
             xr = await things.until(name, failing(f'for Function "{function.name}": {NONE_ACTIVE}'))
             told = (
                 'cannot compose resources: cannot run Composition pipeline step "tell": cannot get gRPC '
-                f'client connection for Function "{function.name}": {NONE_ACTIVE}'
+                f'client connection for Function "{function.name}": {NONE_ACTIVE} with the labels '
+                + ", ".join(f"{key}={value}" for key, value in STABLE.items())
             )
             await until_told(s, xr, "Warning", "ComposeResources", told)
         for name in "cd":

@@ -34,11 +34,13 @@ def command_of(example: Path) -> list[str]:
     """The command in the README, with the script that belongs to this interpreter."""
     blocks = (example / "README.md").read_text().split("```console\n")[1:]
     commands = [
-        line[2:] for block in blocks for line in block.split("```")[0].splitlines() if line.startswith("$ ")
+        line[2:]
+        for block in blocks
+        for line in block.split("```")[0].splitlines()
+        if line.startswith("$ crossply ")
     ]
-    assert len(commands) == 1, "one example, one command"
+    assert len(commands) == 1, "one example, one command of ours"
     program, *arguments = shlex.split(commands[0])
-    assert program == "crossply"
     return [str(Path(sys.executable).with_name(program)), *arguments]
 
 
