@@ -63,7 +63,7 @@ def at_every_write(own_server, tmp_path):
 
     def run(prepare: Step, act: Step, check: Step) -> None:
         async def connected() -> None:
-            async with Client(own_server) as client, asyncio.timeout(4 * PATIENCE):
+            async with Client(own_server) as client, asyncio.timeout(12 * PATIENCE):
                 s = Scenario(client, f"t{secrets.token_hex(4)}")
                 async with Killer(own_server, s.id).listening() as killer:
                     assert isinstance(killer, Killer)
