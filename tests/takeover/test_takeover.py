@@ -187,9 +187,13 @@ def test_crds_of_crossplane_lose_nothing(taken, after):
 
 
 def _is_relaxed(crd: str, place: str) -> bool:
-    """A Composition may have templates instead of a pipeline, and be of another type: these rules go."""
-    ends = (".spec.required", ".spec.x-kubernetes-validations", ".mode.enum")
-    return crd.startswith(("compositions.", "compositionrevisions.")) and any(end in place for end in ends)
+    """A Composition may have templates instead of a pipeline, and a package be in a local registry."""
+    ends: tuple[str, ...] = ()
+    if crd.startswith(("compositions.", "compositionrevisions.")):
+        ends = (".spec.required", ".spec.x-kubernetes-validations", ".mode.enum", ".mode.default")
+    elif crd.startswith(("configurations.", "functions.", "providers.")):
+        ends = (".package.x-kubernetes-validations",)
+    return any(end in place for end in ends)
 
 
 def test_roles_of_crossplane_lose_no_rule(taken, after):

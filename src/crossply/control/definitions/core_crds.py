@@ -183,7 +183,8 @@ def _allow_local_registries(crd: Object) -> None:
 
 def _add_templates(spec: Object) -> None:
     # No default: what else is in the spec decides (see `composition_mode`), which a schema cannot express.
-    spec["properties"]["mode"] = choice(PIPELINE, RESOURCES)
+    mode = {**spec["properties"]["mode"], **choice(PIPELINE, RESOURCES)}
+    spec["properties"]["mode"] = {key: value for key, value in mode.items() if key != "default"}
     spec["properties"].update(
         {
             "resources": _ANY_OBJECTS,
