@@ -33,5 +33,7 @@ def play_with(
                     await corner.end()
             finally:
                 await plane.stop()
+        # As aiohttp's documentation advises: connections that were cut while they were made close later.
+        await asyncio.sleep(0.25)
 
     asyncio.run(played())

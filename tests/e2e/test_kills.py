@@ -152,8 +152,9 @@ async def is_right(things: Things, name: str, wanted: dict[str, Object]) -> None
         objects = await labelled(things, name)
         found = {each["metadata"]["annotations"][RESOURCE_NAME]: each.get("data") for each in objects}
         referred = {ref["name"] for ref in things.references(xr)}
-        if found == wanted and len(objects) == len(wanted):
-            assert referred == {each["metadata"]["name"] for each in objects}
+        names = {each["metadata"]["name"] for each in objects}
+        # The references may be older than the objects, which were read later.
+        if found == wanted and len(objects) == len(wanted) and referred == names:
             return
         await asyncio.sleep(0.1)
 
