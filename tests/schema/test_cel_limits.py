@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import resource
-import subprocess
-import sys
 from typing import Any
 
 import pytest
+from tests.memory import run_within
 
 from crossply.schema.cel import RuleChecker
 
@@ -44,21 +42,13 @@ GROWING = {
 
 @pytest.mark.parametrize("name", GROWING)
 def test_a_rule_whose_values_grow_is_stopped_within_a_limit_of_memory(name: str) -> None:
-    def confine() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (LIMIT, LIMIT))
-
     program = (
         "from tests.schema.test_cel_limits import GROWING, errors\n"
         f"print(errors(GROWING[{name!r}], {{'s': 'a' * 100_000, 'l': ['a' * 1000] * 90}}))\n"
-        "import resource\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, preexec_fn=confine
-    )
-    assert ended.returncode == 0, ended.stderr
-    told, megabytes = ended.stdout.splitlines()
-    assert STOPPED in told
+    stopped, megabytes = run_within(LIMIT, program).splitlines()
+    assert STOPPED in stopped
     assert int(megabytes) < 800
 
 

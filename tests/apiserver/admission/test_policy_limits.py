@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import resource
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -13,6 +10,7 @@ import pytest
 
 from tests.apiserver.admission.settings import setting
 from tests.apiserver.admission.test_policies import refusal
+from tests.memory import run_within
 
 LIMIT = 3 << 30
 
@@ -45,19 +43,12 @@ async def told(name: str) -> str:
 
 @pytest.mark.parametrize("name", GROWING)
 def test_variables_that_grow_are_stopped_within_a_limit_of_memory(name: str) -> None:
-    def confine() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (LIMIT, LIMIT))
-
     program = (
-        "import asyncio, resource\n"
+        "import asyncio\n"
         "from tests.apiserver.admission.test_policy_limits import told\n"
         f"print(asyncio.run(told({name!r})))\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, preexec_fn=confine
-    )
-    assert ended.returncode == 0, ended.stderr
-    refused, megabytes = ended.stdout.splitlines()
+    refused, megabytes = run_within(LIMIT, program).splitlines()
     assert "operation cancelled: actual cost limit exceeded" in refused
     assert int(megabytes) < 1000

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import resource
-import subprocess
-import sys
-import textwrap
 from typing import Any
 
 import pytest
+from tests.memory import run_within
 
 from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, Response, State
 from crossply.control.calls.bound import Bound
@@ -97,16 +94,7 @@ def test_copies_of_a_large_field_stay_within_a_few_megabytes_of_memory() -> None
         _run("patch-and-transform", request)
         print(tracemalloc.get_traced_memory()[1] >> 20)
     """
-    limit = 2 << 30
-
-    def confine() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-
-    ended = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, preexec_fn=confine
-    )
-    assert ended.returncode == 0, ended.stderr
-    assert int(ended.stdout) < 200
+    assert int(run_within(2 << 30, program)) < 200
 
 
 def test_a_call_that_runs_out_of_time_ends_in_a_fatal_result() -> None:
