@@ -6,23 +6,41 @@ others are evaluated in a process of their own, which has limits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 LARGEST_DATA = 8 << 20
 """The most bytes of data that requests can bring; data that is certainly below is not measured."""
 
-MOST_BYTES = 512 << 20
-"""How much an expression may read and write in this process."""
+MOST_BYTES = 16 << 20
+"""How much an expression may read and write in this process: up to some tens of milliseconds of work."""
 
 SMALL_VARIABLES = 1 << 20
 """Up to how many bytes composed variables count as part of the largest data."""
 
 _SIZES = tuple(LARGEST_DATA >> shift for shift in range(0, 24, 2))
 
-
 SECONDS_TOGETHER = 10.0
 """How long all expressions about one object may take."""
+
+
+_may_block: ContextVar[bool] = ContextVar("may_block", default=True)
+
+
+class WouldBlock(Exception):
+    """An expression needs the process, and its caller must not wait for it."""
+
+
+@contextmanager
+def without_blocking() -> Iterator[None]:
+    """Raise `WouldBlock` instead of waiting for the process."""
+    token = _may_block.set(False)
+    try:
+        yield
+    finally:
+        _may_block.reset(token)
 
 
 class Program:
@@ -39,6 +57,8 @@ class Program:
         """The plain value, or why there is none; `composed` is the size of variables beside the request."""
         if self._is_small(data, composed):
             return _evaluate(self._compiled, data)
+        if not _may_block.get():
+            raise WouldBlock
         from crossply.schema.cel_process import evaluate_confined
 
         return evaluate_confined(self.text, data)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from crossply.apiserver.admission.attributes import Attributes
 from crossply.apiserver.admission.authorizer_functions import Authorize
@@ -17,6 +19,7 @@ from crossply.apiserver.admission.params import (
 )
 from crossply.apiserver.admission.policy_index import Binding, Policy, Validation
 from crossply.apiserver.admission.versions import at_version
+from crossply.apiserver.background import in_event_loop
 from crossply.apiserver.status import StatusError
 from crossply.apiserver.world import World
 from crossply.values import Object
@@ -81,16 +84,19 @@ class Policies:
         params = await find_params(self._world, policy, binding, seen.namespace)
         namespace = self._namespace(seen)
         found: list[_Refusal] = []
-        for each in params:
-            evaluation = Evaluation(
+        authorize = in_event_loop(self._authorize) if self._authorize is not None else None
+        for param in params:
+            evaluation = partial(
+                Evaluation,
                 seen,
                 version,
-                self._authorize,
-                params=each,
+                authorize,
+                params=param,
                 namespace=namespace,
                 variables=policy.variables,
             )
-            found += _evaluate(policy, evaluation)
+            work = partial(_evaluate, policy, evaluation)
+            found += await self._world.background.run(seen.call.weight, work)
         return found
 
     def _namespace(self, seen: Attributes) -> Object | None:
@@ -99,7 +105,8 @@ class Policies:
         return namespace_for_expressions(self._namespaces.require(seen.namespace).obj)
 
 
-def _evaluate(policy: Policy, evaluation: Evaluation) -> list[_Refusal]:
+def _evaluate(policy: Policy, begin: Callable[[], Evaluation]) -> list[_Refusal]:
+    evaluation = begin()
     try:
         if not policy.conditions.hold(evaluation):
             return []

@@ -22,6 +22,7 @@ from crossply.apiserver.admission.reviews import (
 from crossply.apiserver.admission.versions import at_version
 from crossply.apiserver.admission.webhook_client import WebhookClient
 from crossply.apiserver.admission.webhook_index import Webhook
+from crossply.apiserver.background import in_event_loop
 from crossply.apiserver.status import StatusError, bad_request, forbidden
 from crossply.apiserver.world import World
 from crossply.values.goquote import quote
@@ -54,13 +55,20 @@ class WebhookCalls:
             return None
         seen = await at_version(self._world, write, version)
         if webhook.conditions:
-            evaluation = Evaluation(seen, version, self._authorize)
             try:
-                if not webhook.conditions.hold(evaluation):
+                if not await self._hold(webhook, seen, version):
                     return None
             except ConditionFailed as problem:
                 raise forbidden(write.plural, write.group, write.name, str(problem)) from None
         return Invocation(webhook, version, seen)
+
+    async def _hold(self, webhook: Webhook, seen: Attributes, version: str) -> bool:
+        authorize = in_event_loop(self._authorize) if self._authorize is not None else None
+
+        def hold() -> bool:
+            return webhook.conditions.hold(Evaluation(seen, version, authorize))
+
+        return await self._world.background.run(seen.call.weight, hold)
 
     async def ask(self, asked: Invocation, *, mutating: bool) -> Verdict | None:
         """What a webhook says; None when it cannot be asked and that does not matter.
