@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from functools import partial
 from typing import Any
 
 from crossply.compose.collection import Deletion
@@ -37,12 +38,12 @@ class ComposedWrites:
 
     async def collect_all(self, deletions: Iterable[Deletion]) -> None:
         """Delete what is no longer desired."""
-        await asyncio.gather(*_few_at_once(self._collect(deletion) for deletion in deletions))
+        await asyncio.gather(*_few_at_once(partial(self._collect, deletion) for deletion in deletions))
 
     async def apply_all(self, xr: Object, outcome: Outcome) -> set[str]:
         """Apply what differs, side by side; returns the names of those that the API refused."""
         manager = composed_manager(name_of(xr), xr)
-        applying = _few_at_once(self._apply(resource, manager) for resource in outcome.composed)
+        applying = _few_at_once(partial(self._apply, resource, manager) for resource in outcome.composed)
         results = await asyncio.gather(*applying, return_exceptions=True)
         unsynced = set()
         for resource, result in zip(outcome.composed, results, strict=True):
@@ -132,12 +133,12 @@ def _based_on(live: Object | None, wish: Object) -> Object:
     return {**wish, "metadata": {**wish["metadata"], **known}}
 
 
-def _few_at_once(writes: Iterable[Coroutine[Any, Any, None]]) -> list[Coroutine[Any, Any, None]]:
+def _few_at_once(writes: Iterable[Callable[[], Awaitable[None]]]) -> list[Coroutine[Any, Any, None]]:
     """The same writes, of which only a few are under way at a time: others wait for the server, too."""
     room = asyncio.Semaphore(AT_ONCE)
 
-    async def in_turn(write: Coroutine[Any, Any, None]) -> None:
+    async def in_turn(write: Callable[[], Awaitable[None]]) -> None:
         async with room:
-            await write
+            await write()
 
     return [in_turn(write) for write in writes]
