@@ -30,7 +30,7 @@ def main() -> int:
         for fault in soak.plan():
             print(fault)
         result = asyncio.run(_run(soak))
-    except (Violation, TimeoutError, ExceptionGroup) as problem:
+    except (Violation, ExceptionGroup) as problem:
         _show_failure(soak, settings, problem)
         _keep(soak, settings, scratch)
         return 1
@@ -84,7 +84,11 @@ def _show_success(soak: Soak, settings: Settings, result: Result) -> None:
     print(f"  memory: {soak.memory}", flush=True)
 
 
-def _show_failure(soak: Soak, settings: Settings, problem: BaseException) -> None:
+def _show_failure(soak: Soak, settings: Settings, problem: Exception) -> None:
+    if isinstance(problem, ExceptionGroup):  # of tasks that ran beside each other
+        for inner in problem.exceptions:
+            _show_failure(soak, settings, inner)
+        return
     print(f"\nVIOLATION with seed {settings.seed}: {problem!r}", file=sys.stderr)
     for part in getattr(problem, "piece", ()):
         print(f"  {part}", file=sys.stderr)

@@ -105,49 +105,45 @@ class Soak:
             await running
 
     async def _prepare(self) -> None:
-        async with asyncio.timeout(SETTLE_SECONDS):
+        async with _within(SETTLE_SECONDS, "the first start"):
             await self.plane.ready.wait()
             for name in (NAMESPACE, STACKS_NAMESPACE):
                 await self._connections[0].call("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
             await self._composites.begin()
 
     async def _load(self) -> None:
-        watching = [asyncio.create_task(watcher.run()) for watcher in self._watchers]
-        try:
+        async with asyncio.TaskGroup() as group:
+            watching = [group.create_task(watcher.run()) for watcher in self._watchers]
             while not all(watcher.segments for watcher in self._watchers):
                 await asyncio.sleep(0.05)
             await self._disturb()
-            await self._finish_watches()
-        finally:
+            async with _within(SETTLE_SECONDS, "the last write and its events"):
+                await self._finish_watches()
             for task in watching:
                 task.cancel()
-            await asyncio.gather(*watching, return_exceptions=True)
-        for task in watching:
-            if not task.cancelled() and task.exception() is not None:
-                raise task.exception()  # type: ignore[misc]
 
     async def _disturb(self) -> None:
         stop = asyncio.Event()
         async with asyncio.TaskGroup() as group:
             progress = group.create_task(self._show_progress())
-            for worker in self._workers:
-                group.create_task(worker.run(stop))
-            group.create_task(self._composites.run(stop))
             faults = group.create_task(self.injector.run(self.schedule))
+            clients = [group.create_task(worker.run(stop)) for worker in self._workers]
+            clients.append(group.create_task(self._composites.run(stop)))
             await asyncio.sleep(self._settings.seconds)
             faults.cancel()
             stop.set()
+            async with _within(SETTLE_SECONDS, "the last requests of the clients"):
+                await asyncio.gather(*clients)
             progress.cancel()
 
     async def _finish_watches(self) -> None:
         """A last write, which every watcher has to see, and a last list."""
         worker = self._workers[0]
-        async with asyncio.timeout(SETTLE_SECONDS):
-            written = await self._until_done(worker, Verb.APPLY, _LAST_KEY)
-            assert written.version is not None
-            while any(watcher.reached < written.version.rv for watcher in self._watchers):
-                await asyncio.sleep(0.1)
-            await self._until_done(worker, Verb.LIST, "")
+        written = await self._until_done(worker, Verb.APPLY, _LAST_KEY)
+        assert written.version is not None
+        while any(watcher.reached < written.version.rv for watcher in self._watchers):
+            await asyncio.sleep(0.1)
+        await self._until_done(worker, Verb.LIST, "")
 
     @staticmethod
     async def _until_done(worker: Worker, verb: Verb, key: str) -> Operation:
@@ -165,8 +161,9 @@ class Soak:
         if self.plane.ends:
             raise Violation("api-restart", "`crossply up` ended by itself", self.plane.ends)
         _say("waiting until everything settles ...")
-        settled = await check_settled(self._composites, self._scratch)
-        await check_removed(self._composites)
+        async with _within(5 * SETTLE_SECONDS, "settling"):
+            settled = await check_settled(self._composites, self._scratch)
+            await check_removed(self._composites)
         self.memory.check_flat()
         return Result(checked, settled)
 
@@ -200,6 +197,16 @@ class Soak:
     def close(self) -> None:
         """Give the disk back."""
         self._disk.unmount()
+
+
+@asynccontextmanager
+async def _within(seconds: float, what: str) -> AsyncIterator[None]:
+    """A limit for what a control plane without faults does soon."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise Violation("available", f"{what} took more than {seconds:.0f} s") from None
 
 
 def _say(text: str) -> None:
