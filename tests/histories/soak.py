@@ -58,7 +58,9 @@ class Soak:
         self._scratch = scratch
         self._disk = Disk(scratch / "disk")
         self._preload = Preload(scratch)
-        self.plane = Plane(self._disk.directory / "data", scratch / "up.log", self._preload.environment())
+        (scratch / "tmp").mkdir()
+        environment = {**self._preload.environment(), "TMPDIR": str(scratch / "tmp")}
+        self.plane = Plane(self._disk.directory / "data", scratch / "up.log", environment)
         self.injector = Injector(self.plane, self._disk, self._preload, self.recorder.is_answered)
         self.memory = MemoryLog(settings.seconds)
         self._connections: list[Connection] = []
