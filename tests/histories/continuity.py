@@ -33,6 +33,9 @@ class Transition(NamedTuple):
     invoked: float
     completed: float
 
+    def __str__(self) -> str:
+        return f"{self.invoked:.4f} to {self.completed:.4f} written: {self.version}"
+
 
 def match_writes(order: VersionOrder, operations: Sequence[Operation]) -> list[Transition]:
     """The transitions in order; raises Violation where the versions are no history of these writes."""

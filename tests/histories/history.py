@@ -54,6 +54,10 @@ class Version(NamedTuple):
         """The token of the write that set the fields."""
         return dict(self.fields).get(TOKEN, "")
 
+    def __str__(self) -> str:
+        fields = " ".join(f"{name}={value}" for name, value in self.fields)
+        return f"{self.key} at {self.rv} (uid {self.uid[:8]}): {'DELETED' if self.deleted else fields}"
+
 
 class Snapshot(NamedTuple):
     """The answer to a list."""
@@ -82,6 +86,13 @@ class Operation(NamedTuple):
     """The uid in the answer to a delete."""
     snapshot: Snapshot | None = None
 
+    def __str__(self) -> str:
+        condition = "" if self.precondition is None else f" if at {self.precondition}"
+        asked = " ".join(filter(None, (self.verb, self.key, self.token))) + condition
+        answer = self.version or self.uid or ("" if self.snapshot is None else f"at {self.snapshot.rv}")
+        times = f"{self.invoked:.4f} to {self.completed:.4f}"
+        return f"{times} {self.client}: {asked} -> {self.outcome} {answer}".rstrip()
+
 
 class WatchEvent(NamedTuple):
     """An event, or a bookmark, which has a resourceVersion only."""
@@ -89,6 +100,9 @@ class WatchEvent(NamedTuple):
     type: str
     rv: int
     version: Version | None = None
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.version or self.rv}"
 
 
 class WatchSegment(NamedTuple):
