@@ -26,7 +26,7 @@ CLOCK_JUMPS = (-7200, -240, -5, 5, 240, 7200, 86_400)
 """Seconds. Certificates are issued five minutes into the past, so some jumps go beyond that."""
 _LONGEST = {
     Kind.CLOCK: 12.0,
-    Kind.DISK_FULL: 8.0,
+    Kind.DISK_FULL: 10.0,
     Kind.SLOW_DISK: 10.0,
     Kind.FREEZE_UP: 6.0,
     Kind.FREEZE_API: 6.0,

@@ -41,6 +41,8 @@ _PAUSE = 0.04
 _PAUSE_WITHOUT_SERVER = 0.2
 _MOMENTS_SECONDS = 1.5
 _PAGE = 2
+_FILLINGS = (0, 0, 1_000, 30_000)
+"""Sizes of objects in bytes, so that a full disk is noticed soon."""
 _CONTENT_TYPES = {Verb.PATCH: "application/merge-patch+json", Verb.APPLY: "application/apply-patch+yaml"}
 _REFUSED = (429, 507)
 """Answers that promise that nothing happened."""
@@ -113,7 +115,8 @@ class Worker:
         if verb is Verb.UPDATE:
             known = self._known[key]
             precondition, own = known.rv, {**dict(known.fields), **own}
-        metadata: dict[str, Any] = {"name": key, "labels": LABEL}
+        filling = {"filling": "x" * self._chance.choice(_FILLINGS)}
+        metadata: dict[str, Any] = {"name": key, "labels": LABEL, "annotations": filling}
         if precondition is not None:
             metadata["resourceVersion"] = str(precondition)
         body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {**own, TOKEN: token}}
