@@ -36,8 +36,9 @@ format: $(STAMP) ## Rewrite the code in the house style
 bench: bytecode ## Measure the hot paths beside a yardstick of this machine
 	@$(BIN)/python bench/run.py
 
-soak: bytecode ## Thirty minutes of a busy control plane, then check every object
-	@cd bench && ../$(BIN)/python soak.py
+soak: bytecode ## Inject faults into a control plane under load, then check the whole history (SECONDS=600 SEED=7 FAULTS=none)
+	@$(BIN)/python -m tests.histories --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED)) \
+		$(if $(FAULTS),--faults "$(FAULTS)") $(if $(COMPOSITES),--composites $(COMPOSITES))
 
 fuzz: $(STAMP) ## Feed random input to every parser (SECONDS=600)
 	@$(BIN)/python tools/fuzz.py $(or $(SECONDS),600)

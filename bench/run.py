@@ -9,7 +9,6 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 NOT_BENCHMARKS = {
     "run",
-    "soak",
     "machine",
     "workload",
     "processes",

@@ -200,6 +200,7 @@ async def _mark(
             metadata["generation"] += 1
     marked = {**obj, "metadata": metadata}
     if marked == obj or options.dry_run:
+        await world.store.until_durable(entry.key)
         return marked, False
     stored = await to_storage(world, call.resource, marked)
     written = await world.store.write(entry.key, entry.revision, encoder(stored))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 
 from crossply.apiserver.calls import Call
+from crossply.apiserver.durable_answers import READING, durable_answer
 from crossply.apiserver.replies import Reply
 from crossply.apiserver.requests import RequestInfo, User
 from crossply.apiserver.resources import Resource, Version
@@ -100,8 +101,11 @@ async def serve(
     call = Call(info, user, query, headers, body, resource, version)
     if version.deprecation_warning:
         call.warnings.append(version.deprecation_warning)
+    answer = _answered(world, call, method)
+    if info.verb not in READING:
+        answer = durable_answer(world, call, answer)
     try:
-        return call, await _answered(world, call, method)
+        return call, await answer
     except StatusError as problem:
         problem.warnings = call.warnings
         raise

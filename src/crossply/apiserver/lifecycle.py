@@ -296,6 +296,7 @@ async def _store_change(
     new = await world.admission.mutate(call, "UPDATE", new, old)
     new = await run(weight, partial(_checked_change, world, call, old, new))
     if new is old:
+        await world.store.until_durable(entry.key)
         return old
     _warn(call, new["metadata"], old["metadata"])
     for guard in world.guards:

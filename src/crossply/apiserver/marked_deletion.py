@@ -34,7 +34,10 @@ async def delete_by_marking(
         entry, obj = await load(world, call, name)
         _check_preconditions(call, obj, options)
         if obj["metadata"].get("deletionTimestamp"):
-            return (obj, False) if ending.is_held(obj) else await delete_plainly(world, call, name, options)
+            if not ending.is_held(obj):
+                return await delete_plainly(world, call, name, options)
+            await world.store.until_durable(entry.key)
+            return obj, False
         await world.admission.validate(call, "DELETE", None, obj)
         marked = ending.mark(obj, options, world.timestamp())
         if options.dry_run:

@@ -13,7 +13,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from crossply.apiserver.storage import Entry, StorageError, StorageFailed, StorageFull, Store
+from crossply.apiserver.storage import Entry, Exists, StorageError, StorageFailed, StorageFull, Store
 from tests.apiserver.storage.faults import FaultySystem
 from tests.apiserver.storage.objects import WIDGETS, content_of, create, delete, names, update, widget
 
@@ -44,6 +44,25 @@ async def test_writes_that_come_during_a_sync_go_out_together_after_it(
     disk.may_sync.set()
     await asyncio.gather(*writes)
     assert store.commits == 2
+    await store.close()
+
+
+async def test_a_refusal_waits_for_what_it_tells_of_also_when_the_writer_of_that_has_gone(
+    directory: str, disk: FaultySystem
+) -> None:
+    store = await Store.open(directory)
+    disk.may_sync.clear()
+    first = asyncio.ensure_future(create(store, widget("one")))
+    await asyncio.sleep(0.05)
+    second = asyncio.ensure_future(create(store, widget("one")))
+    await asyncio.sleep(0.05)
+    first.cancel()
+    await asyncio.sleep(0.05)
+    assert not second.done()
+    disk.may_sync.set()
+    with pytest.raises(Exists):
+        await second
+    assert names(store.list(WIDGETS)) == ["one"]
     await store.close()
 
 

@@ -41,6 +41,8 @@ class Store:
         self.lineage = state.lineage
         self.revision = state.revision
         """The newest durable revision."""
+        self.failed_commits = 0
+        """How many commits were taken back since the store was opened."""
         self._assigned = state.revision
         self._heads = Heads(state.entries.values())
         self._history = History(limits, state.compacted, state.events)
@@ -123,11 +125,13 @@ class Store:
     async def write(self, key: Key, expected: int | None, encode: Callable[[int], bytes]) -> Entry:
         """Create an object (`expected` is None) or replace the one that is at a revision.
 
-        `encode` is given the new revision and returns the object. Raises Exists or Changed.
+        `encode` is given the new revision and returns the object. Raises Changed, or Exists once the object
+        that is in the way is durable.
         """
         current = self.latest(key)
         if expected is None:
             if current is not None:
+                await self.until_durable(key)
                 raise Exists(key, current)
             return await self._enqueue("ADDED", _interned(key), None, encode)
         if current is None or current.revision != expected:
@@ -140,6 +144,12 @@ class Store:
         if current is None or current.revision != expected:
             raise Changed(key, expected, current)
         return await self._enqueue("DELETED", current.key, current, encode)
+
+    async def until_durable(self, key: Key) -> None:
+        """Wait until the newest write of an object is durable; raises StorageError when it is taken back."""
+        change = self._pending.get(key)
+        if change is not None:
+            await asyncio.shield(change.done)
 
     async def compact(self, revision: int | None = None) -> None:
         """Forget the events up to a revision (by default: all), in memory at once and then on disk."""
@@ -182,7 +192,8 @@ class Store:
         change = Change(event, Entry(key, revision, data), self._loop.create_future())
         self._pending[key] = change
         self._group.submit(change)
-        return change.done
+        # Others wait for the write too (`until_durable`), also when its own client has gone.
+        return asyncio.shield(change.done)
 
     def _publish(self, batch: Batch) -> None:
         """A commit is durable: show it to readers, tell listeners, answer the writers."""
@@ -204,6 +215,7 @@ class Store:
 
     def _roll_back(self, batch: Batch, error: Exception) -> None:
         """A commit failed: take back its writes and all that were built on them, and tell the writers."""
+        self.failed_commits += 1
         keys = {change.event.key for change in batch}
         failed = batch + self._group.withdraw(keys)
         for key in keys:
