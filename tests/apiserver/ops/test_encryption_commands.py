@@ -115,6 +115,23 @@ def test_a_running_history_is_encrypted_at_the_next_start_and_watches_go_on(tmp_
     assert "rewrote the database: 3 values" in server.said()
 
 
+def test_the_log_that_a_killed_server_left_is_encrypted_and_nothing_of_it_is_lost(
+    tmp_path: pathlib.Path,
+) -> None:
+    state, key = tmp_path / "state", private_file(tmp_path / "key", new_key())
+    with Program(state) as server:
+        versions = [server.ask("POST", SECRETS, secret(f"s{n}")).json["metadata"] for n in range(20)]
+        server.kill()
+    assert is_anywhere(state / "data", ENCODED)
+    assert (state / "data" / "crossply.db-wal").stat().st_size > 0
+    encrypted = apiserver("encrypt", "--data", str(state), "--encryption-key-file", key)
+    assert "20 values were rewritten" in encrypted.stdout, encrypted.stderr
+    assert not is_anywhere(state)
+    with Program(state, "--encryption-key-file", key) as server:
+        found = [item["metadata"] for item in server.ask("GET", SECRETS).json["items"]]
+        assert sorted(found, key=str) == sorted(versions, key=str)
+
+
 def test_keys_come_from_a_file_a_variable_a_command_or_a_configuration(tmp_path: pathlib.Path) -> None:
     key = new_key()
     state, path = tmp_path / "state", private_file(tmp_path / "key", f"# ours\n{key}\n")

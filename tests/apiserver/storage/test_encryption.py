@@ -14,6 +14,7 @@ from crossply.apiserver.storage import (
     Providers,
     ResourceGroup,
     StorageDamaged,
+    StorageFull,
     Store,
     ValueCodec,
     accept_loss,
@@ -22,6 +23,7 @@ from crossply.apiserver.storage import (
 )
 from crossply.apiserver.storage.errors import EncryptionKeyMissing, EncryptionKeyWrong, PlainValueRefused
 from crossply.apiserver.storage.schema import row_checksum
+from tests.apiserver.storage.faults import FaultySystem
 from tests.apiserver.storage.objects import create, delete, update, widget
 
 CANARY = "canary-in-the-coal-mine"
@@ -188,6 +190,20 @@ async def test_a_key_is_exchanged_and_the_old_one_is_not_needed_any_more(directo
     assert (done.rewritten, done.objects) == (len(revisions), 2)
     assert not is_anywhere("aesgcm:v1:old:", directory)
     assert CANARY.encode() in await read(directory, encrypting(NEW, plain=False))
+
+
+async def test_a_rotation_that_finds_no_space_leaves_everything_as_it_was(
+    directory: str, disk: FaultySystem
+) -> None:
+    await fill(directory, encrypting(OLD))
+    before = content(directory)[f"{directory}/crossply.db"]
+    disk.fail_write = apsw.FullError
+    with pytest.raises(StorageFull):
+        await Store.open(directory, codec=encrypting(NEW, OLD))
+    disk.fail_write = None
+    assert content(directory)[f"{directory}/crossply.db"] == before
+    assert not os.path.exists(f"{directory}/crossply.db.partial")
+    assert CANARY.encode() in await read(directory, encrypting(NEW, OLD))
 
 
 async def test_turning_encryption_off_needs_no_key_afterwards(directory: str) -> None:
