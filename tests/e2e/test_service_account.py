@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
+from crossply.compose.messages import Response
 from crossply.kube.kind import Kind
 from crossply.values import Object
 from tests.deploy.installing import let_impersonate
 from tests.e2e.advice import follow_advice
 from tests.e2e.first_design import READY, FirstDesign
-from tests.e2e.scenario import CONFIG_MAP, SECRET, condition
+from tests.e2e.pipelines import SIZE, calling, entry, patch, resources, served
+from tests.e2e.scenario import CONFIG_MAP, NAMESPACE, SECRET, condition
+from tests.e2e.things import READY as THINGS_READY
+from tests.e2e.things import RESOURCE_NAME, SYNCED, Things, custom_kind
+from tests.e2e.traffic import traffic
 
 pytestmark = pytest.mark.xdist_group("e2e")
 
@@ -17,6 +24,7 @@ ACCOUNT = Kind("", "v1", "ServiceAccount", "serviceaccounts", True)
 CLUSTER_ROLE = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", False)
 CLUSTER_BINDING = Kind("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding", "clusterrolebindings", False)
 ROLE = Kind("rbac.authorization.k8s.io", "v1", "Role", "roles", True)
+ROLE_BINDING = Kind("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", True)
 
 
 def said(obj: Object, type_: str = "Synced") -> str:
@@ -84,6 +92,130 @@ def test_a_secret_that_the_account_may_not_read_is_not_passed_on(play):
         assert "resourceRefs" not in xr["spec"] or not xr["spec"]["resourceRefs"]
 
     play(scenario)
+
+
+async def let(s, name: str, *verbs: str) -> None:
+    """Give an account these rights to ConfigMaps, and no others."""
+    rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": list(verbs)}
+    metadata = {"name": f"{name}-composes", "namespace": s.id}
+    subject = {"kind": "ServiceAccount", "namespace": s.id, "name": name}
+    reference = {"apiGroup": ROLE.group, "kind": "Role", "name": metadata["name"]}
+    for kind, body in (
+        (ROLE, {"rules": [rule]}),
+        (ROLE_BINDING, {"roleRef": reference, "subjects": [subject]}),
+    ):
+        obj = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata, **body}
+        await s.client.apply(kind, obj, "test")
+
+
+def test_what_the_account_may_not_read_reaches_neither_functions_nor_the_status(play):
+    """The controllers may read every ConfigMap, and watch them: the account's rights count all the same."""
+    seen: list[str] = []
+
+    def function(request):
+        seen.extend(str(each.object.get("data")) for each in request.observed.resources.values())
+        return request_answered(request)
+
+    async def scenario(s, address):
+        await account(s, "thing")
+        await let(s, "thing", "get", "create", "patch", "delete")
+        things = await Things.defined(s, serviceAccountRef={"namespace": s.id, "name": "thing"})
+        await things.compose(
+            resources(entry("one", SIZE, patch("data.note", "status.mode", "ToCompositeFieldPath"))),
+            await calling(s, address),
+        )
+        await things.apply("mine", {"size": "1"})
+        xr = await things.until("mine", SYNCED, THINGS_READY)
+        [reference] = xr["spec"]["crossplane"]["resourceRefs"]
+        await s.client.patch_merge(CONFIG_MAP, reference["name"], {"data": {"note": "shown"}}, s.id)
+        await things.until("mine", lambda xr: xr["status"].get("mode") == "shown")
+        await let(s, "thing", "create", "patch", "delete")
+        await s.client.patch_merge(CONFIG_MAP, reference["name"], {"data": {"note": "hidden"}}, s.id)
+        xr = await things.until("mine", lambda xr: "kubectl" in said(xr))
+        assert f"service account {s.id}/thing may not get configmaps in namespace {s.id}" in said(xr)
+        assert xr["status"]["mode"] == "shown"
+        assert [each for each in seen if "hidden" in each] == []
+        await follow_advice(s, said(xr))
+        await things.until("mine", SYNCED, lambda xr: xr["status"].get("mode") == "hidden")
+        assert [each for each in seen if "hidden" in each]
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_an_object_that_the_account_may_not_read_is_not_observed_by_a_reference_to_it(play):
+    """Whoever may write composite resources chooses their references."""
+
+    async def scenario(s):
+        await account(s, "thing")
+        other = f"{s.id}-private"
+        await s.client.create(NAMESPACE, {"metadata": {"name": other}})
+        labels, annotations = {"crossplane.io/composite": "mine"}, {RESOURCE_NAME: "one"}
+        metadata = {"name": "private", "namespace": other, "labels": labels, "annotations": annotations}
+        await s.client.create(CONFIG_MAP, {"metadata": metadata, "data": {"note": "hidden"}})
+        await let(s, "thing", "get", "create", "patch", "delete")
+        things = await Things.defined(
+            s, scope="Cluster", serviceAccountRef={"namespace": s.id, "name": "thing"}
+        )
+        base = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"namespace": s.id}}
+        await things.compose(
+            resources(entry("one", patch("data.note", "status.mode", "ToCompositeFieldPath"), base=base))
+        )
+        reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "private", "namespace": other}
+        await things.apply("mine", {"crossplane": {"resourceRefs": [reference]}})
+        xr = await things.until("mine", lambda xr: "kubectl" in said(xr))
+        assert f"service account {s.id}/thing may not get configmaps in namespace {other}" in said(xr)
+        assert "mode" not in xr["status"]
+
+    play(scenario)
+
+
+def test_composing_for_an_account_comes_to_rest(play):
+    """No write, no read and no call of a function once all is in place; watches go on."""
+    calls: list[object] = []
+
+    def function(request):
+        calls.append(request)
+        return request_answered(request)
+
+    async def scenario(s, address):
+        await custom_kind(s)
+        await account(s, "thing")
+        rule = {"apiGroups": [s.group], "resources": ["buckets"], "verbs": ["get", "create", "patch"]}
+        metadata = {"name": f"{s.id}-thing"}
+        role = {"apiVersion": CLUSTER_ROLE.api_version, "kind": CLUSTER_ROLE.kind}
+        await s.client.apply(CLUSTER_ROLE, {**role, "metadata": metadata, "rules": [rule]}, "test")
+        subject = {"kind": "ServiceAccount", "namespace": s.id, "name": "thing"}
+        reference = {"apiGroup": ROLE.group, "kind": "ClusterRole", "name": metadata["name"]}
+        binding = {"metadata": metadata, "roleRef": reference, "subjects": [subject]}
+        await s.client.create(CLUSTER_BINDING, binding)
+        things = await Things.defined(s, serviceAccountRef={"namespace": s.id, "name": "thing"})
+        base = {"apiVersion": f"{s.group}/v1", "kind": "Bucket", "spec": {}}
+        await things.compose(
+            resources(entry("one", patch("spec.size", "spec.size"), base=base)), await calling(s, address)
+        )
+        await things.apply("mine", {"size": "1"})
+        await things.until("mine", SYNCED, THINGS_READY)
+        while await requests_in(s, 2.0):
+            pass
+        called = len(calls)
+        assert await requests_in(s, 5.0) == {}
+        assert len(calls) == called
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+async def requests_in(s, seconds: float) -> Object:
+    """What was asked of this scenario's kinds meanwhile."""
+    before = await traffic(s.client)
+    await asyncio.sleep(seconds)
+    return {key: number for key, number in (await traffic(s.client) - before).items() if key[1] == s.group}
+
+
+def request_answered(request):
+    """A function that changes nothing."""
+    return Response(desired=request.desired)
 
 
 def test_an_account_cannot_compose_more_rights_than_it_has(play):

@@ -41,7 +41,7 @@ from crossply.apiserver.metrics import Sources, metrics_page
 from crossply.apiserver.openapi.pages import OpenApi
 from crossply.apiserver.resources import Registry
 from crossply.apiserver.server import ApiServer
-from crossply.apiserver.storage import StorageFailed, Store
+from crossply.apiserver.storage import PLAIN, StorageFailed, Store, ValueCodec
 from crossply.apiserver.tls import (
     Certificates,
     ensure_certificates,
@@ -77,6 +77,8 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     collect_garbage: bool = True
     """Whether objects go when the last of their owners is gone."""
+    codec: ValueCodec = PLAIN
+    """How objects are stored: in plain text, or encrypted."""
 
 
 class ListenFailed(CrossplyError):
@@ -105,7 +107,7 @@ class RunningServer:
         raise_file_limit()
         _prepare(settings.directory)
         # The store first: it is locked, so that whoever comes second changes nothing of what the first uses.
-        store = await Store.open(None if settings.in_memory else self._data)
+        store = await Store.open(None if settings.in_memory else self._data, codec=settings.codec)
         self.store = store
         self._stack.push_async_callback(store.close)
         self.certificates = await asyncio.to_thread(

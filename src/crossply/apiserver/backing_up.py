@@ -9,7 +9,7 @@ from http.client import HTTPException, HTTPResponse, HTTPSConnection
 from urllib.parse import urlsplit
 
 from crossply.apiserver.backup_page import PATH, REVISION_HEADER
-from crossply.apiserver.storage import StorageFailed, StorageInUse, Store, WouldOverwrite
+from crossply.apiserver.storage import OPAQUE, StorageFailed, StorageInUse, Store, WouldOverwrite
 from crossply.apiserver.tls.files import read
 
 _PIECE = 256 << 10
@@ -30,7 +30,8 @@ def back_up(directory: str, path: str) -> int:
 
 
 async def _of_data(data: str, path: str) -> int:
-    store = await Store.open(data)
+    # Encrypted objects are copied as they are: a backup needs no key, and what is restored from it does.
+    store = await Store.open(data, codec=OPAQUE)
     try:
         return await store.backup(path)
     finally:

@@ -6,10 +6,13 @@ It listens on the port that it had last time, so that copies of its kubeconfig s
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+import os
 import socket
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -34,17 +37,21 @@ class ApiSettings(NamedTuple):
     """How the API server is run."""
 
     data: str
-    listen: str
     in_memory: bool
     lock: int
     """The descriptor of the data directory's lock, which it holds with us."""
+    flags: tuple[str, ...] = ()
+    """Further words of its command line."""
+    environment: Mapping[str, str] = {}
+    """Further variables, which are not in our own environment."""
 
 
 class ApiProcess:
     """The process, and the one after it."""
 
-    def __init__(self, settings: ApiSettings) -> None:
+    def __init__(self, settings: ApiSettings, listen: str) -> None:
         self._settings = settings
+        self._listen = listen
         self._process: asyncio.subprocess.Process | None = None
         self._since = 0.0
         self._answers = False
@@ -53,8 +60,9 @@ class ApiProcess:
     async def start(self) -> None:
         """Start it, and wait until it answers; raises StartFailed."""
         settings = self._settings
-        host, _, port = settings.listen.rpartition(":")
+        host, _, port = self._listen.rpartition(":")
         words = ["--data", settings.data, "--listen", f"{host}:{self.port or port}", "--stop-with-parent"]
+        words += settings.flags
         if settings.in_memory:
             words.append("--in-memory")
         self._since, self._answers = time.monotonic(), False
@@ -65,16 +73,18 @@ class ApiProcess:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             pass_fds=(settings.lock,),
+            env={**os.environ, **settings.environment},
             start_new_session=True,
         )
         assert process.stdout is not None
-        word, _, told = (await process.stdout.readline()).decode().strip().partition(" ")
+        word, _, rest = (await process.stdout.readline()).decode().strip().partition(" ")
         if word != READY:
             code = await process.wait()
-            reason = f": {told}" if word == FAILED else f" ({_how(code)})"
-            raise StartFailed(f"the API server did not start{reason}")
+            if word == FAILED:
+                raise _start_failed(json.loads(rest))
+            raise StartFailed(f"the API server did not start ({_how(code)})")
         self._answers = True
-        self.port = urlsplit(told).port or 0
+        self.port = urlsplit(rest).port or 0
 
     async def run(self) -> None:
         """Start it again whenever it ends; raises StartFailed where that is of no use."""
@@ -144,6 +154,11 @@ def _obstacle(port: int) -> str:
         except OSError as problem:
             return (problem.strerror or str(problem)).lower()
     return ""
+
+
+def _start_failed(reason: Mapping[str, str]) -> StartFailed:
+    hint = f"{reason['hint']} ({reason['code']})" if reason["hint"] else ""
+    return StartFailed(f"the API server did not start: {reason['message']}", hint=hint)
 
 
 def _how(code: int) -> str:

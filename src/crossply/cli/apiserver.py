@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from crossply.cli.data_directory import data_flag, open_data_directory
+from crossply.cli.encryption_flags import ENCRYPTION_FLAGS, codec_of, tell_rewritten
 from crossply.cli.listen_address import parse_listen
 from crossply.cli.spec import Command, Flag, Invocation
 from crossply.errors import CrossplyError
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from crossply.apiserver.assembly import Settings
 
 READY, FAILED = "ready:", "failed:"
-"""The first word on standard output: the URL follows, or the reason for a program that started us."""
+"""The first word on standard output: the URL follows, or the reason, in JSON, for who started us."""
 _ORPHAN_SECONDS = 30.0
 """How long a server may take to stop whose parent is gone; requests under way have 25."""
 DEFAULT_LISTEN = "127.0.0.1:6443"
@@ -25,6 +26,7 @@ _LEVELS = {"metadata": "METADATA", "request": "REQUEST", "request-response": "RE
 
 def run(invocation: Invocation) -> int:
     """Serve until interrupted."""
+    import json
     from dataclasses import replace
 
     from crossply.apiserver.assembly import Settings
@@ -55,12 +57,13 @@ def run(invocation: Invocation) -> int:
     import uvloop
 
     try:
-        uvloop.run(_serve(invocation, settings))
+        uvloop.run(_serve(invocation, replace(settings, codec=codec_of(invocation))))
     except CrossplyError as problem:
         if not invocation["stop-with-parent"]:
             raise
         # Who started us reports it.
-        invocation.stdout.write(f"{FAILED} {' '.join(str(problem).split())}\n")
+        reason = {"message": " ".join(str(problem).split()), "hint": problem.hint, "code": problem.code}
+        invocation.stdout.write(f"{FAILED} {json.dumps(reason)}\n")
         return 1
     return 0
 
@@ -80,6 +83,8 @@ async def _serve(invocation: Invocation, settings: Settings) -> None:
     server = RunningServer(settings)
     try:
         await server.start()
+        assert server.store is not None
+        tell_rewritten(invocation, server.store.rewritten)
         invocation.stdout.write(f"{READY} {server.url}\n")
         invocation.stdout.write(f"try:   kubectl --kubeconfig {server.kubeconfig} get namespaces\n")
         invocation.stdout.flush()
@@ -184,5 +189,6 @@ COMMAND = Command(
             kind="int",
             default="10000",
         ),
+        *ENCRYPTION_FLAGS,
     ),
 )

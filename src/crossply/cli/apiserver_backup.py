@@ -23,8 +23,9 @@ COMMAND = Command(
     description=(
         "Writes all objects, as they are at one moment, into a new file. A server that runs is asked for it "
         "with the administrator's token in the data directory, and goes on serving; if none runs, the data "
-        "is read directly. The file holds every Secret and is readable by its owner only. Certificates and "
-        "tokens are not in it: keep the directory pki and the file admin.token too."
+        "is read directly. The file holds every Secret, encrypted if the server encrypts them, and is "
+        "readable by its owner only. Certificates, encryption keys and tokens are not in it: keep the "
+        "directory pki, the file admin.token and the keys too."
     ),
     examples=("crossply apiserver backup --data ./state monday.db",),
     run=run,

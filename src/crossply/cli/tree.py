@@ -96,6 +96,12 @@ COMMANDS = (
         "beta",
     ),
     Entry("apiserver backup", "apiserver_backup", "Copy an API server's database while it runs.", "beta"),
+    Entry(
+        "apiserver encrypt",
+        "apiserver_encrypt",
+        "Encrypt an API server's stored objects with the first key.",
+        "beta",
+    ),
     Entry("apiserver restore", "apiserver_restore", "Make an API server's data of a backup.", "beta"),
     Entry(
         "convert", "convert", "Convert what is in an older form: Compositions, XRDs, claims and XRs.", "beta"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from crossply.cli.data_directory import data_flag, open_data_directory
+from crossply.cli.encryption_flags import ENCRYPTION_FLAGS, encryption_words, take_key_variable
 from crossply.cli.host_access_flags import HOST_ACCESS_FLAGS, host_access
 from crossply.cli.listen_address import parse_listen
 from crossply.cli.observing import HERE_ONLY, LOG_FORMAT, LOOPBACK, debug_flag, metrics_port, observed
@@ -19,6 +20,7 @@ from crossply.cli.work_flags import CONTROLLED_ROLLOUT, EXTRA_RESOURCES, FUNCTIO
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from crossply.cli.api_process import ApiSettings
     from crossply.control.options import Options
 
 READY_FD = Flag(
@@ -39,18 +41,26 @@ def run(invocation: Invocation) -> int:
     import uvloop
 
     from crossply.cli import detach, up_lock
+    from crossply.cli.api_process import ApiSettings
 
     detach.keep_from_children(invocation)
     lock = up_lock.acquire(open_data_directory(invocation))
+    settings = ApiSettings(
+        invocation["data"],
+        invocation["in-memory"],
+        lock.descriptor,
+        encryption_words(invocation),
+        take_key_variable(invocation),
+    )
     try:
-        uvloop.run(_serve(invocation, options, lock.descriptor))
+        uvloop.run(_serve(invocation, options, settings))
     finally:
         lock.release()
     return 0
 
 
-async def _serve(invocation: Invocation, options: Options, lock: int) -> None:
-    from crossply.cli.api_process import ApiProcess, ApiSettings, choose_listen, keep_chosen_port
+async def _serve(invocation: Invocation, options: Options, settings: ApiSettings) -> None:
+    from crossply.cli.api_process import ApiProcess, choose_listen, keep_chosen_port
     from crossply.cli.detach import tell_ready
     from crossply.control.running import ControlPlane
     from crossply.kube.client import Client
@@ -65,7 +75,7 @@ async def _serve(invocation: Invocation, options: Options, lock: int) -> None:
         tell_ready(invocation)
 
     invocation.stderr.write("crossply: starting the API server ...\n")
-    server = ApiProcess(ApiSettings(data, choose_listen(invocation, data), invocation["in-memory"], lock))
+    server = ApiProcess(settings, choose_listen(invocation, data))
     try:
         if not await unless_stopped(stopped, server.start()):
             return
@@ -131,6 +141,7 @@ COMMAND = Command(
             placeholder="127.0.0.1:0",
         ),
         READY_FD,
+        *ENCRYPTION_FLAGS,
         FUNCTION_TIMEOUT,
         CONTROLLED_ROLLOUT,
         EXTRA_RESOURCES,

@@ -61,6 +61,11 @@ class Plane:
         return self.keeper or self.client
 
     @property
+    def acts_for_account(self) -> bool:
+        """Whether `client` impersonates a service account: then nothing that the controllers read counts."""
+        return self.reporting is not None
+
+    @property
     def own(self) -> Client:
         """The controllers themselves, also where `client` acts as somebody else."""
         return self.reporting or self.client

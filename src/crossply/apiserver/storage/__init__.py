@@ -2,18 +2,21 @@
 
 `store` is the room's face. A write goes `store` → `group_commit` (the writer thread) → `journal` (`database`,
 or nothing in memory) and comes back as an event into `heads` (what is), `history` (what happened) and
-`subscribers` (who wants to know). `loading` reads it all back at a start, `lost_writes` checks that
-nothing acknowledged is missing then, `backup` makes copies to restore.
+`subscribers` (who wants to know). Between objects and rows stands a `value_codec`, which may be `encryption`;
+`reencryption` rewrites a store whose keys have changed. `loading` reads it all back at a start, `lost_writes`
+checks that nothing acknowledged is missing then, `backup` makes copies to restore.
 """
 
 from __future__ import annotations
 
 from crossply.apiserver.storage.accepted_loss import AcceptedLoss, accept_loss
 from crossply.apiserver.storage.backup import restore
+from crossply.apiserver.storage.encryption import Encryption, EncryptionKey, Providers, ResourceGroup
 from crossply.apiserver.storage.entries import Entry, Event, EventType, Key, sort_key
 from crossply.apiserver.storage.errors import (
     Changed,
     Compacted,
+    EncryptionUnusable,
     Exists,
     NewerDatabase,
     StorageClosed,
@@ -26,12 +29,19 @@ from crossply.apiserver.storage.errors import (
     WritesLost,
 )
 from crossply.apiserver.storage.history import HistoryLimits
+from crossply.apiserver.storage.reencryption import Reencrypted, reencrypt
 from crossply.apiserver.storage.store import Store
+from crossply.apiserver.storage.value_codec import OPAQUE, PLAIN, ValueCodec
 
 __all__ = [
+    "OPAQUE",
+    "PLAIN",
     "AcceptedLoss",
     "Changed",
     "Compacted",
+    "Encryption",
+    "EncryptionKey",
+    "EncryptionUnusable",
     "Entry",
     "Event",
     "EventType",
@@ -39,6 +49,9 @@ __all__ = [
     "HistoryLimits",
     "Key",
     "NewerDatabase",
+    "Providers",
+    "Reencrypted",
+    "ResourceGroup",
     "StorageClosed",
     "StorageDamaged",
     "StorageError",
@@ -46,9 +59,11 @@ __all__ = [
     "StorageFull",
     "StorageInUse",
     "Store",
+    "ValueCodec",
     "WouldOverwrite",
     "WritesLost",
     "accept_loss",
+    "reencrypt",
     "restore",
     "sort_key",
 ]

@@ -18,6 +18,7 @@ from crossply.apiserver.storage.database import begin_lineage, open_database, re
 from crossply.apiserver.storage.directory import DATABASE, DirectoryLock, has_database
 from crossply.apiserver.storage.errors import StorageError, StorageFailed, WritesLost
 from crossply.apiserver.storage.high_water_mark import mark_path, read_mark
+from crossply.apiserver.storage.value_codec import OPAQUE
 
 
 class AcceptedLoss(NamedTuple):
@@ -45,7 +46,8 @@ def accept_loss(directory: str, clock: Callable[[], float] = time.time) -> Accep
 
 def _is_lost(database: str) -> bool:
     try:
-        journal, _ = open_database(database)
+        # What is stored is kept as it is, and not read: encrypted objects need no key here.
+        journal, _ = open_database(database, OPAQUE)
     except WritesLost:
         return True
     journal.close()
@@ -55,7 +57,7 @@ def _is_lost(database: str) -> bool:
 def _accept(database: str, clock: Callable[[], float]) -> AcceptedLoss:
     copy = _copy(database)
     try:
-        left = read_database(database).revision
+        left = read_database(database, OPAQUE).revision
     except StorageError:
         shutil.rmtree(copy)
         raise

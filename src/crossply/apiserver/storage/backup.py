@@ -21,6 +21,7 @@ from crossply.apiserver.storage.directory import DATABASE, RESTORING, prepare
 from crossply.apiserver.storage.entries import Entry
 from crossply.apiserver.storage.errors import StorageFailed, WouldOverwrite
 from crossply.apiserver.storage.loading import State
+from crossply.apiserver.storage.value_codec import PLAIN, ValueCodec
 
 _LEAST_JUMP = 1_000_000_000
 
@@ -30,13 +31,20 @@ def new_lineage() -> str:
     return str(uuid.uuid4())
 
 
-def write_backup(path: str, lineage: str, revision: int, entries: Iterable[Entry]) -> None:
+def write_backup(
+    path: str, lineage: str, revision: int, entries: Iterable[Entry], codec: ValueCodec = PLAIN
+) -> None:
     """Write a snapshot into a new file, whole or not at all."""
-    create_database(os.path.abspath(path), lineage, revision, by_revision(entries))
+    create_database(os.path.abspath(path), lineage, revision, by_revision(entries), codec)
 
 
-def restore(backup: str, directory: str, clock: Callable[[], float] = time.time) -> int:
-    """Make a store in an empty directory from a backup; the result is the revision at which it begins."""
+def restore(
+    backup: str, directory: str, clock: Callable[[], float] = time.time, codec: ValueCodec = PLAIN
+) -> int:
+    """Make a store in an empty directory from a backup; the result is the revision at which it begins.
+
+    The codec reads the backup, so that a key that does not fit is noticed now, and writes the store.
+    """
     if not os.path.isfile(backup):
         raise StorageFailed(f"there is no backup {backup}")
     if os.path.isdir(directory) and os.listdir(directory):
@@ -47,10 +55,10 @@ def restore(backup: str, directory: str, clock: Callable[[], float] = time.time)
     # The private directory goes last: as long as it is there without a database, the restore is unfinished.
     try:
         with tempfile.TemporaryDirectory(prefix=RESTORING, dir=directory) as private:
-            state = _read(backup, private)
+            state = _read(backup, private, codec)
             revision = revision_above(state.revision, clock)
             entries = by_revision(state.entries.values())
-            create_database(os.path.join(directory, DATABASE), new_lineage(), revision, entries)
+            create_database(os.path.join(directory, DATABASE), new_lineage(), revision, entries, codec)
     except OSError as error:
         raise StorageFailed(f"the backup cannot be restored: {error}") from error
     return revision
@@ -66,9 +74,9 @@ def by_revision(entries: Iterable[Entry]) -> list[Entry]:
     return sorted(entries, key=lambda entry: entry.revision)
 
 
-def _read(backup: str, private: str) -> State:
+def _read(backup: str, private: str, codec: ValueCodec) -> State:
     """Check and read a backup by a copy: a backup of an older version is brought up to date on the way."""
     try:
-        return read_database(shutil.copyfile(backup, os.path.join(private, DATABASE)))
+        return read_database(shutil.copyfile(backup, os.path.join(private, DATABASE)), codec)
     except OSError as error:
         raise StorageFailed(f"the backup cannot be read: {error}") from error

@@ -16,9 +16,17 @@ from crossply.apiserver.storage.errors import StorageDamaged, StorageFailed, Wou
 from crossply.apiserver.storage.high_water_mark import HighWaterMark, MarkFile, mark_path, read_mark
 from crossply.apiserver.storage.loading import State, check_structure, load
 from crossply.apiserver.storage.lost_writes import check_mark_exists, check_revision, check_wal
-from crossply.apiserver.storage.schema import APPLICATION_ID, migrate, read_meta, version_of, write_meta
+from crossply.apiserver.storage.schema import (
+    APPLICATION_ID,
+    delete_meta,
+    migrate,
+    read_meta,
+    version_of,
+    write_meta,
+)
 from crossply.apiserver.storage.sqlite_errors import open_errors, write_errors
 from crossply.apiserver.storage.sqlite_journal import CHECKPOINT_BYTES, PAGE_SIZE, SqliteJournal
+from crossply.apiserver.storage.value_codec import OPAQUE, PLAIN, ValueCodec
 from crossply.apiserver.storage.wal_file import WalContent, read_wal
 
 if TYPE_CHECKING:
@@ -26,30 +34,33 @@ if TYPE_CHECKING:
 
 _HAS_MARK = "marked"
 """The name of the note in the database that there is a mark beside it."""
+_IS_ENCRYPTED = "encrypted"
+"""The name of the note that new objects are encrypted."""
 
 
-def open_database(path: str) -> tuple[SqliteJournal, State]:
+def open_database(path: str, codec: ValueCodec = PLAIN) -> tuple[SqliteJournal, State]:
     """Open a database that exists, check that nothing acknowledged is missing, and read it."""
     with open_errors():
         mark, wal = read_mark(mark_path(path)), read_wal(wal_path(path))
     check_wal(mark, wal, wal_path(path))
     with _opened(path) as connection:
-        state = _start(connection)
+        state = _start(connection, codec)
         is_marked = _HAS_MARK in read_meta(connection)
         check_mark_exists(mark, is_marked, mark_path(path))
         check_revision(mark, state)
         marks = _first_mark(path, mark, wal, state)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
-        journal = SqliteJournal(connection, wal_path(path), marks)
+        journal = SqliteJournal(connection, wal_path(path), marks, codec)
+        _note_encryption(connection, codec)
         if not is_marked:
             _note_mark(connection, journal)
     return journal, state
 
 
-def read_database(path: str) -> State:
+def read_database(path: str, codec: ValueCodec = PLAIN) -> State:
     """Check and read a database, whatever the mark beside it says."""
     with _opened(path) as connection:
-        state = _start(connection)
+        state = _start(connection, codec)
         connection.close()
     return state
 
@@ -57,7 +68,7 @@ def read_database(path: str) -> State:
 def begin_lineage(path: str, lineage: str, revision: int) -> None:
     """Go on with the objects that can be read, without history, and from another revision."""
     with _opened(path) as connection:
-        state = _start(connection)
+        state = _start(connection, OPAQUE)
         current = {entry.revision for entry in state.entries.values()}
         stored = [row[0] for row in connection.execute("SELECT revision FROM log")]
         with write_errors(), connection:
@@ -129,7 +140,7 @@ def _connect(path: str) -> Connection:
     return connection
 
 
-def _start(connection: Connection) -> State:
+def _start(connection: Connection, codec: ValueCodec) -> State:
     version = version_of(connection)
     check_structure(connection)
     if connection.pragma("journal_mode", "wal") != "wal":
@@ -139,18 +150,54 @@ def _start(connection: Connection) -> State:
     connection.pragma("wal_autocheckpoint", 0)
     connection.pragma("journal_size_limit", 4 * CHECKPOINT_BYTES)
     migrate(connection, version)
-    return load(connection)
+    codec.accept_store(_IS_ENCRYPTED in read_meta(connection))
+    return load(connection, codec)
 
 
-def create_database(path: str, lineage: str, revision: int, entries: Iterable[Entry] = ()) -> None:
+def _note_encryption(connection: Connection, codec: ValueCodec) -> None:
+    was_encrypted = _IS_ENCRYPTED in read_meta(connection)
+    is_encrypted = codec.accept_store(was_encrypted)
+    if is_encrypted == was_encrypted:
+        return
+    with write_errors(), connection:
+        if is_encrypted:
+            write_meta(connection, _IS_ENCRYPTED, "yes")
+        else:
+            delete_meta(connection, _IS_ENCRYPTED)
+
+
+def create_database(
+    path: str, lineage: str, revision: int, entries: Iterable[Entry] = (), codec: ValueCodec = PLAIN
+) -> None:
     """Make a database that holds these entries and no history, whole or not at all."""
     if os.path.exists(path):
         raise WouldOverwrite(f"{path} exists already")
-    partial = f"{path}.partial"
+    events = (Event(entry.revision, "ADDED", entry.key, entry.data) for entry in entries)
+    with new_database(path) as connection:
+        write_meta(connection, "lineage", lineage)
+        write_meta(connection, "compacted", str(revision))
+        rows.fill(connection, events, codec)
+
+
+def partial_path(path: str) -> str:
+    """Where a database is made, before it gets its name."""
+    return f"{path}.partial"
+
+
+@contextlib.contextmanager
+def new_database(path: str) -> Iterator[Connection]:
+    """An empty database to fill, which gets its name when the block ends without an error.
+
+    One that has the name is replaced. Whenever the process or the machine stops, the old one or the new one
+    is there, and whole.
+    """
+    partial = partial_path(path)
     with write_errors():
         os.close(os.open(partial, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600))
         try:
-            _fill(partial, lineage, revision, entries)
+            with _filling(partial) as connection:
+                yield connection
+            _sync_file(partial)
             os.rename(partial, path)
         except BaseException:
             os.unlink(partial)
@@ -158,7 +205,8 @@ def create_database(path: str, lineage: str, revision: int, entries: Iterable[En
         sync_directory(os.path.dirname(path))
 
 
-def _fill(path: str, lineage: str, revision: int, entries: Iterable[Entry]) -> None:
+@contextlib.contextmanager
+def _filling(path: str) -> Iterator[Connection]:
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         connection.pragma("page_size", PAGE_SIZE)
@@ -167,14 +215,9 @@ def _fill(path: str, lineage: str, revision: int, entries: Iterable[Entry]) -> N
         connection.pragma("application_id", APPLICATION_ID)
         migrate(connection, 0)
         with connection:
-            write_meta(connection, "lineage", lineage)
-            write_meta(connection, "compacted", str(revision))
-            rows.fill(
-                connection, (Event(entry.revision, "ADDED", entry.key, entry.data) for entry in entries)
-            )
+            yield connection
     finally:
         connection.close()
-    _sync_file(path)
 
 
 def _sync_file(path: str) -> None:

@@ -104,3 +104,33 @@ class WritesLost(StorageError):
         "put the missing files back, or restore the newest backup into an empty directory "
         "(crossply apiserver restore), or go on with what is left (crossply apiserver accept-loss)"
     )
+
+
+class EncryptionKeyMissing(StorageError):
+    """Stored objects are encrypted with a key that was not given. Nothing has been changed."""
+
+    code = "CP-622"
+    hint = (
+        "give the key that encrypted them, after the one that is to encrypt from now on: a further line "
+        "of the key file, or a further key of the encryption configuration"
+    )
+
+
+class EncryptionKeyWrong(StorageError):
+    """A stored object cannot be decrypted with the key of that name. Nothing has been changed."""
+
+    code = "CP-623"
+    hint = "give the key that encrypted it; if that is the given one, restore the newest backup"
+
+
+class PlainValueRefused(StorageError):
+    """An object is stored in plain text, and its providers lack `identity`. Nothing has been changed."""
+
+    code = "CP-624"
+    hint = "add the provider identity, as the last one, until all objects are encrypted"
+
+
+class EncryptionUnusable(StorageError):
+    """An encryption key or an EncryptionConfiguration cannot be used."""
+
+    code = "CP-625"

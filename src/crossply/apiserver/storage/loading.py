@@ -10,18 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crossply.apiserver.storage.entries import Entry, Event, Key
 from crossply.apiserver.storage.errors import StorageDamaged
-from crossply.apiserver.storage.schema import read_meta, row_checksum
+from crossply.apiserver.storage.rows import Row, damaged, read
+from crossply.apiserver.storage.schema import read_meta
+from crossply.apiserver.storage.value_codec import PLAIN, ValueCodec
 
 if TYPE_CHECKING:
     from apsw import Connection
 
 FIRST_REVISION = 1
 """An empty store is at this revision: clients read "0" as "any"."""
-
-_SELECT = """
-    SELECT revision, resource, namespace, name, type, previous, checksum, value FROM log ORDER BY revision
-"""
-_Row = tuple[int, str, str, str, str, int, int, bytes]
 
 
 class State(NamedTuple):
@@ -32,6 +29,8 @@ class State(NamedTuple):
     compacted: int
     entries: dict[Key, Entry]
     events: list[Event]
+    outdated: int = 0
+    """How many rows are not stored as the codec would store them now."""
 
 
 def check_structure(connection: Connection) -> None:
@@ -41,7 +40,7 @@ def check_structure(connection: Connection) -> None:
         raise StorageDamaged(f"the database is damaged: {finding}")
 
 
-def load(connection: Connection) -> State:
+def load(connection: Connection, codec: ValueCodec = PLAIN) -> State:
     """Read the whole database."""
     meta = read_meta(connection)
     if "lineage" not in meta or "compacted" not in meta:
@@ -49,43 +48,37 @@ def load(connection: Connection) -> State:
     compacted = int(meta["compacted"])
     state = State(meta["lineage"], max(compacted, FIRST_REVISION), compacted, {}, [])
     shared: dict[str, str] = {}
-    revision = state.revision
-    for row in connection.execute(_SELECT):
-        revision = max(revision, row[0])
-        _add(state, row, shared)
-    return state._replace(revision=revision)
+    revision, outdated = state.revision, 0
+    for row in read(connection):
+        revision = max(revision, row.revision)
+        outdated += not codec.is_current(row.key, row.value)
+        _add(state, row, codec.decode(row.key, row.revision, row.value), shared)
+    return state._replace(revision=revision, outdated=outdated)
 
 
-def _add(state: State, row: _Row, shared: dict[str, str]) -> None:
-    revision, resource, namespace, name, kind, previous, checksum, value = row
-    if checksum != row_checksum(revision, resource, namespace, name, kind, previous, value):
-        raise _damaged(row, "its checksum is wrong")
+def _add(state: State, row: Row, data: bytes, shared: dict[str, str]) -> None:
+    revision, (resource, namespace, name), kind, _, _ = row
     # Thousands of keys share few resources and namespaces: one string each is enough.
     key = (shared.setdefault(resource, resource), shared.setdefault(namespace, namespace), name)
     before = state.entries.get(key)
     if revision > state.compacted:
-        _add_event(state, row, key, before)
+        state.events.append(_event(row, data, key, before))
     elif before is not None or kind == "DELETED":
-        raise _damaged(row, "it should have been removed")
+        raise damaged(row, "it should have been removed")
     if kind == "DELETED":
         state.entries.pop(key, None)
     else:
-        state.entries[before.key if before else key] = Entry(before.key if before else key, revision, value)
+        state.entries[before.key if before else key] = Entry(before.key if before else key, revision, data)
 
 
-def _add_event(state: State, row: _Row, key: Key, before: Entry | None) -> None:
-    revision, kind, previous, value = row[0], row[4], row[5], row[7]
+def _event(row: Row, data: bytes, key: Key, before: Entry | None) -> Event:
+    revision, _, kind, previous, _ = row
     if kind not in ("ADDED", "MODIFIED", "DELETED") or (kind == "ADDED") != (before is None):
-        raise _damaged(row, "it does not fit what was there before it")
+        raise damaged(row, "it does not fit what was there before it")
     if previous != (before.revision if before else 0):
-        raise _damaged(row, f"the revision {previous} that it follows is missing")
+        raise damaged(row, f"the revision {previous} that it follows is missing")
     if before is None:
-        state.events.append(Event(revision, "ADDED", key, value))
-    elif kind == "MODIFIED":
-        state.events.append(Event(revision, "MODIFIED", before.key, value, before.data, previous))
-    else:
-        state.events.append(Event(revision, "DELETED", before.key, value, before.data, previous))
-
-
-def _damaged(row: _Row, finding: str) -> StorageDamaged:
-    return StorageDamaged(f"the database is damaged: revision {row[0]} ({'/'.join(row[1:4])}): {finding}")
+        return Event(revision, "ADDED", key, data)
+    if kind == "MODIFIED":
+        return Event(revision, "MODIFIED", before.key, data, before.data, previous)
+    return Event(revision, "DELETED", before.key, data, before.data, previous)

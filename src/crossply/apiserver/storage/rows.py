@@ -7,13 +7,15 @@ small fields, and all values joined, from which SQLite cuts each value by its pl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
-from crossply.apiserver.storage.entries import Event
+from crossply.apiserver.storage.entries import Event, Key
+from crossply.apiserver.storage.errors import StorageDamaged
 from crossply.apiserver.storage.schema import row_checksum
+from crossply.apiserver.storage.value_codec import PLAIN, ValueCodec
 
 if TYPE_CHECKING:
     from apsw import Connection
@@ -25,31 +27,62 @@ _INSERT = """
     FROM json_each(?1)
 """
 _DELETE = "DELETE FROM log WHERE revision IN (SELECT value FROM json_each(?))"
+_SELECT = """
+    SELECT revision, resource, namespace, name, type, previous, checksum, value FROM log ORDER BY revision
+"""
 _FILL_CHUNK = 500
 
 
-def insert(connection: Connection, events: Sequence[Event]) -> None:
+class Row(NamedTuple):
+    """One row of the log, as it is stored."""
+
+    revision: int
+    key: Key
+    kind: str
+    previous: int
+    value: bytes
+
+
+def insert(connection: Connection, events: Sequence[Event], codec: ValueCodec = PLAIN) -> None:
     """Add a row for each event, in one statement (and so in one transaction, unless one is open)."""
-    fields = []
+    fields, values = [], []
     place = 1
-    for revision, kind, (resource, namespace, name), data, _, previous in events:
-        checksum = row_checksum(revision, resource, namespace, name, kind, previous, data)
-        size = len(data)
-        fields.append((revision, resource, namespace, name, kind, previous, checksum, place, size))
+    for revision, kind, key, data, _, previous in events:
+        value = codec.encode(key, revision, data)
+        checksum = row_checksum(revision, *key, kind, previous, value)
+        size = len(value)
+        fields.append((revision, *key, kind, previous, checksum, place, size))
+        values.append(value)
         place += size
-    connection.execute(_INSERT, (orjson.dumps(fields).decode(), b"".join([event.data for event in events])))
+    connection.execute(_INSERT, (orjson.dumps(fields).decode(), b"".join(values)))
 
 
-def fill(connection: Connection, events: Iterable[Event]) -> None:
+def read(connection: Connection) -> Iterator[Row]:
+    """All rows in order; raises StorageDamaged."""
+    for revision, resource, namespace, name, kind, previous, checksum, value in connection.execute(_SELECT):
+        row = Row(revision, (resource, namespace, name), kind, previous, value)
+        if checksum != row_checksum(revision, resource, namespace, name, kind, previous, value):
+            raise damaged(row, "its checksum is wrong")
+        yield row
+
+
+def damaged(row: Row, finding: str) -> StorageDamaged:
+    """The error of a row that is not what was written."""
+    return StorageDamaged(
+        f"the database is damaged: revision {row.revision} ({'/'.join(row.key)}): {finding}"
+    )
+
+
+def fill(connection: Connection, events: Iterable[Event], codec: ValueCodec = PLAIN) -> None:
     """Add very many rows, a bounded number at a time."""
     chunk: list[Event] = []
     for event in events:
         chunk.append(event)
         if len(chunk) == _FILL_CHUNK:
-            insert(connection, chunk)
+            insert(connection, chunk, codec)
             chunk.clear()
     if chunk:
-        insert(connection, chunk)
+        insert(connection, chunk, codec)
 
 
 def delete(connection: Connection, revisions: Sequence[int]) -> None:

@@ -82,6 +82,11 @@ def write_meta(connection: Connection, name: str, value: str) -> None:
     )
 
 
+def delete_meta(connection: Connection, name: str) -> None:
+    """Remove a note; belongs into a transaction."""
+    connection.execute("DELETE FROM meta WHERE name = ?", (name,))
+
+
 def _meta_checksum(name: str, value: str) -> int:
     return crc32(f"{name}={value}".encode())
 

@@ -14,6 +14,7 @@ from crossply.apiserver.storage.entries import Event
 from crossply.apiserver.storage.high_water_mark import MarkFile
 from crossply.apiserver.storage.schema import write_meta
 from crossply.apiserver.storage.sqlite_errors import write_errors
+from crossply.apiserver.storage.value_codec import ValueCodec
 from crossply.apiserver.storage.wal_file import NO_SALT, read_salt
 
 if TYPE_CHECKING:
@@ -26,17 +27,18 @@ PAGE_SIZE = 8192
 class SqliteJournal:
     """The journal in a SQLite database (WAL, every commit synced)."""
 
-    def __init__(self, connection: Connection, wal_path: str, marks: MarkFile) -> None:
+    def __init__(self, connection: Connection, wal_path: str, marks: MarkFile, codec: ValueCodec) -> None:
         self._connection = connection
         self._wal_path = wal_path
         self._marks = marks
+        self._codec = codec
         self._salt_may_change = True
         self._written = 0
 
     def commit(self, events: Sequence[Event]) -> None:
         """One statement is one transaction: it returns when the log is synced to the disk."""
         with write_errors():
-            rows.insert(self._connection, events)
+            rows.insert(self._connection, events, self._codec)
         self._mark(events[-1].revision)
         self._written += sum([len(event.data) for event in events]) + PAGE_SIZE
 

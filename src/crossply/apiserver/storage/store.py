@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from crossply.apiserver.storage.backup import new_lineage, write_backup
-from crossply.apiserver.storage.database import create_database, open_database
+from crossply.apiserver.storage.database import create_database
 from crossply.apiserver.storage.directory import DATABASE, DirectoryLock, has_database, prepare
 from crossply.apiserver.storage.entries import Entries, Entry, Event, Events, EventType, Key
 from crossply.apiserver.storage.errors import Changed, Exists, StorageClosed, StorageError, StorageFailed
@@ -26,7 +26,9 @@ from crossply.apiserver.storage.heads import Heads
 from crossply.apiserver.storage.history import DEFAULT_LIMITS, History, HistoryLimits
 from crossply.apiserver.storage.journal import Journal, MemoryJournal
 from crossply.apiserver.storage.loading import FIRST_REVISION, State
+from crossply.apiserver.storage.reencryption import open_current
 from crossply.apiserver.storage.subscribers import Subscribers
+from crossply.apiserver.storage.value_codec import PLAIN, ValueCodec
 
 _PURGE_EVENTS = 250
 _TICK_SECONDS = 10.0
@@ -36,13 +38,22 @@ class Store:
     """All objects of the server. Made by `Store.open`, and bound to the event loop it was opened in."""
 
     def __init__(
-        self, state: State, journal: Journal, lock: DirectoryLock | None, limits: HistoryLimits
+        self,
+        state: State,
+        journal: Journal,
+        lock: DirectoryLock | None,
+        limits: HistoryLimits,
+        codec: ValueCodec = PLAIN,
+        rewritten: int = 0,
     ) -> None:
         self.lineage = state.lineage
         self.revision = state.revision
         """The newest durable revision."""
         self.failed_commits = 0
         """How many commits were taken back since the store was opened."""
+        self.rewritten = rewritten
+        """How many stored values were encrypted or decrypted anew when the store was opened."""
+        self._codec = codec
         self._assigned = state.revision
         self._heads = Heads(state.entries.values())
         self._history = History(limits, state.compacted, state.events)
@@ -55,19 +66,21 @@ class Store:
         self._tick()
 
     @classmethod
-    async def open(cls, path: str | None, *, limits: HistoryLimits = DEFAULT_LIMITS) -> Store:
+    async def open(
+        cls, path: str | None, *, limits: HistoryLimits = DEFAULT_LIMITS, codec: ValueCodec = PLAIN
+    ) -> Store:
         """Open the store in a directory (made if needed), or one in memory only with None."""
         if path is None:
             state = State(new_lineage(), FIRST_REVISION, 0, {}, [])
-            return cls(state, MemoryJournal(), None, limits)
+            return cls(state, MemoryJournal(), None, limits, codec)
         prepare(path)
         lock = DirectoryLock(path)
         try:
-            journal, state = await asyncio.to_thread(_open_or_create, path)
+            journal, state, rewritten = await asyncio.to_thread(_open_or_create, path, codec)
         except BaseException:
             lock.release()
             raise
-        return cls(state, journal, lock, limits)
+        return cls(state, journal, lock, limits, codec, rewritten)
 
     @property
     def compacted(self) -> int:
@@ -163,7 +176,7 @@ class Store:
     async def backup(self, path: str) -> int:
         """Write all objects as they are now into a new file, while writes go on; gives their revision."""
         revision, entries = self.revision, list(self._heads)
-        await asyncio.to_thread(write_backup, path, self.lineage, revision, entries)
+        await asyncio.to_thread(write_backup, path, self.lineage, revision, entries, self._codec)
         return revision
 
     async def close(self) -> None:
@@ -239,11 +252,11 @@ class Store:
         self._timer = self._loop.call_later(_TICK_SECONDS, self._tick)
 
 
-def _open_or_create(path: str) -> tuple[Journal, State]:
+def _open_or_create(path: str, codec: ValueCodec) -> tuple[Journal, State, int]:
     database = os.path.join(path, DATABASE)
     if not has_database(path):
         create_database(database, new_lineage(), 0)
-    return open_database(database)
+    return open_current(database, codec)
 
 
 def _purges(dropped: list[Event], compacted: int, done: asyncio.Future[None] | None) -> Iterator[Purge]:

@@ -3,12 +3,18 @@
 Composed kinds are watched by the label that every composed resource carries, so a cluster's other ConfigMaps
 and Secrets never enter our memory. What a reference names but the cache does not have is looked up: it may
 have lost its label, or be too new.
+
+Watches have the rights of the controllers. Where a service account composes, they have metadata only and tell
+only that something changed; every object is read as the account, in each reconcile, so that neither functions
+nor the status get what the account may not read, or may not read any more.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import orjson
 
@@ -20,6 +26,7 @@ from crossply.compose.observed import Observed
 from crossply.compose.world import decode_data
 from crossply.control.composites.connection_secrets import find_secret, secret_place
 from crossply.control.composites.dependencies import Interest
+from crossply.control.composites.few_at_once import few_at_once
 from crossply.control.kinds import SECRET
 from crossply.control.memory import Applied
 from crossply.control.plane import Plane
@@ -48,6 +55,7 @@ class ComposedStore:
         self._plane = plane
         self._composite = composite
         self._enqueue = enqueue
+        self._selection = Selection(labels=LABEL, metadata_only=plane.acts_for_account)
         self._caches: dict[Kind, Cache] = {}
         self._snapshots: OrderedDict[tuple[Kind, str, str], tuple[bytes, Snapshot]] = OrderedDict()
         self.applied = Applied()
@@ -55,16 +63,20 @@ class ComposedStore:
 
     async def load(self, xr: Object, machinery: Machinery) -> list[Observed]:
         """Everything the composite resource refers to that exists."""
-        found = []
-        for reference in machinery.read(xr, machinery.references) or ():
-            name = reference.get("name")
-            if not name:
-                continue
-            namespace = namespace_of(xr) or reference.get("namespace", "")
-            snapshot = await self._find(reference["apiVersion"], reference["kind"], namespace, name)
-            if snapshot is not None:
-                found.append(Observed(snapshot, await self._connection_details(snapshot.object)))
-        return found
+        references = [each for each in machinery.read(xr, machinery.references) or () if each.get("name")]
+        observing = [partial(self._observe, reference, namespace_of(xr)) for reference in references]
+        if self._plane.acts_for_account:
+            found = await asyncio.gather(*few_at_once(observing))
+        else:
+            found = [await observe() for observe in observing]
+        return [each for each in found if each is not None]
+
+    async def _observe(self, reference: Object, namespace: str) -> Observed | None:
+        place = namespace or reference.get("namespace", "")
+        snapshot = await self._find(reference["apiVersion"], reference["kind"], place, reference["name"])
+        if snapshot is None:
+            return None
+        return Observed(snapshot, await self._connection_details(snapshot.object))
 
     async def _find(self, api_version: str, kind_name: str, namespace: str, name: str) -> Snapshot | None:
         try:
@@ -78,7 +90,7 @@ class ComposedStore:
             )
         namespace = namespace if kind.namespaced else ""
         cache = await self.follow(kind)
-        data = cache.get(namespace, name)
+        data = None if self._plane.acts_for_account else cache.get(namespace, name)
         if data is None:
             try:
                 obj = await self._plane.client.get(kind, name, namespace)
@@ -102,8 +114,8 @@ class ComposedStore:
         """Watch a composed kind, from the first resource of it on."""
         cache = self._caches.get(kind)
         if cache is None:
-            cache = self._caches[kind] = self._plane.caches.acquire(kind, Selection(labels=LABEL))
-            cache.subscribe(self._notice)
+            cache = self._caches[kind] = self._plane.caches.acquire(kind, self._selection)
+            cache.subscribe(partial(self._notice, kind))
         if not cache.synced.is_set():
             await self._may_read(cache)
         return cache
@@ -116,21 +128,25 @@ class ComposedStore:
 
     async def learn(self, kind: Kind, obj: Object) -> None:
         """Take in what an apply left, ahead of the watch."""
+        if self._selection.metadata_only:
+            obj = {field: obj[field] for field in ("apiVersion", "kind", "metadata")}
         (await self.follow(kind)).learn(obj)
 
-    def _notice(self, change: str, key: tuple[str, str], old: bytes | None, new: bytes | None) -> None:
+    def _notice(
+        self, kind: Kind, change: str, key: tuple[str, str], old: bytes | None, new: bytes | None
+    ) -> None:
         """Wake the owner; one that the object has just lost must hear of it, too."""
         if new is None and old is not None:
             self.applied.forget(orjson.loads(old)["metadata"].get("uid", ""))
         for data in (old, new):
             if data is not None:
-                self._wake_owner(orjson.loads(data))
+                self._wake_owner(kind, orjson.loads(data))
 
-    def _wake_owner(self, obj: Object) -> None:
+    def _wake_owner(self, kind: Kind, obj: Object) -> None:
         owner = self._owner_of(obj)
         if owner:
             namespace = namespace_of(obj) if self._composite.namespaced else ""
-            self._enqueue(namespace, owner, f"{obj['kind']}/{name_of(obj)}")
+            self._enqueue(namespace, owner, f"{kind.kind}/{name_of(obj)}")
 
     def _owner_of(self, obj: Object) -> str:
         """The name of the composite resource of our kind that controls an object; empty where none does."""

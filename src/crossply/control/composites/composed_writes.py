@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Iterable
 from functools import partial
-from typing import Any
 
 from crossply.compose.collection import Deletion
 from crossply.compose.composed import Composed
@@ -16,6 +15,7 @@ from crossply.compose.metadata import labels_of, name_of, namespace_of, uid_of
 from crossply.compose.naming import COMPOSED_MANAGER, composed_manager
 from crossply.control.composites.composed_store import ComposedStore
 from crossply.control.composites.dependencies import Interest
+from crossply.control.composites.few_at_once import few_at_once
 from crossply.control.field_owners import is_applied, upgrade_to_apply
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
@@ -23,8 +23,6 @@ from crossply.kube.failures import Conflict, Invalid, KubeError
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
-AT_ONCE = 8
-"""So many composed resources of one composite resource are written at the same time."""
 _DETACHED = ("crossplane.io/composite", "crossplane.io/claim-name", "crossplane.io/claim-namespace")
 
 
@@ -38,12 +36,12 @@ class ComposedWrites:
 
     async def collect_all(self, deletions: Iterable[Deletion]) -> None:
         """Delete what is no longer desired."""
-        await asyncio.gather(*_few_at_once(partial(self._collect, deletion) for deletion in deletions))
+        await asyncio.gather(*few_at_once(partial(self._collect, deletion) for deletion in deletions))
 
     async def apply_all(self, xr: Object, outcome: Outcome) -> set[str]:
         """Apply what differs, side by side; returns the names of those that the API refused."""
         manager = composed_manager(name_of(xr), xr)
-        applying = _few_at_once(partial(self._apply, resource, manager) for resource in outcome.composed)
+        applying = few_at_once(partial(self._apply, resource, manager) for resource in outcome.composed)
         results = await asyncio.gather(*applying, return_exceptions=True)
         unsynced = set()
         for resource, result in zip(outcome.composed, results, strict=True):
@@ -131,14 +129,3 @@ def _based_on(live: Object | None, wish: Object) -> Object:
         return wish
     known = {key: live["metadata"][key] for key in ("uid", "resourceVersion")}
     return {**wish, "metadata": {**wish["metadata"], **known}}
-
-
-def _few_at_once(writes: Iterable[Callable[[], Awaitable[None]]]) -> list[Coroutine[Any, Any, None]]:
-    """The same writes, of which only a few are under way at a time: others wait for the server, too."""
-    room = asyncio.Semaphore(AT_ONCE)
-
-    async def in_turn(write: Callable[[], Awaitable[None]]) -> None:
-        async with room:
-            await write()
-
-    return [in_turn(write) for write in writes]

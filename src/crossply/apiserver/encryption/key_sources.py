@@ -1,0 +1,100 @@
+"""Keys as text: one on each line, in base64. The first encrypts, all of them decrypt.
+
+A line may be the word `identity`: as the first one, it has everything written in plain text.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import os
+import shlex
+import stat
+import subprocess
+from collections.abc import Mapping, Sequence
+
+from crossply.apiserver.encryption.resource_patterns import check_resources
+from crossply.apiserver.storage import Encryption, EncryptionKey, EncryptionUnusable, Providers, ResourceGroup
+
+_KEY_BYTES = 32
+_NAME_DIGITS = 12
+_COMMAND_SECONDS = 60.0
+_MOST_BYTES = 1 << 20
+_IDENTITY = "identity"
+_MAKE_A_KEY = "make a key with: head -c 32 /dev/urandom | base64"
+
+
+def encryption_with_keys(text: str, place: str, resources: Sequence[str]) -> Encryption:
+    """Encrypt some resources by the first key of a text. Everything that a key has encrypted can be read."""
+    patterns = check_resources(resources, "the list of resources to encrypt")
+    lines = _lines(text)
+    keys = tuple(_key(line, f"line {number} of {place}") for number, line in lines if line != _IDENTITY)
+    if not keys:
+        raise EncryptionUnusable(f"{place} has no encryption key", hint=_MAKE_A_KEY)
+    first = None if lines[0][1] == _IDENTITY else keys[0]
+    encrypting = Providers(keys, first, reads_plain=True)
+    return Encryption([ResourceGroup(patterns, encrypting)], Providers(keys, None, reads_plain=True))
+
+
+def read_key_file(path: str) -> str:
+    """The content of a file with keys, which only its owner and group may read."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            text = file.read(_MOST_BYTES)
+    except (OSError, UnicodeDecodeError) as problem:
+        reason = problem.strerror if isinstance(problem, OSError) else "it is not text"
+        raise EncryptionUnusable(f"{path} cannot be read: {reason}", hint=_MAKE_A_KEY) from None
+    if stat.S_ISREG(mode) and mode & stat.S_IRWXO:
+        raise EncryptionUnusable(f"other users may read or change {path}", hint=f"chmod 600 {path}")
+    return text
+
+
+def key_from_environment(environ: Mapping[str, str], name: str) -> str:
+    """The value of an environment variable."""
+    if not environ.get(name):
+        raise EncryptionUnusable(f"the environment variable {name} is not set", hint=_MAKE_A_KEY)
+    return environ[name]
+
+
+def key_from_command(command: str) -> str:
+    """What a command prints. It is run without a shell; what it says on standard error is shown."""
+    try:
+        words = shlex.split(command)
+        done = subprocess.run(
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=_COMMAND_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise _command_failed(command, f"it took longer than {_COMMAND_SECONDS:.0f} seconds") from None
+    except (OSError, ValueError, IndexError) as problem:
+        raise _command_failed(command, getattr(problem, "strerror", None) or "it cannot be run") from None
+    if done.returncode:
+        raise _command_failed(command, f"exit code {done.returncode}")
+    # What it printed is never shown, not even when it is not text.
+    return done.stdout.decode("ascii", errors="replace")
+
+
+def _command_failed(command: str, reason: str) -> EncryptionUnusable:
+    return EncryptionUnusable(f"the command that prints the encryption key failed: {command}: {reason}")
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    """The lines that say something, with their numbers."""
+    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), start=1)]
+    return [(number, line) for number, line in lines if line and not line.startswith("#")]
+
+
+def _key(line: str, place: str) -> EncryptionKey:
+    try:
+        secret = base64.b64decode(line, validate=True)
+    except (binascii.Error, ValueError):
+        secret = b""
+    if len(secret) != _KEY_BYTES:
+        raise EncryptionUnusable(f"{place} is not a key of {_KEY_BYTES} bytes in base64", hint=_MAKE_A_KEY)
+    return EncryptionKey(_name_of(secret), secret)
+
+
+def _name_of(secret: bytes) -> str:
+    """A name that tells keys apart and nothing else about them: they have 256 bits."""
+    return hashlib.sha256(b"name of an encryption key\n" + secret).hexdigest()[:_NAME_DIGITS]

@@ -1,0 +1,83 @@
+"""Storing all objects anew, with the codec of today: after a key was added, or encryption turned on or off.
+
+The database is copied into a new file that then takes its place. So no page of the old one, with what was
+deleted or was plain text before, is left in any file; and a process that is killed leaves the old one or the
+new one whole. History is copied too, and revisions stay: watches go on where they were.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from typing import NamedTuple, cast
+from urllib.parse import quote
+
+import apsw
+
+from crossply.apiserver.storage import rows
+from crossply.apiserver.storage.database import new_database, open_database, partial_path, wal_path
+from crossply.apiserver.storage.directory import DATABASE, DirectoryLock, has_database
+from crossply.apiserver.storage.entries import Event, EventType
+from crossply.apiserver.storage.errors import StorageFailed
+from crossply.apiserver.storage.loading import State
+from crossply.apiserver.storage.schema import read_meta, write_meta
+from crossply.apiserver.storage.sqlite_journal import SqliteJournal
+from crossply.apiserver.storage.value_codec import ValueCodec
+
+
+class Reencrypted(NamedTuple):
+    """What was done to a store."""
+
+    rewritten: int
+    """How many stored values were not in today's form: all values were written anew, unless this is 0."""
+    objects: int
+    """How many objects there are."""
+
+
+def reencrypt(directory: str, codec: ValueCodec) -> Reencrypted:
+    """Bring the store in a directory, which no server has open, into the form of the codec."""
+    if not os.path.isdir(directory) or not has_database(directory):
+        raise StorageFailed(f"there is no database in {directory}")
+    lock = DirectoryLock(directory)
+    try:
+        journal, state, rewritten = open_current(os.path.join(directory, DATABASE), codec)
+        journal.close()
+    finally:
+        lock.release()
+    return Reencrypted(rewritten, len(state.entries))
+
+
+def open_current(path: str, codec: ValueCodec) -> tuple[SqliteJournal, State, int]:
+    """Open a database in which every value is stored as the codec stores it, and how many were not."""
+    with contextlib.suppress(FileNotFoundError):
+        # Left by a process that was killed while it copied: either a whole database or nothing was there.
+        os.unlink(partial_path(path))
+    journal, state = open_database(path, codec)
+    outdated = state.outdated
+    if outdated:
+        journal.close()
+        _copy(path, codec)
+        journal, state = open_database(path, codec)
+    return journal, state, outdated
+
+
+def _copy(path: str, codec: ValueCodec) -> None:
+    if os.path.exists(wal_path(path)):
+        raise StorageFailed("the write-ahead log could not be moved into the database")
+    # Opened as immutable, the source makes no file of its own; without a log, it is all there is.
+    with new_database(path) as target, contextlib.closing(_open_immutable(path)) as source:
+        for name, value in read_meta(source).items():
+            write_meta(target, name, value)
+        rows.fill(target, _events(source, codec), codec)
+
+
+def _open_immutable(path: str) -> apsw.Connection:
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    return apsw.Connection(f"file:{quote(path)}?immutable=1", flags=flags)
+
+
+def _events(source: apsw.Connection, codec: ValueCodec) -> Iterator[Event]:
+    for row in rows.read(source):
+        data = codec.decode(row.key, row.revision, row.value)
+        yield Event(row.revision, cast("EventType", row.kind), row.key, data, None, row.previous)
