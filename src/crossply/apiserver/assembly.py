@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import logging
 import os
 import secrets
 import ssl
@@ -41,8 +42,9 @@ from crossply.apiserver.metrics import Sources, metrics_page
 from crossply.apiserver.openapi.pages import OpenApi
 from crossply.apiserver.resources import Registry
 from crossply.apiserver.server import ApiServer
-from crossply.apiserver.storage import StorageFailed, Store
+from crossply.apiserver.storage import StorageFailed, StorageFull, Store
 from crossply.apiserver.tls import (
+    CertificateError,
     Certificates,
     ensure_certificates,
     reload_server_certificate,
@@ -54,6 +56,7 @@ from crossply.apiserver.world import Guard, World, now
 from crossply.errors import CrossplyError
 from crossply.values import Object
 
+_log = logging.getLogger("crossply.apiserver")
 _ANY_ADDRESS = ("0.0.0.0", "::", "")
 _PATIENCE = 0.3
 _LOOK_AT_CERTIFICATES = 12 * 3600.0
@@ -121,9 +124,18 @@ class RunningServer:
         self._show_metrics(server, store, log)
         port = await self._listen(server)
         await self._tell_service(world, port)
-        write_kubeconfig(self.kubeconfig, self.url, self.certificates, self.token)
+        self._write_kubeconfig()
         # What is there now stays: a garbage collection, which stops everybody, need not look at it each time.
         gc.freeze()
+
+    def _write_kubeconfig(self) -> None:
+        try:
+            write_kubeconfig(self.kubeconfig, self.url, self.certificates, self.token)
+        except CertificateError as problem:
+            # On a full disk an older one stays. Whoever has a credential and the address is still served.
+            if not os.path.exists(self.kubeconfig):
+                raise
+            _log.warning("%s; the server is at %s", problem, self.url)
 
     async def _listen(self, server: ApiServer) -> int:
         settings = self._settings
@@ -195,7 +207,10 @@ class RunningServer:
     async def _doors(self, world: World) -> Gate:
         """Authentication and authorization, and what is answered from them."""
         store = world.store
-        await ensure_policy(store, now())
+        try:
+            await ensure_policy(store, now())
+        except StorageFull as problem:
+            _log.warning("the default roles cannot be brought up to date: %s", problem)
         users = read_token_file(self._settings.token_file) if self._settings.token_file else {}
         static = StaticTokens(users)
         static.add_administrator(self.token)

@@ -303,10 +303,13 @@ async def _store_change(
     await world.admission.validate(call, "UPDATE", new, old)
     if call.dry_run:
         return new
-    if new["metadata"].get("deletionTimestamp") and not is_held(call, new):
+    is_terminating = bool(new["metadata"].get("deletionTimestamp"))
+    if is_terminating and not is_held(call, new):
         return await _remove(world, call, entry, new)
     stored = await to_storage(world, call.resource, new)
-    written = await world.store.write(entry.key, entry.revision, encoder(stored))
+    written = await world.store.write(
+        entry.key, entry.revision, encoder(stored), is_terminating=is_terminating
+    )
     return await _settled(world, call, with_revision(new, written.revision))
 
 

@@ -16,6 +16,7 @@ from crossply.apiserver.storage.errors import StorageDamaged, StorageFailed, Wou
 from crossply.apiserver.storage.high_water_mark import HighWaterMark, MarkFile, mark_path, read_mark
 from crossply.apiserver.storage.loading import State, check_structure, load
 from crossply.apiserver.storage.lost_writes import check_mark_exists, check_revision, check_wal
+from crossply.apiserver.storage.reserve import Reserve, reserve_path
 from crossply.apiserver.storage.schema import APPLICATION_ID, migrate, read_meta, version_of, write_meta
 from crossply.apiserver.storage.sqlite_errors import open_errors, write_errors
 from crossply.apiserver.storage.sqlite_journal import CHECKPOINT_BYTES, PAGE_SIZE, SqliteJournal
@@ -40,7 +41,7 @@ def open_database(path: str) -> tuple[SqliteJournal, State]:
         check_revision(mark, state)
         marks = _first_mark(path, mark, wal, state)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
-        journal = SqliteJournal(connection, wal_path(path), marks)
+        journal = SqliteJournal(connection, wal_path(path), marks, Reserve(reserve_path(path)))
         if not is_marked:
             _note_mark(connection, journal)
     return journal, state

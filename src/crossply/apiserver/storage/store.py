@@ -19,17 +19,27 @@ from collections.abc import Callable, Iterator
 from crossply.apiserver.storage.backup import new_lineage, write_backup
 from crossply.apiserver.storage.database import create_database, open_database
 from crossply.apiserver.storage.directory import DATABASE, DirectoryLock, has_database, prepare
-from crossply.apiserver.storage.entries import Entries, Entry, Event, Events, EventType, Key
-from crossply.apiserver.storage.errors import Changed, Exists, StorageClosed, StorageError, StorageFailed
+from crossply.apiserver.storage.entries import NO_LAST_STATE, Entries, Entry, Event, Events, EventType, Key
+from crossply.apiserver.storage.errors import (
+    Changed,
+    Exists,
+    StorageClosed,
+    StorageError,
+    StorageFailed,
+    StorageFull,
+)
 from crossply.apiserver.storage.group_commit import Batch, Change, GroupCommit, Purge
 from crossply.apiserver.storage.heads import Heads
 from crossply.apiserver.storage.history import DEFAULT_LIMITS, History, HistoryLimits
 from crossply.apiserver.storage.journal import Journal, MemoryJournal
 from crossply.apiserver.storage.loading import FIRST_REVISION, State
+from crossply.apiserver.storage.reserve import first_reserve, reserve_path
 from crossply.apiserver.storage.subscribers import Subscribers
 
 _PURGE_EVENTS = 250
 _TICK_SECONDS = 10.0
+_DELETION_MARK_BYTES = 4096
+"""A deletion timestamp, finalizers, conditions, and who wrote them."""
 
 
 class Store:
@@ -50,6 +60,7 @@ class Store:
         self._closed = False
         self._group = GroupCommit(journal, self._publish, self._roll_back)
         self._loop = asyncio.get_running_loop()
+        self._forget(_without_last_state(state))
         self._tick()
 
     @classmethod
@@ -120,10 +131,18 @@ class Store:
         """
         return self._subscribers.add(resource, callback)
 
-    async def write(self, key: Key, expected: int | None, encode: Callable[[int], bytes]) -> Entry:
+    async def write(
+        self,
+        key: Key,
+        expected: int | None,
+        encode: Callable[[int], bytes],
+        *,
+        is_terminating: bool = False,
+    ) -> Entry:
         """Create an object (`expected` is None) or replace the one that is at a revision.
 
-        `encode` is given the new revision and returns the object. Raises Exists or Changed.
+        `encode` is given the new revision and returns the object. Raises Exists or Changed. On a full disk,
+        objects that are terminating are still replaced, unless they grow.
         """
         current = self.latest(key)
         if expected is None:
@@ -132,7 +151,7 @@ class Store:
             return await self._enqueue("ADDED", _interned(key), None, encode)
         if current is None or current.revision != expected:
             raise Changed(key, expected, current)
-        return await self._enqueue("MODIFIED", current.key, current, encode)
+        return await self._enqueue("MODIFIED", current.key, current, encode, is_terminating)
 
     async def delete(self, key: Key, expected: int, encode: Callable[[int], bytes]) -> Entry:
         """Remove the object that is at a revision; `encode` returns its last state with the new revision."""
@@ -167,7 +186,12 @@ class Store:
             self._lock.release()
 
     def _enqueue(
-        self, kind: EventType, key: Key, current: Entry | None, encode: Callable[[int], bytes]
+        self,
+        kind: EventType,
+        key: Key,
+        current: Entry | None,
+        encode: Callable[[int], bytes],
+        is_terminating: bool = False,
     ) -> asyncio.Future[Entry]:
         if self._closed:
             raise StorageClosed("the store is closed")
@@ -179,7 +203,8 @@ class Store:
             event = Event(revision, kind, key, data)
         else:
             event = Event(revision, kind, key, data, current.data, current.revision)
-        change = Change(event, Entry(key, revision, data), self._loop.create_future())
+        is_deletion = kind == "DELETED" or (is_terminating and not _grows(event))
+        change = Change(event, Entry(key, revision, data), self._loop.create_future(), is_deletion)
         self._pending[key] = change
         self._group.submit(change)
         return change.done
@@ -200,7 +225,8 @@ class Store:
         for change in batch:
             if not change.done.done():
                 change.done.set_result(change.entry)
-        self._forget(self._history.excess())
+        # On a full disk, history is what goes first.
+        self._forget(self.revision if self._group.is_full else self._history.excess())
 
     def _roll_back(self, batch: Batch, error: Exception) -> None:
         """A commit failed: take back its writes and all that were built on them, and tell the writers."""
@@ -211,6 +237,8 @@ class Store:
         for change in failed:
             if not change.done.done():
                 change.done.set_exception(_told(error))
+        if isinstance(error, StorageFull):
+            self._forget(self.revision)
         self._group.resume()
 
     def _forget(self, cutoff: int, done: asyncio.Future[None] | None = None) -> None:
@@ -231,7 +259,14 @@ def _open_or_create(path: str) -> tuple[Journal, State]:
     database = os.path.join(path, DATABASE)
     if not has_database(path):
         create_database(database, new_lineage(), 0)
+        first_reserve(reserve_path(database))
     return open_database(database)
+
+
+def _without_last_state(state: State) -> int:
+    """The newest deletion on a full disk: what it removed is not known, so history begins after it."""
+    unknown = [event.revision for event in state.events if event.data == NO_LAST_STATE]
+    return max(unknown, default=0)
 
 
 def _purges(dropped: list[Event], compacted: int, done: asyncio.Future[None] | None) -> Iterator[Purge]:
@@ -243,6 +278,11 @@ def _purges(dropped: list[Event], compacted: int, done: asyncio.Future[None] | N
         yield Purge(superseded + deletions, portion[-1].revision)
     if done is not None:
         yield Purge([], compacted, done)
+
+
+def _grows(event: Event) -> bool:
+    """Whether an object becomes larger by more than what marks it for deletion."""
+    return len(event.data) > len(event.previous or b"") + _DELETION_MARK_BYTES
 
 
 def _interned(key: Key) -> Key:
