@@ -7,9 +7,9 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from up_planes import Plane, plane_at
 from tests.programs import needs
 from tests.small_disk import fill, small_disk
+from up_planes import Plane, plane_at
 
 pytestmark = needs("kubectl")
 

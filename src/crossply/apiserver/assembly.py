@@ -26,7 +26,7 @@ from crossply.apiserver.auth.rbac.authorizer import Authorizer
 from crossply.apiserver.auth.reviews import Reviews
 from crossply.apiserver.auth.static_tokens import StaticTokens, read_token_file
 from crossply.apiserver.auth.token_requests import TokenRequests
-from crossply.apiserver.backup_page import Backups
+from crossply.apiserver.backup_page import Backups, remove_unsent
 from crossply.apiserver.calls import Call
 from crossply.apiserver.controllers.own_service import keep_trying
 from crossply.apiserver.controllers.running import Controllers
@@ -51,7 +51,7 @@ from crossply.apiserver.tls import (
     server_ssl_context,
     write_kubeconfig,
 )
-from crossply.apiserver.tls.files import read, write_private
+from crossply.apiserver.tls.files import read, remove_unfinished, write_private
 from crossply.apiserver.world import Guard, World, now
 from crossply.errors import CrossplyError
 from crossply.values import Object
@@ -110,6 +110,7 @@ class RunningServer:
         # The store first: it is locked, so that whoever comes second changes nothing of what the first uses.
         store = await Store.open(None if settings.in_memory else self._data)
         self.store = store
+        _remove_leftovers(settings.directory, self.certificates.directory)
         self._stack.push_async_callback(store.close)
         self.certificates = await asyncio.to_thread(
             ensure_certificates, self.certificates.directory, self._names()
@@ -246,6 +247,13 @@ def _refusing_terminating(definitions: Definitions) -> Guard:
 async def _cancelled(task: asyncio.Task[None]) -> None:
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
+
+
+def _remove_leftovers(directory: str, certificates: str) -> None:
+    """Remove what a server that was killed left half made: copies of the database, keys, tokens."""
+    remove_unsent(directory)
+    for place in (directory, certificates):
+        remove_unfinished(place)
 
 
 def _admin_token(directory: str) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from dataclasses import dataclass
 
 from crossply.errors import CrossplyError
 
 _PRIVATE = 0o600
+_UNFINISHED = re.compile(r".+\.[0-9]+\.new")
 
 
 class CertificateError(CrossplyError):
@@ -105,6 +107,14 @@ def write_private(path: str, data: bytes) -> None:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise CertificateError(f"cannot write {path}: {problem.strerror}", place=path) from None
+
+
+def remove_unfinished(directory: str) -> None:
+    """Remove the files that a process was writing when it was killed. Nobody else may be writing."""
+    with contextlib.suppress(FileNotFoundError):
+        for name in os.listdir(directory):
+            if _UNFINISHED.fullmatch(name):
+                os.unlink(os.path.join(directory, name))
 
 
 def _is_private(path: str, data: bytes) -> bool:
