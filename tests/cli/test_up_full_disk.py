@@ -9,7 +9,9 @@ from collections.abc import Iterator
 import pytest
 from tests.programs import needs
 from tests.small_disk import fill, small_disk
-from up_planes import Plane, plane_at
+from up_planes import Plane, eventually, plane_at
+
+_QUICK_START = pathlib.Path(__file__).parents[2] / "examples" / "00-quick-start"
 
 pytestmark = needs("kubectl")
 
@@ -38,6 +40,20 @@ def test_it_starts_on_a_full_disk_and_objects_are_deleted(plane: Plane) -> None:
     assert "team" not in _kubectl(plane, "get", "namespaces", "--output=name")
     assert "Traceback" not in plane.log
     assert plane.down()
+
+
+def test_a_composite_resource_goes_with_all_it_is_made_of_on_a_full_disk(plane: Plane) -> None:
+    """Foreground deletion, in which finalizers are set and removed."""
+    assert plane.up().returncode == 0
+    _kubectl(plane, "apply", "-f", str(_QUICK_START / "definition.yaml"))
+    _kubectl(plane, "wait", "--for=condition=Established", "xrd", "--all", "--timeout=60s")
+    for name in ("functions", "composition", "xr"):
+        _kubectl(plane, "apply", "-f", str(_QUICK_START / f"{name}.yaml"))
+    _kubectl(plane, "wait", "--for=condition=Ready", "site", "--all", "--timeout=60s")
+    assert "configmap/hello-" in _kubectl(plane, "get", "configmaps", "--output=name")
+    fill(plane.data.parent)
+    _kubectl(plane, "delete", "site", "hello", "--cascade=foreground", "--timeout=60s")
+    eventually(lambda: "configmap/hello-" not in _kubectl(plane, "get", "configmaps", "--output=name"))
 
 
 def test_a_start_with_everything_in_place_writes_only_who_runs_and_what_is_logged(plane: Plane) -> None:

@@ -202,5 +202,5 @@ async def _mark(
     if marked == obj or options.dry_run:
         return marked, False
     stored = await to_storage(world, call.resource, marked)
-    written = await world.store.write(entry.key, entry.revision, encoder(stored), is_terminating=True)
+    written = await world.store.write(entry.key, entry.revision, encoder(stored), from_reserve=True)
     return with_revision(marked, written.revision), False

@@ -75,6 +75,27 @@ def test_an_object_with_a_finalizer_is_deleted_on_a_full_disk(disk: pathlib.Path
         assert "held" not in _listed(server)
 
 
+def test_a_lease_is_renewed_on_a_full_disk_as_often_as_it_has_to_be(disk: pathlib.Path) -> None:
+    """Controllers that lose their Lease could not finish a deletion."""
+    leases = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+    lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "mine"}}
+    with Program(disk / "server", log=disk.with_name("log")) as server:
+        assert server.ask("POST", leases, {**lease, "spec": {"leaseDurationSeconds": 1}}).status == 201
+        _create_until_full(server)
+        fill(disk)
+        answers = [
+            server.ask(
+                "PATCH",
+                f"{leases}/mine",
+                {"spec": {"leaseDurationSeconds": 2 + number}},
+                Content_Type="application/merge-patch+json",
+            ).status
+            for number in range(200)
+        ]
+        assert set(answers) == {200}
+        assert server.create_map("one-more").status == 507
+
+
 def test_an_object_that_is_being_deleted_cannot_grow_on_a_full_disk(disk: pathlib.Path) -> None:
     with Program(disk / "server", log=disk.with_name("log")) as server:
         held = config_map("held")

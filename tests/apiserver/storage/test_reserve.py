@@ -87,7 +87,7 @@ async def test_history_before_a_deletion_on_a_full_disk_is_not_shown_after_a_cra
     journal.commit(
         [Event(2, "ADDED", widget("kept"), b'{"a":1}'), Event(3, "ADDED", widget("gone"), b'{"b":1}')]
     )
-    journal.commit_deletions([Event(4, "DELETED", widget("gone"), b'{"b":1}', b'{"b":1}', 3)])
+    journal.commit_from_reserve([Event(4, "DELETED", widget("gone"), b'{"b":1}', b'{"b":1}', 3)])
     journal.close()
     for _ in range(2):
         store = await Store.open(directory)

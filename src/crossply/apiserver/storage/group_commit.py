@@ -29,8 +29,8 @@ class Change(NamedTuple):
     event: Event
     entry: Entry
     done: asyncio.Future[Entry]
-    is_deletion: bool = False
-    """Whether it removes an object, or brings that about: then it is written on a full disk too."""
+    from_reserve: bool = False
+    """Whether it is written on a full disk too: deletions, and what they depend on."""
 
 
 Batch = list[Change]
@@ -76,7 +76,7 @@ class GroupCommit:
 
     @property
     def is_full(self) -> bool:
-        """Whether there is space for deletions only."""
+        """Whether only what may use the reserve is written."""
         return self._journal.is_full
 
     def submit(self, change: Change) -> None:
@@ -155,22 +155,22 @@ class GroupCommit:
         try:
             self._journal.commit([change.event for change in batch])
         except StorageFull as error:
-            self._commit_deletions(batch, error)
+            self._commit_from_reserve(batch, error)
         except Exception as error:  # noqa: BLE001 - whatever it is, the writers have to be told
             self._fail(batch, error)
         else:
             self._succeed(batch)
 
-    def _commit_deletions(self, batch: Batch, error: StorageFull) -> None:
+    def _commit_from_reserve(self, batch: Batch, error: StorageFull) -> None:
         """Commit what is written on a full disk too; the rest fails."""
-        deletions, others = _split(batch)
-        if deletions:
+        kept, others = _split(batch)
+        if kept:
             try:
-                self._journal.commit_deletions([change.event for change in deletions])
+                self._journal.commit_from_reserve([change.event for change in kept])
             except Exception as failure:  # noqa: BLE001 - whatever it is, the writers have to be told
                 self._fail(batch, failure)
                 return
-            self._succeed(deletions)
+            self._succeed(kept)
         if others:
             self._fail(others, error)
 
@@ -221,17 +221,17 @@ def _fitting(queue: Batch) -> int:
 
 
 def _split(batch: Batch) -> tuple[Batch, Batch]:
-    """The deletions of a batch that build on nothing else in it but deletions, and the rest."""
-    deletions: Batch = []
+    """The changes of a batch that are written on a full disk, and the rest with what builds on it."""
+    from_reserve: Batch = []
     others: Batch = []
     failing: set[Key] = set()
     for change in batch:
-        if change.is_deletion and change.event.key not in failing:
-            deletions.append(change)
+        if change.from_reserve and change.event.key not in failing:
+            from_reserve.append(change)
         else:
             failing.add(change.event.key)
             others.append(change)
-    return deletions, others
+    return from_reserve, others
 
 
 def _finish(future: asyncio.Future[None], error: Exception | None) -> None:

@@ -13,12 +13,12 @@ class Journal(Protocol):
 
     @property
     def is_full(self) -> bool:
-        """Whether there is space for deletions only."""
+        """Whether only what may use the reserve is written."""
 
     def commit(self, events: Sequence[Event]) -> None:
         """Make events durable, all of them or (with an exception) none."""
 
-    def commit_deletions(self, events: Sequence[Event]) -> None:
+    def commit_from_reserve(self, events: Sequence[Event]) -> None:
         """As `commit`, also on a full disk. Last states of deleted objects may be left out."""
 
     def purge(self, revisions: Sequence[int], compacted: int) -> None:
@@ -39,7 +39,7 @@ class MemoryJournal:
     def commit(self, events: Sequence[Event]) -> None:
         """Nothing is kept."""
 
-    def commit_deletions(self, events: Sequence[Event]) -> None:
+    def commit_from_reserve(self, events: Sequence[Event]) -> None:
         """Nothing is kept."""
 
     def purge(self, revisions: Sequence[int], compacted: int) -> None:

@@ -39,7 +39,7 @@ class SqliteJournal:
 
     @property
     def is_full(self) -> bool:
-        """Whether the reserve is in use, so that only deletions are written."""
+        """Whether the reserve is in use, so that only what may use it is written."""
         return not self._reserve.is_held
 
     def commit(self, events: Sequence[Event]) -> None:
@@ -52,7 +52,7 @@ class SqliteJournal:
             self._release_reserve()
             raise
 
-    def commit_deletions(self, events: Sequence[Event]) -> None:
+    def commit_from_reserve(self, events: Sequence[Event]) -> None:
         """As `commit`, with the help of the reserve, and without the last states of deleted objects."""
         small = [event._replace(data=NO_LAST_STATE) if event.type == "DELETED" else event for event in events]
         self._with_reserve(lambda: self._insert(small))

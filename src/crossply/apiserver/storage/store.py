@@ -38,8 +38,8 @@ from crossply.apiserver.storage.subscribers import Subscribers
 
 _PURGE_EVENTS = 250
 _TICK_SECONDS = 10.0
-_DELETION_MARK_BYTES = 4096
-"""A deletion timestamp, finalizers, conditions, and who wrote them."""
+_GROWTH_BYTES = 4096
+"""By so much an object may grow on a full disk: a deletion timestamp, conditions, and who wrote them."""
 
 
 class Store:
@@ -137,12 +137,12 @@ class Store:
         expected: int | None,
         encode: Callable[[int], bytes],
         *,
-        is_terminating: bool = False,
+        from_reserve: bool = False,
     ) -> Entry:
         """Create an object (`expected` is None) or replace the one that is at a revision.
 
         `encode` is given the new revision and returns the object. Raises Exists or Changed. On a full disk,
-        objects that are terminating are still replaced, unless they grow.
+        an object is replaced only with `from_reserve`, and only if it does not grow.
         """
         current = self.latest(key)
         if expected is None:
@@ -151,7 +151,7 @@ class Store:
             return await self._enqueue("ADDED", _interned(key), None, encode)
         if current is None or current.revision != expected:
             raise Changed(key, expected, current)
-        return await self._enqueue("MODIFIED", current.key, current, encode, is_terminating)
+        return await self._enqueue("MODIFIED", current.key, current, encode, from_reserve)
 
     async def delete(self, key: Key, expected: int, encode: Callable[[int], bytes]) -> Entry:
         """Remove the object that is at a revision; `encode` returns its last state with the new revision."""
@@ -191,7 +191,7 @@ class Store:
         key: Key,
         current: Entry | None,
         encode: Callable[[int], bytes],
-        is_terminating: bool = False,
+        from_reserve: bool = False,
     ) -> asyncio.Future[Entry]:
         if self._closed:
             raise StorageClosed("the store is closed")
@@ -203,8 +203,8 @@ class Store:
             event = Event(revision, kind, key, data)
         else:
             event = Event(revision, kind, key, data, current.data, current.revision)
-        is_deletion = kind == "DELETED" or (is_terminating and not _grows(event))
-        change = Change(event, Entry(key, revision, data), self._loop.create_future(), is_deletion)
+        from_reserve = kind == "DELETED" or (from_reserve and not _grows(event))
+        change = Change(event, Entry(key, revision, data), self._loop.create_future(), from_reserve)
         self._pending[key] = change
         self._group.submit(change)
         return change.done
@@ -281,8 +281,8 @@ def _purges(dropped: list[Event], compacted: int, done: asyncio.Future[None] | N
 
 
 def _grows(event: Event) -> bool:
-    """Whether an object becomes larger by more than what marks it for deletion."""
-    return len(event.data) > len(event.previous or b"") + _DELETION_MARK_BYTES
+    """Whether an object becomes larger by more than what it may on a full disk."""
+    return len(event.data) > len(event.previous or b"") + _GROWTH_BYTES
 
 
 def _interned(key: Key) -> Key:

@@ -28,7 +28,8 @@ class PrivateFiles:
     def __init__(self, place: str = "") -> None:
         if place:
             os.makedirs(place, mode=0o700, exist_ok=True)
-        _remove_orphans(place or tempfile.gettempdir())
+            _remove_orphans(place)
+        _remove_orphans(tempfile.gettempdir())
         self._root, self._lock = _make_locked(place or None)
         self._states: list[str] = []
         self._number = 0
@@ -40,6 +41,17 @@ class PrivateFiles:
 
     def replace(self, files: Files) -> None:
         """Show these files instead of those before."""
+        try:
+            self._add_state(files)
+        except OSError:
+            if self._states:
+                raise
+            # The disk of the place may be full: that must not keep a control plane from starting.
+            self.remove()
+            self._root, self._lock = _make_locked(None)
+            self._add_state(files)
+
+    def _add_state(self, files: Files) -> None:
         self._number += 1
         state = os.path.join(self._root, str(self._number))
         os.mkdir(state, 0o700)
