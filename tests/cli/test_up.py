@@ -19,7 +19,7 @@ from crossply.cli.data_directory import kept_port
 from crossply.cli.detach import detached_words
 from crossply.cli.parser import Parsed, parse
 from crossply.cli.up import COMMAND
-from crossply.cli.up_lock import running
+from crossply.cli.up_lock import is_locked, running
 
 pytestmark = pytest.mark.xdist_group("up")
 
@@ -287,3 +287,24 @@ def test_a_control_plane_in_the_foreground_ends_with_its_api_server(tmp_path):
             process.terminate()
             assert process.wait(PATIENCE) == 0
         assert not server.is_alive()
+
+
+def test_a_control_plane_that_is_killed_leaves_no_private_key_outside_of_its_data_directory(plane, tmp_path):
+    elsewhere = tmp_path / "temporary"
+    elsewhere.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(elsewhere))
+        plane.up()
+        kept = plane.data / "credentials"
+        assert len(list(kept.iterdir())) == 1
+        before = next(kept.iterdir())
+        kill(plane.process)
+        eventually(lambda: not is_locked(str(plane.data)))
+        assert [
+            path for path in elsewhere.rglob("*") if path.is_file() and b"PRIVATE" in path.read_bytes()
+        ] == []
+        plane.up()
+    assert not before.exists()
+    assert len(list(kept.iterdir())) == 1
+    plane.down()
+    assert list(kept.iterdir()) == []

@@ -131,6 +131,22 @@ def test_what_was_written_and_learned_is_read_at_once_and_told_once(connect, ns)
     connect(case)
 
 
+@pytest.mark.parametrize("version", ["9" * 5000, "²", "abc", ""])
+def test_a_resource_version_that_is_no_number_of_usual_length_does_not_harm_a_cache(
+    connect, ns, version
+) -> None:
+    async def case(client: Client) -> None:
+        async with running(client, Selection(ns)) as cache:
+            odd = config_map("odd", ns)
+            odd["metadata"] |= {"resourceVersion": version, "uid": "u"}
+            cache.learn(odd)
+            await client.apply(CONFIG_MAP, config_map("usual", ns), "test")
+            await until(lambda: cache.get(ns, "usual"))
+            assert cache.get(ns, "odd") is None
+
+    connect(case)
+
+
 def test_caches_are_shared_and_end_with_the_last_user(connect, ns) -> None:
     async def case(client: Client) -> None:
         async with Caches(client) as caches:

@@ -11,9 +11,10 @@ from typing import Any
 import orjson
 import pytest
 from aiohttp import web
+from yarl import URL
 
 from crossply.errors import CrossplyError
-from crossply.packages import media, pulling
+from crossply.packages import media
 from crossply.packages.addresses import Refused, may_see_credentials
 from crossply.packages.contents import stream_of
 from crossply.packages.failures import BadArchive, TooLarge, WrongDigest
@@ -26,6 +27,7 @@ from crossply.packages.registry_failures import (
     MalformedAnswer,
     NotAllowed,
     NotInRegistry,
+    PullTimedOut,
     RegistryUnreachable,
 )
 from tests.packages.making import STREAM, archive, image, member, package
@@ -306,20 +308,68 @@ def test_credentials_stay_with_the_registry_when_it_redirects() -> None:
 @pytest.mark.parametrize(
     ("realm", "registry", "shown"),
     [
-        ("https://auth.docker.io/token", "index.docker.io", True),
-        ("https://gitlab.com/jwt/auth", "registry.gitlab.com", True),
-        ("https://ghcr.io/token", "ghcr.io", True),
-        ("https://evil.example/token", "ghcr.io", False),
-        ("https://evil.io/token", "ghcr.io", False),
-        ("https://evil.co.uk/token", "registry.co.uk", False),
-        ("https://docker.io.evil.example/token", "index.docker.io", False),
-        ("https://10.0.0.2/token", "10.0.0.1", False),
+        ("https://ghcr.io/token", "https://ghcr.io", True),
+        ("https://ghcr.io:443/token", "https://ghcr.io", True),
+        ("https://registry.example:5000/token", "https://registry.example:5000", True),
+        ("https://auth.docker.io/token", "https://index.docker.io", True),
+        ("https://gitlab.com/jwt/auth", "https://registry.gitlab.com", True),
+        ("https://registry.example/token", "https://registry.example:5000", False),
+        ("https://registry.example:5001/token", "https://registry.example:5000", False),
+        ("http://localhost:5000/token", "https://localhost:5000", False),
+        ("https://auth.docker.io:8443/token", "https://index.docker.io", False),
+        ("https://auth.example.org/token", "https://registry.example.org", False),
+        ("https://evil.example/token", "https://ghcr.io", False),
+        ("https://docker.io.evil.example/token", "https://index.docker.io", False),
+        ("https://10.0.0.2/token", "https://10.0.0.1", False),
     ],
 )
-def test_passwords_are_shown_to_neighbours_only(realm: str, registry: str, shown: bool) -> None:
-    from yarl import URL
+def test_passwords_are_shown_only_to_the_host_and_port_that_they_are_for(
+    realm: str, registry: str, shown: bool
+) -> None:
+    assert may_see_credentials(URL(realm), URL(registry)) is shown
 
-    assert may_see_credentials(URL(realm), registry) is shown
+
+async def _pull_with_token_server(*logins_for: str) -> tuple[list[str], NotAllowed | None, str]:
+    """What a token server at another port is shown, the refusal, and the server's address.
+
+    It gives a token to everybody; the registry accepts only the one for those who log in.
+    """
+    async with Lying().running() as registry, Lying().running() as server:
+        places = {"registry": registry.address, "server": server.address}
+        config = {"auths": {places[name]: {"auth": LOGIN} for name in logins_for}}
+
+        async def give(request: web.Request) -> web.StreamResponse:
+            token = "good" if request.headers.get("Authorization") == f"Basic {LOGIN}" else "none"
+            return web.json_response({"token": token})
+
+        async def serve(request: web.Request) -> web.StreamResponse:
+            if request.headers.get("Authorization") == "Bearer good":
+                return web.Response(body=b"{}")
+            challenge = f'Bearer realm="http://{server.address}/token"'
+            return web.Response(status=401, headers={"WWW-Authenticate": challenge})
+
+        server.handlers["/token"] = give
+        registry.handlers["/v2/acme/x/manifests/v1"] = serve
+        refused = None
+        async with Registries(DockerConfig(config)) as registries:
+            try:
+                await manifest(registries, parse(f"{registry.address}/acme/x:v1"))
+            except NotAllowed as problem:
+                refused = problem
+        return [shown for _, path, shown in server.seen if path == "/token"], refused, server.address
+
+
+def test_a_password_is_not_shown_to_a_token_server_on_another_port() -> None:
+    shown, refused, server = asyncio.run(_pull_with_token_server("registry"))
+    assert shown == [""]
+    assert refused is not None
+    assert f"add an entry for {server}" in refused.hint
+
+
+def test_a_token_server_on_another_port_is_shown_the_login_that_was_given_for_it() -> None:
+    shown, refused, _ = asyncio.run(_pull_with_token_server("registry", "server"))
+    assert shown == [f"Basic {LOGIN}"]
+    assert refused is None
 
 
 def test_refusals_keep_the_registrys_sentence() -> None:
@@ -398,22 +448,33 @@ def test_an_answer_that_ends_too_early_is_told() -> None:
         answered_with(cut, manifest)
 
 
-def test_an_image_whose_bytes_trickle_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pulling, "LONGEST_SECONDS", 0.2)
+def _pull(registries: Registries, reference: Reference) -> Awaitable[object]:
+    return pull_image(registries, reference, "/nowhere")
 
+
+@pytest.mark.parametrize("operation", [_pull, manifest, resolve, tags])
+def test_what_trickles_from_a_registry_is_given_up_at_the_deadline(
+    operation: Callable[[Registries, Reference], Awaitable[object]],
+) -> None:
     async def trickle(request: web.Request) -> web.StreamResponse:
+        if request.method == "HEAD":
+            return web.Response()
         response = web.StreamResponse()
         await response.prepare(request)
         while True:
             await response.write(b" ")
             await asyncio.sleep(0.05)
 
-    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
-        registry.handlers["/v2/acme/x/manifests/v1"] = trickle
-        await pull_image(registries, reference, str(tmp_path))
+    async def main() -> None:
+        async with Lying().running() as registry:
+            for path in ("manifests/v1", "tags/list"):
+                registry.handlers[f"/v2/acme/x/{path}"] = trickle
+            async with Registries(trust=Trust(pull_seconds=0.2)) as registries:
+                await operation(registries, parse(f"{registry.address}/acme/x:v1"))
 
-    with pytest.raises(RegistryUnreachable, match="was not pulled within"):
-        play(scene)
+    with pytest.raises(PullTimedOut, match=r"was not pulled within 0\.2 s, the deadline for images") as told:
+        asyncio.run(main())
+    assert "--image-pull-timeout" in told.value.hint
 
 
 def test_plain_http_is_not_spoken_to_registries_elsewhere() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import logging
 import os
 import secrets
 import ssl
@@ -25,7 +26,7 @@ from crossply.apiserver.auth.rbac.authorizer import Authorizer
 from crossply.apiserver.auth.reviews import Reviews
 from crossply.apiserver.auth.static_tokens import StaticTokens, read_token_file
 from crossply.apiserver.auth.token_requests import TokenRequests
-from crossply.apiserver.backup_page import Backups
+from crossply.apiserver.backup_page import Backups, remove_unsent
 from crossply.apiserver.calls import Call
 from crossply.apiserver.controllers.own_service import keep_trying
 from crossply.apiserver.controllers.running import Controllers
@@ -41,19 +42,21 @@ from crossply.apiserver.metrics import Sources, metrics_page
 from crossply.apiserver.openapi.pages import OpenApi
 from crossply.apiserver.resources import Registry
 from crossply.apiserver.server import ApiServer
-from crossply.apiserver.storage import PLAIN, StorageFailed, Store, ValueCodec
+from crossply.apiserver.storage import PLAIN, StorageFailed, StorageFull, Store, ValueCodec
 from crossply.apiserver.tls import (
+    CertificateError,
     Certificates,
     ensure_certificates,
     reload_server_certificate,
     server_ssl_context,
     write_kubeconfig,
 )
-from crossply.apiserver.tls.files import read, write_private
+from crossply.apiserver.tls.files import read, remove_unfinished, write_private
 from crossply.apiserver.world import Guard, World, now
 from crossply.errors import CrossplyError
 from crossply.values import Object
 
+_log = logging.getLogger("crossply.apiserver")
 _ANY_ADDRESS = ("0.0.0.0", "::", "")
 _PATIENCE = 0.3
 _LOOK_AT_CERTIFICATES = 12 * 3600.0
@@ -109,6 +112,7 @@ class RunningServer:
         # The store first: it is locked, so that whoever comes second changes nothing of what the first uses.
         store = await Store.open(None if settings.in_memory else self._data, codec=settings.codec)
         self.store = store
+        _remove_leftovers(settings.directory, self.certificates.directory)
         self._stack.push_async_callback(store.close)
         self.certificates = await asyncio.to_thread(
             ensure_certificates, self.certificates.directory, self._names()
@@ -123,9 +127,18 @@ class RunningServer:
         self._show_metrics(server, store, log)
         port = await self._listen(server)
         await self._tell_service(world, port)
-        write_kubeconfig(self.kubeconfig, self.url, self.certificates, self.token)
+        self._write_kubeconfig()
         # What is there now stays: a garbage collection, which stops everybody, need not look at it each time.
         gc.freeze()
+
+    def _write_kubeconfig(self) -> None:
+        try:
+            write_kubeconfig(self.kubeconfig, self.url, self.certificates, self.token)
+        except CertificateError as problem:
+            # On a full disk an older one stays. Whoever has a credential and the address is still served.
+            if not os.path.exists(self.kubeconfig):
+                raise
+            _log.warning("%s; the server is at %s", problem, self.url)
 
     async def _listen(self, server: ApiServer) -> int:
         settings = self._settings
@@ -197,7 +210,10 @@ class RunningServer:
     async def _doors(self, world: World) -> Gate:
         """Authentication and authorization, and what is answered from them."""
         store = world.store
-        await ensure_policy(store, now())
+        try:
+            await ensure_policy(store, now())
+        except StorageFull as problem:
+            _log.warning("the default roles cannot be brought up to date: %s", problem)
         users = read_token_file(self._settings.token_file) if self._settings.token_file else {}
         static = StaticTokens(users)
         static.add_administrator(self.token)
@@ -233,6 +249,13 @@ def _refusing_terminating(definitions: Definitions) -> Guard:
 async def _cancelled(task: asyncio.Task[None]) -> None:
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
+
+
+def _remove_leftovers(directory: str, certificates: str) -> None:
+    """Remove what a server that was killed left half made: copies of the database, keys, tokens."""
+    remove_unsent(directory)
+    for place in (directory, certificates):
+        remove_unfinished(place)
 
 
 def _admin_token(directory: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import tempfile
 
 from aiohttp import web
@@ -20,6 +21,14 @@ PATH = "/crossply/backup"
 CONTENT_TYPE = "application/vnd.sqlite3"
 REVISION_HEADER = "Crossply-Revision"
 _PIECE = 256 << 10
+_UNSENT = "backup-"
+
+
+def remove_unsent(directory: str) -> None:
+    """Remove the backups that a server was making when it was killed."""
+    for entry in list(os.scandir(directory)):
+        if entry.name.startswith(_UNSENT) and entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path, ignore_errors=True)
 
 
 class Backups:
@@ -35,7 +44,7 @@ class Backups:
         if self._busy.locked():
             raise too_many_requests("a backup is being made already", retry_after=5)
         async with self._busy:
-            with tempfile.TemporaryDirectory(prefix="backup-", dir=self._directory) as private:
+            with tempfile.TemporaryDirectory(prefix=_UNSENT, dir=self._directory) as private:
                 path = os.path.join(private, "backup.db")
                 revision = await self._store.backup(path)
                 return await _send_file(request, path, revision)

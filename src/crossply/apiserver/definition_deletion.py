@@ -18,7 +18,7 @@ def _mark(definition: Object, options: DeleteOptions, stamp: str) -> Object:
 
 
 async def _write(world: World, entry: Entry, marked: Object) -> Object:
-    written = await world.store.write(entry.key, entry.revision, encoder(marked))
+    written = await world.store.write(entry.key, entry.revision, encoder(marked), from_reserve=True)
     return with_revision(marked, written.revision)
 
 

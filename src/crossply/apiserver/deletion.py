@@ -203,5 +203,5 @@ async def _mark(
         await world.store.until_durable(entry.key)
         return marked, False
     stored = await to_storage(world, call.resource, marked)
-    written = await world.store.write(entry.key, entry.revision, encoder(stored))
+    written = await world.store.write(entry.key, entry.revision, encoder(stored), from_reserve=True)
     return with_revision(marked, written.revision), False

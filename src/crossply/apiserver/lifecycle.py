@@ -55,6 +55,7 @@ _FIXED = (
     "selfLink",
 )
 _IMMUTABLE = ("uid", "deletionTimestamp", "deletionGracePeriodSeconds")
+_LEASES = "leases.coordination.k8s.io"
 _SERVER_ONLY = ("uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion")
 
 Change = Callable[[Object], Object]
@@ -304,10 +305,13 @@ async def _store_change(
     await world.admission.validate(call, "UPDATE", new, old)
     if call.dry_run:
         return new
-    if new["metadata"].get("deletionTimestamp") and not is_held(call, new):
+    is_terminating = bool(new["metadata"].get("deletionTimestamp"))
+    if is_terminating and not is_held(call, new):
         return await _remove(world, call, entry, new)
     stored = await to_storage(world, call.resource, new)
-    written = await world.store.write(entry.key, entry.revision, encoder(stored))
+    # On a full disk objects can be deleted, and controllers that have to do with it keep their Leases.
+    from_reserve = is_terminating or call.resource.key == _LEASES
+    written = await world.store.write(entry.key, entry.revision, encoder(stored), from_reserve=from_reserve)
     return await _settled(world, call, with_revision(new, written.revision))
 
 

@@ -35,6 +35,15 @@ TRUST_FLAGS = (
         placeholder="HOST",
         env="PLAIN_HTTP_REGISTRY",
     ),
+    Flag(
+        "image-pull-timeout",
+        "How long the image of a function may take to be pulled as a whole before that is given up and "
+        "tried again.",
+        kind="duration",
+        default="1h",
+        placeholder="1h",
+        env="IMAGE_PULL_TIMEOUT",
+    ),
 )
 PACKAGE_FLAGS = (
     CACHE_DIR,
@@ -82,6 +91,7 @@ def _settings(invocation: Invocation, directory: str) -> PackageSettings:
         authority=_read(invocation["ca-bundle-path"]),
         plain_http=frozenset(invocation["plain-http-registry"] or ()),
         proxies=getproxies_environment(),
+        pull_seconds=invocation["image-pull-timeout"],
     )
     return PackageSettings(directory, trust)
 

@@ -17,6 +17,7 @@ from crossply.cli.plane_failures import AlreadyRunning
 from crossply.cli.process_identity import Process, start_time
 
 LOCK_FILE = "up.lock"
+_RECORD_BYTES = 64
 _PAUSE = 0.05
 _PREDECESSOR_SECONDS = 40.0
 """How long the API server of a control plane that was killed may take to finish its requests."""
@@ -29,7 +30,7 @@ class UpLock(NamedTuple):
 
     def release(self) -> None:
         """Let others have it, as soon as those who inherited it have ended."""
-        os.ftruncate(self.descriptor, 0)
+        _record(self.descriptor, "")
         os.close(self.descriptor)
 
 
@@ -44,8 +45,7 @@ def acquire(data: str) -> UpLock:
             who = f": process {holder.pid}" if holder is not None else ""
             raise AlreadyRunning(f"a control plane runs on {data} already{who}")
         time.sleep(_PAUSE)
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, f"{os.getpid()} {start_time(os.getpid())}\n".encode(), 0)
+    _record(descriptor, f"{os.getpid()} {start_time(os.getpid())}")
     return UpLock(descriptor)
 
 
@@ -79,6 +79,12 @@ def recorded(data: str) -> Process | None:
 def holds(process: Process, data: str) -> bool:
     """Whether a process has the lock file open, as whoever holds the lock does."""
     return process.has_open(os.path.join(data, LOCK_FILE))
+
+
+def _record(descriptor: int, holder: str) -> None:
+    """Say who holds the lock. The file keeps its size: so this needs no space on a full disk."""
+    with contextlib.suppress(OSError):
+        os.pwrite(descriptor, f"{holder.ljust(_RECORD_BYTES - 1)}\n".encode(), 0)
 
 
 def _open(data: str, flags: int) -> int:

@@ -39,7 +39,10 @@ async def fetch(
         raise ImageMissing(f"the image {image} is not here, and its pull policy is {NEVER}")
     source = source or Source()
     keychain = source.keychain or default_keychain(os.environ)
-    async with Registries(keychain, source.trust, source.progress) as registries:
+    async with (
+        Registries(keychain, source.trust, source.progress) as registries,
+        registries.deadline(reference),
+    ):
         digest = await resolve(registries, reference)
         stored = store.get(digest) or await _pull(registries, reference.at(digest), store)
     store.remember(reference, digest)

@@ -26,10 +26,12 @@ from crossply.control.definitions.owned_crds import (
 from crossply.control.definitions.pipelines import PipelineController
 from crossply.control.definitions.publication import PublicationController
 from crossply.control.definitions.revision import RevisionController
+from crossply.control.full_server import installed
 from crossply.control.kinds import (
     APPLICATION_DEFINITION,
     CLUSTER_ROLE,
     COMPOSITION,
+    CRD,
     DEFINITION,
     INFRASTRUCTURE_DEFINITION,
     NAMESPACE,
@@ -61,7 +63,15 @@ _CONCURRENCY = 4
 _EVENTS_SECONDS = 5.0
 """When we stop, events that were not told by then remain untold."""
 MANAGER = "crossply"
-HOME = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "crossplane-system"}}
+HOME = {
+    "apiVersion": "v1",
+    "kind": "Namespace",
+    "metadata": {
+        "name": "crossplane-system",
+        # API servers set it. An apply without it would write the namespace once more at the next start.
+        "labels": {"kubernetes.io/metadata.name": "crossplane-system"},
+    },
+}
 """Where Compositions of the ecosystem keep connection secrets."""
 LOCAL_WEBHOOKS = WebhookSettings()
 """Webhooks without a Service in front of them, at any free port."""
@@ -218,9 +228,12 @@ class ControlPlane:
         """Apply the CRDs of the kinds that make a control plane, and the namespace that they count on."""
         client = self._plane.keeping
         await asyncio.gather(
-            client.apply(NAMESPACE, HOME, MANAGER),
+            installed(client, NAMESPACE, HOME, client.apply(NAMESPACE, HOME, MANAGER)),
             *([] if self._plane.keeper else [standing_roles.install(client, MANAGER)]),
-            *(install_crd(self._plane.client, client, crd, MANAGER) for crd in self._crds()),
+            *(
+                installed(self._plane.client, CRD, crd, install_crd(self._plane.client, client, crd, MANAGER))
+                for crd in self._crds()
+            ),
         )
 
     def _crds(self) -> list[Object]:

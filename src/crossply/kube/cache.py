@@ -42,6 +42,7 @@ Subscriber = Callable[[str, Key, bytes | None, bytes | None], None]
 """Told of each change: its type, the object's key, its bytes before and after."""
 
 GATHERING_SECONDS = 3.0
+_MOST_DIGITS = 128
 _log = logging.getLogger("crossply.kube")
 
 
@@ -248,4 +249,6 @@ class Cache:
 
 
 def _number(resource_version: str) -> int:
-    return int(resource_version) if resource_version.isdigit() else -1
+    """A resource version that can be compared; -1 for one that cannot. Python refuses very long numbers."""
+    is_number = resource_version.isascii() and resource_version.isdigit()
+    return int(resource_version) if is_number and len(resource_version) <= _MOST_DIGITS else -1

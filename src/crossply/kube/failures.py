@@ -122,6 +122,13 @@ class Busy(KubeError):
     code = "CP-710"
 
 
+class ServerFull(KubeError):
+    """The disk of the API server is full: nothing was written. Objects can still be read and deleted."""
+
+    code = "CP-713"
+    hint = "delete objects that are not needed, or make space on the disk of the API server"
+
+
 _BY_STATUS: dict[int, type[KubeError]] = {
     400: Invalid,
     401: Unauthorized,
@@ -136,6 +143,7 @@ _BY_STATUS: dict[int, type[KubeError]] = {
     502: Busy,
     503: Busy,
     504: Busy,
+    507: ServerFull,
 }
 
 

@@ -28,11 +28,19 @@ def tls_context(authority: bytes, insecure: bool, shown: Certificate | None) -> 
 
 
 def _show(context: ssl.SSLContext, shown: Certificate) -> None:
-    # OpenSSL reads certificates from files only; this one is private and lives as long as the call.
-    descriptor, path = tempfile.mkstemp(suffix=".pem")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(shown.certificate.rstrip() + b"\n" + shown.key)
+    load_private_pem(context, shown.certificate.rstrip() + b"\n" + shown.key)
+
+
+def load_private_pem(context: ssl.SSLContext, pem: bytes) -> None:
+    """Have a context show a certificate whose key is in the same text."""
+    # OpenSSL reads certificates from files only; this one is in memory, and so never left on a disk.
+    if hasattr(os, "memfd_create"):
+        with open(os.memfd_create("crossply-pem"), "wb", buffering=0) as memory:
+            memory.write(pem)
+            context.load_cert_chain(f"/proc/self/fd/{memory.fileno()}")
+        return
+    with tempfile.TemporaryDirectory(prefix="crossply-pem-") as directory:
+        path = os.path.join(directory, "tls.pem")
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(pem)
         context.load_cert_chain(path)
-    finally:
-        os.unlink(path)

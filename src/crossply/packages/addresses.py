@@ -3,7 +3,7 @@
 A registry is somebody else's program: where it redirects to, and whom it names to hand out tokens, is its
 word only. Three rules keep that from being used against us. Nothing but http and https is spoken, and http
 only where the registry itself is spoken to so. Addresses inside private networks are reached only where the
-user named them. And credentials go to the registry, or to a neighbour of it under the same domain.
+user named them. And credentials go to the host and port that they were given for, and nowhere else.
 """
 
 from __future__ import annotations
@@ -16,9 +16,14 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from crossply.packages.failures import PackagesError
+from crossply.packages.references import DOCKER_HUB
 from crossply.packages.registry_failures import MalformedAnswer
 
-_SHORT_SUFFIXES = frozenset(("ac", "co", "com", "edu", "gov", "gob", "net", "ne", "or", "org"))
+_TOKEN_SERVERS = {
+    f"https://{DOCKER_HUB}": "https://auth.docker.io",
+    "https://registry.gitlab.com": "https://gitlab.com",
+}
+"""Public registries whose tokens come from another host of the same owner."""
 _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
 """Addresses that a gateway turns into the IPv4 address in their last 32 bits."""
 _LOOPBACK_NAMES = (".localhost", ".local")
@@ -86,21 +91,22 @@ def _shown(url: URL) -> str:
     return str(url.with_query(None).with_user(None).with_fragment(None)) if url.host else str(url)[:200]
 
 
-def may_see_credentials(url: URL, registry: str) -> bool:
-    """Tell whether credentials for a registry may be shown at an address: its own, or its neighbour's."""
-    host, own = url.host or "", host_of(registry)
-    if host == own:
-        return True
-    parent = own.partition(".")[2]
-    return _is_domain(parent) and (host == parent or host.endswith(f".{parent}"))
+def schemes_beside(base: URL) -> tuple[str, ...]:
+    """The schemes that a registry at this address may refer to."""
+    return ("https",) if base.scheme == "https" else ("https", "http")
 
 
-def _is_domain(name: str) -> bool:
-    """Tell whether a name can belong to somebody, and is not such as co.uk."""
-    labels = name.split(".")
-    if len(labels) < 2 or _address(name) is not None:
-        return False
-    return not (len(labels) == 2 and len(labels[1]) == 2 and labels[0] in _SHORT_SUFFIXES)
+def may_see_credentials(url: URL, base: URL) -> bool:
+    """Tell whether credentials for the registry at `base` may be shown at an address.
+
+    They are for its host and port. The public registries in `_TOKEN_SERVERS` say which other host is theirs.
+    """
+    return is_same_origin(url, base) or str(url.origin()) == _TOKEN_SERVERS.get(str(base.origin()))
+
+
+def is_same_origin(url: URL, other: URL) -> bool:
+    """Tell whether two addresses have the same scheme, host and port, however the port is written."""
+    return (url.scheme, url.host, url.port) == (other.scheme, other.host, other.port)
 
 
 class GuardedResolver(AbstractResolver):

@@ -20,11 +20,8 @@ from crossply.packages.image import Image, decode_object
 from crossply.packages.manifests import architecture, check_manifest, choose, from_manifest
 from crossply.packages.references import Reference, check_digest
 from crossply.packages.registry import Ask, Registries, read_bounded, scope_of
-from crossply.packages.registry_failures import RegistryUnreachable
 from crossply.values import Object
 
-LONGEST_SECONDS = 3600.0
-"""For so long an image is pulled, however slowly its bytes arrive."""
 _AT_ONCE = 3
 _MOST_NESTED = 4
 _MAX_LAYER = 8 << 30
@@ -53,16 +50,17 @@ async def resolve(registries: Registries, reference: Reference) -> str:
     """The digest that a reference stands for now."""
     if reference.digest:
         return reference.digest
-    async with registries.ask(_manifest_ask("HEAD", reference)) as response:
-        told = response.headers.get("Docker-Content-Digest", "")
-    return (
-        check_digest(told) if told.startswith("sha256:") else (await manifest(registries, reference)).digest
-    )
+    async with registries.deadline(reference):
+        async with registries.ask(_manifest_ask("HEAD", reference)) as response:
+            told = response.headers.get("Docker-Content-Digest", "")
+        if told.startswith("sha256:"):
+            return check_digest(told)
+        return (await manifest(registries, reference)).digest
 
 
 async def manifest(registries: Registries, reference: Reference) -> Found:
     """The manifest that a reference stands for; one asked for by digest must have it."""
-    async with registries.ask(_manifest_ask("GET", reference)) as response:
+    async with registries.deadline(reference), registries.ask(_manifest_ask("GET", reference)) as response:
         data = await read_bounded(response, media.MAX_MANIFEST, f"the manifest of {reference}")
         media_type = response.content_type
     digest = digest_of(data)
@@ -80,6 +78,11 @@ def _manifest_ask(method: str, reference: Reference) -> Ask:
 
 async def tags(registries: Registries, reference: Reference) -> list[str]:
     """All tags of a repository."""
+    async with registries.deadline(reference):
+        return await _tags(registries, reference)
+
+
+async def _tags(registries: Registries, reference: Reference) -> list[str]:
     found: list[str] = []
     path = f"/v2/{reference.repository}/tags/list"
     for _ in range(_MAX_PAGES):
@@ -129,13 +132,8 @@ async def _pull(
     select: Callable[[list[Object]], list[Object]],
     wanted: str = "",
 ) -> Pulled:
-    try:
-        async with asyncio.timeout(LONGEST_SECONDS):
-            return await _pull_all(registries, reference, directory, select, wanted)
-    except TimeoutError:
-        raise RegistryUnreachable(
-            f"{reference} was not pulled within {LONGEST_SECONDS:.0f} s", hint="is the registry slow?"
-        ) from None
+    async with registries.deadline(reference):
+        return await _pull_all(registries, reference, directory, select, wanted)
 
 
 async def _pull_all(
@@ -209,7 +207,8 @@ async def read_blob(registries: Registries, reference: Reference, described: Obj
     if size > most:
         raise TooLarge(f"a blob of {reference.name} has {size} bytes")
     data = bytearray()
-    await _receive(registries, reference, digest, size, data.extend)
+    async with registries.deadline(reference):
+        await _receive(registries, reference, digest, size, data.extend)
     return bytes(data)
 
 

@@ -18,7 +18,15 @@ from urllib.request import proxy_bypass
 import aiohttp
 from yarl import URL
 
-from crossply.packages.addresses import GuardedResolver, check_address, host_of, is_loopback, read_address
+from crossply.packages.addresses import (
+    GuardedResolver,
+    check_address,
+    host_of,
+    is_loopback,
+    is_same_origin,
+    read_address,
+    schemes_beside,
+)
 from crossply.packages.blobs import CHUNK
 from crossply.packages.failures import PackagesError, TooLarge
 from crossply.packages.keychain import Keychain, Several
@@ -26,6 +34,7 @@ from crossply.packages.progress import Progress, Untold
 from crossply.packages.references import Reference
 from crossply.packages.registry_failures import (
     MalformedAnswer,
+    PullTimedOut,
     RegistryError,
     RegistryUnreachable,
     refusal,
@@ -33,6 +42,7 @@ from crossply.packages.registry_failures import (
 from crossply.packages.registry_tokens import Tokens
 from crossply.version import __version__
 
+PULL_SECONDS = 3600.0
 _REDIRECTS = 5
 _ATTEMPTS = 3
 _MAX_REFUSAL = 1 << 20
@@ -53,6 +63,8 @@ class Trust:
     """Registries that are spoken to without TLS, besides those on this machine."""
     proxies: Mapping[str, str] = field(default_factory=dict)
     """The proxy for each scheme. It looks names up itself, so only literal addresses are checked then."""
+    pull_seconds: float = PULL_SECONDS
+    """How long an image may take to be resolved, or to be pulled as a whole."""
 
     def context(self) -> ssl.SSLContext:
         """What connections are made with."""
@@ -141,6 +153,20 @@ class Registries:
             await asyncio.sleep(0)
 
     @contextlib.asynccontextmanager
+    async def deadline(self, reference: Reference) -> AsyncIterator[None]:
+        """Bounds the time that all requests within may take together; raises PullTimedOut."""
+        seconds = self._trust.pull_seconds
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                yield
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise PullTimedOut(
+                f"{reference} was not pulled within {seconds:g} s, the deadline for images"
+            ) from None
+
+    @contextlib.asynccontextmanager
     async def ask(
         self, ask: Ask, accepted: tuple[int, ...] = (200,)
     ) -> AsyncIterator[aiohttp.ClientResponse]:
@@ -151,7 +177,8 @@ class Registries:
                 if response.status not in accepted:
                     body = await read_bounded(response, _MAX_REFUSAL, "a refusal")
                     url = str(response.url.with_query(None))
-                    raise refusal(ask.method, url, response.status, response.reason or "", body)
+                    hint = self._tokens.withheld_hint(ask.registry)
+                    raise refusal(ask.method, url, response.status, response.reason or "", body, hint)
                 yield response
             except aiohttp.ClientError as problem:  # also while the caller reads the answer
                 raise _broken(ask.registry, problem) from None
@@ -183,7 +210,7 @@ class Registries:
             return response
         challenges = response.headers.getall("WWW-Authenticate", [])
         assert self._session is not None
-        token = await self._tokens.fetch(self._session, ask.registry, ask.scope, challenges, _schemes(base))
+        token = await self._tokens.fetch(self._session, base, ask.registry, ask.scope, challenges)
         return await self._followed(ask, base, token, stack) if token else response
 
     async def _followed(
@@ -193,9 +220,9 @@ class Registries:
         assert self._session is not None, "the session is used outside of its `async with` block"
         url = base.join(read_address(ask.path, ask.registry, encoded=True)).update_query(ask.query)
         for _ in range(_REDIRECTS):
-            check_address(url, ask.registry, _schemes(base))
+            check_address(url, ask.registry, schemes_beside(base))
             headers = dict(ask.headers)
-            if token and url.origin() == base:
+            if token and is_same_origin(url, base):
                 headers["Authorization"] = token
             options: dict[str, Any] = {"headers": headers, "data": ask.data, "allow_redirects": False}
             asked = self._session.request(ask.method, url, proxy=self._proxy(url), **options)
@@ -239,10 +266,6 @@ class Registries:
             return True
         except aiohttp.ClientError:
             return False
-
-
-def _schemes(base: URL) -> tuple[str, ...]:
-    return ("https",) if base.scheme == "https" else ("https", "http")
 
 
 def _unreachable(registry: str, tried: tuple[str, ...], problem: BaseException) -> RegistryUnreachable:

@@ -46,6 +46,13 @@ class RegistryUnreachable(RegistryError):
     hint = "check the name of the registry and the network"
 
 
+class PullTimedOut(RegistryUnreachable):
+    """An image was not pulled before the deadline, however slowly its bytes still arrive."""
+
+    code = "CP-928"
+    hint = "is the registry slow? a control plane waits longer with --image-pull-timeout"
+
+
 class MalformedAnswer(RegistryError):
     """What answers at the address of a registry does not speak HTTP as it should, or names no address."""
 
@@ -53,11 +60,12 @@ class MalformedAnswer(RegistryError):
     hint = "is it the address of a registry? a proxy in between can also answer like this"
 
 
-def refusal(method: str, url: str, status: int, reason: str, body: bytes) -> RegistryError:
-    """The error of an answer that is none."""
+def refusal(method: str, url: str, status: int, reason: str, body: bytes, hint: str = "") -> RegistryError:
+    """The error of an answer that is none; the hint is for somebody who is not let in."""
     told = _told(body) or _USUAL.get(status) or f"unexpected status code {status} {reason}".rstrip()
     kinds = {401: NotAllowed, 403: NotAllowed, 404: NotInRegistry}
-    error = kinds.get(status, RegistryError)(f"{method} {url}: {told}")
+    kind = kinds.get(status, RegistryError)
+    error = kind(f"{method} {url}: {told}", hint=hint if kind is NotAllowed else "")
     error.status = status
     return error
 

@@ -9,9 +9,9 @@ import aiohttp
 import orjson
 from yarl import URL
 
-from crossply.packages.addresses import check_address, may_see_credentials, read_address
+from crossply.packages.addresses import check_address, may_see_credentials, read_address, schemes_beside
 from crossply.packages.challenge import Challenge, read_challenges
-from crossply.packages.keychain import ANONYMOUS, Keychain, Login
+from crossply.packages.keychain import ANONYMOUS, Keychain, KeychainError, Login
 from crossply.packages.registry_failures import NotAllowed, RegistryUnreachable, refusal
 
 _MAX_ANSWER = 1 << 20
@@ -24,6 +24,8 @@ class Tokens:
     def __init__(self, keychain: Keychain) -> None:
         self._keychain = keychain
         self._known: dict[tuple[str, str], str] = {}
+        self._withheld: dict[str, str] = {}
+        """The token servers that a login was not shown to, by registry."""
 
     def known(self, registry: str, scope: str) -> str:
         """What was shown before; empty where nothing was."""
@@ -32,45 +34,66 @@ class Tokens:
     async def fetch(
         self,
         session: aiohttp.ClientSession,
+        base: URL,
         registry: str,
         scope: str,
         headers: Sequence[str],
-        schemes: tuple[str, ...],
     ) -> str:
-        """What the registry asks for; empty where there is nothing to show."""
+        """What the registry at `base` asks for; empty where there is nothing to show."""
         login = await self._keychain.login(registry) or ANONYMOUS
         found = {challenge.scheme: challenge for challenge in read_challenges(headers)}
         if login.registry_token:
             shown = f"Bearer {login.registry_token}"
         elif "bearer" in found:
-            asking = _Asking(session, registry, scope, schemes)
-            shown = f"Bearer {await asking.token(found['bearer'], login)}"
+            realm = read_address(found["bearer"].parameters.get("realm", ""), registry)
+            check_address(realm, registry, schemes_beside(base))
+            if not may_see_credentials(realm, base):
+                login = await self._login_elsewhere(realm, registry, login)
+            asking = _Asking(session, registry, scope, self.withheld_hint(registry))
+            shown = f"Bearer {await asking.token(realm, found['bearer'], login)}"
         else:
             shown = login.basic if "basic" in found else ""
         self._known[registry, scope] = shown
         return shown
 
+    def withheld_hint(self, registry: str) -> str:
+        """What to do where a login was not shown to the server that gives out tokens; else empty."""
+        server = self._withheld.get(registry)
+        if server is None:
+            return ""
+        return (
+            f"{registry} has {server} give out its tokens, and a login is shown only to the host and port "
+            f"that it is for: if you trust {server} with it, add an entry for {server} to the Docker "
+            "configuration or pull secret"
+        )
+
+    async def _login_elsewhere(self, realm: URL, registry: str, login: Login) -> Login:
+        """The login for a token server at another host or port: only one that was given for it."""
+        server = f"{realm.raw_host}:{realm.port}" if realm.explicit_port else str(realm.raw_host)
+        try:
+            own = await self._keychain.login(server)
+        except KeychainError:
+            own = None  # helpers may know nothing but registries; the token may not need a login
+        if own is None and login != ANONYMOUS:
+            self._withheld[registry] = server
+        return own or ANONYMOUS
+
 
 class _Asking:
     """One request for a token."""
 
-    def __init__(
-        self, session: aiohttp.ClientSession, registry: str, scope: str, schemes: tuple[str, ...]
-    ) -> None:
+    def __init__(self, session: aiohttp.ClientSession, registry: str, scope: str, hint: str) -> None:
         self._session, self._registry = session, registry
-        self._scope, self._schemes = scope, schemes
+        self._scope, self._hint = scope, hint
 
-    async def token(self, challenge: Challenge, login: Login) -> str:
-        realm = read_address(challenge.parameters.get("realm", ""), self._registry)
-        check_address(realm, self._registry, self._schemes)
+    async def token(self, realm: URL, challenge: Challenge, login: Login) -> str:
         wanted = {"scope": challenge.parameters.get("scope") or self._scope}
         if challenge.parameters.get("service"):
             wanted["service"] = challenge.parameters["service"]
-        trusted = may_see_credentials(realm, self._registry)
         try:
-            if trusted and login.identity_token:
+            if login.identity_token:
                 return await self._refreshed(realm, wanted, login)
-            return await self._issued(realm, wanted, login.basic if trusted else "")
+            return await self._issued(realm, wanted, login.basic)
         except aiohttp.ClientError as problem:
             raise RegistryUnreachable(
                 f"cannot reach {realm.host}, which gives out tokens for {self._registry}: {problem}"
@@ -100,7 +123,7 @@ class _Asking:
                 raise NotAllowed(f"{response.url.host} gave too large a token for {self._registry}")
         if response.status != 200:
             url = str(response.url.with_query(None))
-            raise refusal(response.method, url, response.status, response.reason or "", body)
+            raise refusal(response.method, url, response.status, response.reason or "", body, self._hint)
         try:
             answer: Any = orjson.loads(body)
             token = answer.get("token") or answer.get("access_token")

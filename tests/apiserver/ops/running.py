@@ -137,13 +137,18 @@ class Program(Server):
     """`crossply apiserver`, as a process of its own."""
 
     def __init__(
-        self, directory: pathlib.Path, *flags: str, files: int = 0, listen: str = "127.0.0.1:0"
+        self,
+        directory: pathlib.Path,
+        *flags: str,
+        files: int = 0,
+        listen: str = "127.0.0.1:0",
+        log: pathlib.Path | None = None,
     ) -> None:
         self.directory = directory
         command = [CROSSPLY, "apiserver", "--data", str(directory), "--listen", listen, *flags]
         if files:
             command = ["sh", "-c", f'ulimit -n {files}; exec "$0" "$@"', *command]
-        self.log = directory.with_name(f"{directory.name}.log")
+        self.log = log or directory.with_name(f"{directory.name}.log")
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
         assert self.process.stdout is not None

@@ -125,3 +125,16 @@ def test_writes_fail_whole_and_reads_go_on_when_the_disk_is_full(tmp_path: pathl
     with Program(directory) as again:
         assert again.ask("PUT", f"/api/v1/namespaces/default/configmaps/{min(kept)}", config_map(min(kept)))
         assert os.path.exists(directory / "data" / "crossply.db")
+
+
+def test_what_a_killed_server_left_half_made_is_removed_at_the_next_start(stopped: pathlib.Path) -> None:
+    copy = stopped / "backup-abc123"
+    copy.mkdir()
+    left = [copy / "backup.db", stopped / "admin.token.77.new", stopped / "pki" / "ca.key.4711.new"]
+    for path in left:
+        path.write_text("private")
+    token = (stopped / "admin.token").read_text()
+    with Program(stopped) as server:
+        assert server.is_well()
+        assert [path for path in (*left, copy) if path.exists()] == []
+        assert (stopped / "admin.token").read_text() == token

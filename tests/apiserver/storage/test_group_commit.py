@@ -16,6 +16,7 @@ import pytest
 from crossply.apiserver.storage import Entry, Exists, StorageError, StorageFailed, StorageFull, Store
 from tests.apiserver.storage.faults import FaultySystem
 from tests.apiserver.storage.objects import WIDGETS, content_of, create, delete, names, update, widget
+from tests.small_disk import grow, small_disk
 
 
 async def test_writers_of_one_moment_share_one_commit_and_one_sync(
@@ -68,7 +69,7 @@ async def test_a_refusal_waits_for_what_it_tells_of_also_when_the_writer_of_that
 
 async def test_very_large_writes_are_spread_over_several_commits() -> None:
     store = await Store.open(None)
-    large = "x" * (12 << 20)
+    large = "x" * (3 << 20)
     await asyncio.gather(*[create(store, widget(f"w{number}"), large) for number in range(5)])
     assert (store.commits, store.count(WIDGETS)) == (3, 5)
     await store.close()
@@ -195,24 +196,19 @@ def test_a_limit_of_the_system_on_file_sizes_is_survived(directory: str) -> None
 
 
 @pytest.fixture
-def tiny_disk(tmp_path: Path) -> Iterator[str]:
-    mounting = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", tmp_path], capture_output=True
-    )
-    if mounting.returncode:
-        pytest.skip("may not mount a small disk here; the faulty file system above stands in for it")
-    yield str(tmp_path)
-    subprocess.run(["umount", tmp_path], check=True)
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    with small_disk(tmp_path / "disk", "2m") as path:
+        yield path
 
 
-async def test_a_disk_that_is_really_full_is_survived(tiny_disk: str) -> None:
+async def test_a_disk_that_is_really_full_is_survived(tiny_disk: Path) -> None:
     store = await Store.open(f"{tiny_disk}/data")
     attempts = [await _outcome(create(store, widget(f"w{number}"), "x" * 8000)) for number in range(200)]
     kept = attempts.count("kept")
     assert 0 < kept < 200
     assert set(attempts) == {"kept", "StorageFull"}
     assert store.count(WIDGETS) == kept
-    subprocess.run(["mount", "-o", "remount,size=64m", tiny_disk], check=True)
+    grow(tiny_disk, "64m")
     await create(store, widget("after"))
     await store.close()
     store = await Store.open(f"{tiny_disk}/data")

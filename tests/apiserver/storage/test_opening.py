@@ -80,7 +80,9 @@ async def test_files_are_private_to_the_user(directory: str) -> None:
     modes = {
         name: stat.S_IMODE(os.stat(os.path.join(directory, name)).st_mode) for name in os.listdir(directory)
     }
-    assert modes == dict.fromkeys(("crossply.db", "crossply.db-mark", "crossply.db-wal", "lock"), 0o600)
+    assert modes == dict.fromkeys(
+        ("crossply.db", "crossply.db-mark", "crossply.db-reserve", "crossply.db-wal", "lock"), 0o600
+    )
     assert stat.S_IMODE(os.stat(directory).st_mode) == 0o700
     await store.close()
 

@@ -61,7 +61,7 @@ async def _write(world: World, entry: Entry, namespace: Object) -> Object:
     if is_finished(namespace):
         gone = await world.store.delete(entry.key, entry.revision, encoded)
         return with_revision(namespace, gone.revision)
-    written = await world.store.write(entry.key, entry.revision, encoded)
+    written = await world.store.write(entry.key, entry.revision, encoded, from_reserve=True)
     return with_revision(namespace, written.revision)
 
 

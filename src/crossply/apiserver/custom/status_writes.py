@@ -60,7 +60,8 @@ async def _store(world: World, entry: Entry, new: Object, finish: bool) -> None:
     if finish and not new["metadata"].get("finalizers"):
         await world.store.delete(entry.key, entry.revision, encoded)
     else:
-        await world.store.write(entry.key, entry.revision, encoded)
+        is_terminating = bool(new["metadata"].get("deletionTimestamp"))
+        await world.store.write(entry.key, entry.revision, encoded, from_reserve=is_terminating)
 
 
 def _recorded(world: World, old: Object, new: Object) -> Object:

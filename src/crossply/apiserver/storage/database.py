@@ -16,6 +16,7 @@ from crossply.apiserver.storage.errors import StorageDamaged, StorageFailed, Wou
 from crossply.apiserver.storage.high_water_mark import HighWaterMark, MarkFile, mark_path, read_mark
 from crossply.apiserver.storage.loading import State, check_structure, load
 from crossply.apiserver.storage.lost_writes import check_mark_exists, check_revision, check_wal
+from crossply.apiserver.storage.reserve import Reserve, reserve_path
 from crossply.apiserver.storage.schema import (
     APPLICATION_ID,
     delete_meta,
@@ -50,7 +51,7 @@ def open_database(path: str, codec: ValueCodec = PLAIN) -> tuple[SqliteJournal, 
         check_revision(mark, state)
         marks = _first_mark(path, mark, wal, state)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
-        journal = SqliteJournal(connection, wal_path(path), marks, codec)
+        journal = SqliteJournal(connection, wal_path(path), marks, Reserve(reserve_path(path)), codec)
         _note_encryption(connection, codec)
         if not is_marked:
             _note_mark(connection, journal)

@@ -11,6 +11,9 @@ from typing import Literal, NamedTuple
 Key = tuple[str, str, str]
 """(resource, namespace or "", name); the resource is named as `Resource.key` does."""
 
+NO_LAST_STATE = b"{}"
+"""The data of a deletion that was stored on a full disk: after a restart, history begins behind it."""
+
 EventType = Literal["ADDED", "MODIFIED", "DELETED"]
 
 

@@ -16,9 +16,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from crossply.apiserver.storage.entries import Entry, Event, Key
+from crossply.apiserver.storage.errors import StorageFull
 from crossply.apiserver.storage.journal import Journal
 
-_BATCH_BYTES = 32 << 20
+_BATCH_BYTES = 8 << 20
+"""A batch fits into the reserve of a full disk, with the rest of the write-ahead log."""
 
 
 class Change(NamedTuple):
@@ -27,6 +29,8 @@ class Change(NamedTuple):
     event: Event
     entry: Entry
     done: asyncio.Future[Entry]
+    from_reserve: bool = False
+    """Whether it is written on a full disk too: deletions, and what they depend on."""
 
 
 Batch = list[Change]
@@ -69,6 +73,11 @@ class GroupCommit:
     def alive(self) -> bool:
         """Whether the thread runs."""
         return self._thread.is_alive()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether only what may use the reserve is written."""
+        return self._journal.is_full
 
     def submit(self, change: Change) -> None:
         """Queue a write. All that are queued in one turn of the event loop wake the thread once."""
@@ -145,12 +154,34 @@ class GroupCommit:
     def _commit(self, batch: list[Change]) -> None:
         try:
             self._journal.commit([change.event for change in batch])
+        except StorageFull as error:
+            self._commit_from_reserve(batch, error)
         except Exception as error:  # noqa: BLE001 - whatever it is, the writers have to be told
-            self._halted = True
-            self._tell(self._failed, batch, error)
+            self._fail(batch, error)
         else:
-            self.commits += 1
-            self._tell(self._committed, batch)
+            self._succeed(batch)
+
+    def _commit_from_reserve(self, batch: Batch, error: StorageFull) -> None:
+        """Commit what is written on a full disk too; the rest fails."""
+        kept, others = _split(batch)
+        if kept:
+            try:
+                self._journal.commit_from_reserve([change.event for change in kept])
+            except Exception as failure:  # noqa: BLE001 - whatever it is, the writers have to be told
+                self._fail(batch, failure)
+                return
+            self._succeed(kept)
+        if others:
+            self._fail(others, error)
+
+    def _succeed(self, batch: Batch) -> None:
+        self.commits += 1
+        self._purge_failed = False
+        self._tell(self._committed, batch)
+
+    def _fail(self, batch: Batch, error: Exception) -> None:
+        self._halted = True
+        self._tell(self._failed, batch, error)
 
     def _purge_some(self) -> None:
         if not self._purges or self._purge_failed:
@@ -187,6 +218,20 @@ def _fitting(queue: Batch) -> int:
         if size > _BATCH_BYTES and count:
             return count
     return len(queue)
+
+
+def _split(batch: Batch) -> tuple[Batch, Batch]:
+    """The changes of a batch that are written on a full disk, and the rest with what builds on it."""
+    from_reserve: Batch = []
+    others: Batch = []
+    failing: set[Key] = set()
+    for change in batch:
+        if change.from_reserve and change.event.key not in failing:
+            from_reserve.append(change)
+        else:
+            failing.add(change.event.key)
+            others.append(change)
+    return from_reserve, others
 
 
 def _finish(future: asyncio.Future[None], error: Exception | None) -> None:

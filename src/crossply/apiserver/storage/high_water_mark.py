@@ -55,7 +55,7 @@ class MarkFile:
     """The open file. It belongs to the writer thread."""
 
     def __init__(self, path: str, mark: HighWaterMark) -> None:
-        """Write a first mark, durably."""
+        """Write a first mark, durably, unless it is there."""
         stored = _read_any(path)
         self._sequence = stored[0] if stored else 0
         self.mark = mark
@@ -63,7 +63,8 @@ class MarkFile:
             _create(path)
         self._descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         try:
-            self._write()
+            if stored is None or stored[1] != mark:
+                self._write()
             os.fsync(self._descriptor)
         except BaseException:
             os.close(self._descriptor)

@@ -11,8 +11,15 @@ from crossply.apiserver.storage.entries import Event
 class Journal(Protocol):
     """The durable side of the store."""
 
+    @property
+    def is_full(self) -> bool:
+        """Whether only what may use the reserve is written."""
+
     def commit(self, events: Sequence[Event]) -> None:
         """Make events durable, all of them or (with an exception) none."""
+
+    def commit_from_reserve(self, events: Sequence[Event]) -> None:
+        """As `commit`, also on a full disk. Last states of deleted objects may be left out."""
 
     def purge(self, revisions: Sequence[int], compacted: int) -> None:
         """Forget superseded rows; from now on, history begins after `compacted`."""
@@ -27,7 +34,12 @@ class Journal(Protocol):
 class MemoryJournal:
     """The journal of a store that keeps nothing: it lives as long as the process."""
 
+    is_full = False
+
     def commit(self, events: Sequence[Event]) -> None:
+        """Nothing is kept."""
+
+    def commit_from_reserve(self, events: Sequence[Event]) -> None:
         """Nothing is kept."""
 
     def purge(self, revisions: Sequence[int], compacted: int) -> None:

@@ -11,13 +11,18 @@ import apsw
 from crossply.apiserver.storage.errors import StorageDamaged, StorageFailed, StorageFull, StorageInUse
 
 
+def is_full_error(error: Exception) -> bool:
+    """Whether a write failed because there is no space left."""
+    return isinstance(error, apsw.FullError) or getattr(error, "errno", 0) in (errno.ENOSPC, errno.EDQUOT)
+
+
 @contextlib.contextmanager
 def write_errors() -> Iterator[None]:
     """Raise StorageFull or StorageFailed for a write that failed."""
     try:
         yield
     except (apsw.Error, OSError) as error:
-        if isinstance(error, apsw.FullError) or getattr(error, "errno", 0) in (errno.ENOSPC, errno.EDQUOT):
+        if is_full_error(error):
             raise StorageFull("the disk is full: the write was not kept") from error
         raise StorageFailed(f"the write could not be made durable: {error}") from error
 

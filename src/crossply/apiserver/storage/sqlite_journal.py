@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import apsw
 
 from crossply.apiserver.storage import rows
-from crossply.apiserver.storage.entries import Event
+from crossply.apiserver.storage.entries import NO_LAST_STATE, Event
+from crossply.apiserver.storage.errors import StorageFull
 from crossply.apiserver.storage.high_water_mark import MarkFile
+from crossply.apiserver.storage.reserve import Reserve
 from crossply.apiserver.storage.schema import write_meta
-from crossply.apiserver.storage.sqlite_errors import write_errors
+from crossply.apiserver.storage.sqlite_errors import is_full_error, write_errors
 from crossply.apiserver.storage.value_codec import ValueCodec
 from crossply.apiserver.storage.wal_file import NO_SALT, read_salt
 
 if TYPE_CHECKING:
     from apsw import Connection
 
+_FULL = "the disk is full: the write was not kept"
 CHECKPOINT_BYTES = 2 << 20
 PAGE_SIZE = 8192
 
@@ -27,35 +30,48 @@ PAGE_SIZE = 8192
 class SqliteJournal:
     """The journal in a SQLite database (WAL, every commit synced)."""
 
-    def __init__(self, connection: Connection, wal_path: str, marks: MarkFile, codec: ValueCodec) -> None:
+    def __init__(
+        self, connection: Connection, wal_path: str, marks: MarkFile, reserve: Reserve, codec: ValueCodec
+    ) -> None:
         self._connection = connection
         self._wal_path = wal_path
         self._marks = marks
+        self._reserve = reserve
         self._codec = codec
         self._salt_may_change = True
         self._written = 0
 
+    @property
+    def is_full(self) -> bool:
+        """Whether the reserve is in use, so that only what may use it is written."""
+        return not self._reserve.is_held
+
     def commit(self, events: Sequence[Event]) -> None:
         """One statement is one transaction: it returns when the log is synced to the disk."""
-        with write_errors():
-            rows.insert(self._connection, events, self._codec)
-        self._mark(events[-1].revision)
-        self._written += sum([len(event.data) for event in events]) + PAGE_SIZE
+        if self.is_full and not self._has_space_again():
+            raise StorageFull(_FULL)
+        try:
+            self._insert(events)
+        except StorageFull:
+            self._release_reserve()
+            raise
+
+    def commit_from_reserve(self, events: Sequence[Event]) -> None:
+        """As `commit`, with the help of the reserve, and without the last states of deleted objects."""
+        small = [event._replace(data=NO_LAST_STATE) if event.type == "DELETED" else event for event in events]
+        self._with_reserve(lambda: self._insert(small))
 
     def purge(self, revisions: Sequence[int], compacted: int) -> None:
         """Remove rows and say so, in one transaction."""
-        with write_errors(), self._connection:
-            rows.delete(self._connection, revisions)
-            write_meta(self._connection, "compacted", str(compacted))
-        self._mark(self._marks.mark.revision)
-        self._written += PAGE_SIZE
+        self._with_reserve(lambda: self._delete(revisions, compacted))
 
     def tidy(self) -> None:
         """Move the write-ahead log into the database now and then, when nobody waits for an answer.
 
         It may fail (a full disk): nothing is lost by that, the log only grows and is moved the next time.
+        On a full disk this is done each time: then the log starts from the beginning and needs no space.
         """
-        if self._written < CHECKPOINT_BYTES:
+        if not self._written or (self._written < CHECKPOINT_BYTES and not self.is_full):
             return
         self._written = 0
         self.checkpoint()
@@ -73,8 +89,11 @@ class SqliteJournal:
                 mark = mark._replace(frames=frames)
                 self._marks.put(mark)
             frames, moved = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-        except apsw.Error:
-            return False
+        except apsw.Error as error:
+            if not (is_full_error(error) and self._reserve.is_held):
+                return False
+            self._reserve.release()
+            return self.checkpoint()
         if moved < frames:
             return False
         self._marks.put(mark._replace(checkpointed=True))
@@ -83,12 +102,51 @@ class SqliteJournal:
     def close(self) -> None:
         """Close the database; this also moves the write-ahead log into it, and removes the log."""
         # The mark must allow the log to be gone before it is, also on a disk that loses its power.
-        if not (self.checkpoint() and self._marks.sync()):
+        # On a full disk the log stays: there may be no space for it at the next start.
+        if not (self.checkpoint() and self._marks.sync()) or self.is_full:
             self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         self._connection.close()
         if not os.path.exists(self._wal_path):
             self._marks.put(self._marks.mark._replace(salt=NO_SALT, frames=0, checkpointed=True))
         self._marks.close()
+
+    def _insert(self, events: Sequence[Event]) -> None:
+        with write_errors():
+            rows.insert(self._connection, events, self._codec)
+        self._mark(events[-1].revision)
+        self._written += sum([len(event.data) for event in events]) + PAGE_SIZE
+
+    def _delete(self, revisions: Sequence[int], compacted: int) -> None:
+        with write_errors(), self._connection:
+            rows.delete(self._connection, revisions)
+            write_meta(self._connection, "compacted", str(compacted))
+        self._mark(self._marks.mark.revision)
+        # Each row may be on a page of its own.
+        self._written += PAGE_SIZE * (1 + len(revisions))
+
+    def _with_reserve(self, write: Callable[[], None]) -> None:
+        """Write; if the disk is full, once more with the space of the reserve."""
+        try:
+            write()
+        except StorageFull:
+            self._release_reserve()
+            write()
+
+    def _release_reserve(self) -> None:
+        """Make space for deletions: in the database, and in the log, which then starts from the beginning."""
+        self._reserve.release()
+        self.checkpoint()
+
+    def _has_space_again(self) -> bool:
+        """Whether everything can be written again: the reserve is back, or the database has as much inside.
+
+        What deletions free stays with the database file, so the disk may remain full.
+        """
+        if self._reserve.restore():
+            return True
+        free_pages: int = self._connection.pragma("freelist_count")
+        all_pages: int = self._connection.pragma("page_count")
+        return free_pages >= min(self._reserve.bytes // PAGE_SIZE, all_pages // 2)
 
     def _mark(self, revision: int) -> None:
         """Note that this revision is durable.

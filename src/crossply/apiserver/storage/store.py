@@ -19,19 +19,29 @@ from collections.abc import Callable, Iterator
 from crossply.apiserver.storage.backup import new_lineage, write_backup
 from crossply.apiserver.storage.database import create_database
 from crossply.apiserver.storage.directory import DATABASE, DirectoryLock, has_database, prepare
-from crossply.apiserver.storage.entries import Entries, Entry, Event, Events, EventType, Key
-from crossply.apiserver.storage.errors import Changed, Exists, StorageClosed, StorageError, StorageFailed
+from crossply.apiserver.storage.entries import NO_LAST_STATE, Entries, Entry, Event, Events, EventType, Key
+from crossply.apiserver.storage.errors import (
+    Changed,
+    Exists,
+    StorageClosed,
+    StorageError,
+    StorageFailed,
+    StorageFull,
+)
 from crossply.apiserver.storage.group_commit import Batch, Change, GroupCommit, Purge
 from crossply.apiserver.storage.heads import Heads
 from crossply.apiserver.storage.history import DEFAULT_LIMITS, History, HistoryLimits
 from crossply.apiserver.storage.journal import Journal, MemoryJournal
 from crossply.apiserver.storage.loading import FIRST_REVISION, State
 from crossply.apiserver.storage.reencryption import open_current
+from crossply.apiserver.storage.reserve import first_reserve, reserve_path
 from crossply.apiserver.storage.subscribers import Subscribers
 from crossply.apiserver.storage.value_codec import PLAIN, ValueCodec
 
 _PURGE_EVENTS = 250
 _TICK_SECONDS = 10.0
+_GROWTH_BYTES = 4096
+"""By so much an object may grow on a full disk: a deletion timestamp, conditions, and who wrote them."""
 
 
 class Store:
@@ -63,6 +73,7 @@ class Store:
         self._closed = False
         self._group = GroupCommit(journal, self._publish, self._roll_back)
         self._loop = asyncio.get_running_loop()
+        self._forget(_without_last_state(state))
         self._tick()
 
     @classmethod
@@ -135,11 +146,19 @@ class Store:
         """
         return self._subscribers.add(resource, callback)
 
-    async def write(self, key: Key, expected: int | None, encode: Callable[[int], bytes]) -> Entry:
+    async def write(
+        self,
+        key: Key,
+        expected: int | None,
+        encode: Callable[[int], bytes],
+        *,
+        from_reserve: bool = False,
+    ) -> Entry:
         """Create an object (`expected` is None) or replace the one that is at a revision.
 
         `encode` is given the new revision and returns the object. Raises Changed, or Exists once the object
-        that is in the way is durable.
+        that is in the way is durable. On a full disk, an object is replaced only with `from_reserve`, and
+        only if it does not grow.
         """
         current = self.latest(key)
         if expected is None:
@@ -149,7 +168,7 @@ class Store:
             return await self._enqueue("ADDED", _interned(key), None, encode)
         if current is None or current.revision != expected:
             raise Changed(key, expected, current)
-        return await self._enqueue("MODIFIED", current.key, current, encode)
+        return await self._enqueue("MODIFIED", current.key, current, encode, from_reserve)
 
     async def delete(self, key: Key, expected: int, encode: Callable[[int], bytes]) -> Entry:
         """Remove the object that is at a revision; `encode` returns its last state with the new revision."""
@@ -190,7 +209,12 @@ class Store:
             self._lock.release()
 
     def _enqueue(
-        self, kind: EventType, key: Key, current: Entry | None, encode: Callable[[int], bytes]
+        self,
+        kind: EventType,
+        key: Key,
+        current: Entry | None,
+        encode: Callable[[int], bytes],
+        from_reserve: bool = False,
     ) -> asyncio.Future[Entry]:
         if self._closed:
             raise StorageClosed("the store is closed")
@@ -202,7 +226,8 @@ class Store:
             event = Event(revision, kind, key, data)
         else:
             event = Event(revision, kind, key, data, current.data, current.revision)
-        change = Change(event, Entry(key, revision, data), self._loop.create_future())
+        from_reserve = kind == "DELETED" or (from_reserve and not _grows(event))
+        change = Change(event, Entry(key, revision, data), self._loop.create_future(), from_reserve)
         self._pending[key] = change
         self._group.submit(change)
         # Others wait for the write too (`until_durable`), also when its own client has gone.
@@ -224,7 +249,8 @@ class Store:
         for change in batch:
             if not change.done.done():
                 change.done.set_result(change.entry)
-        self._forget(self._history.excess())
+        # On a full disk, history is what goes first.
+        self._forget(self.revision if self._group.is_full else self._history.excess())
 
     def _roll_back(self, batch: Batch, error: Exception) -> None:
         """A commit failed: take back its writes and all that were built on them, and tell the writers."""
@@ -236,6 +262,8 @@ class Store:
         for change in failed:
             if not change.done.done():
                 change.done.set_exception(_told(error))
+        if isinstance(error, StorageFull):
+            self._forget(self.revision)
         self._group.resume()
 
     def _forget(self, cutoff: int, done: asyncio.Future[None] | None = None) -> None:
@@ -256,7 +284,14 @@ def _open_or_create(path: str, codec: ValueCodec) -> tuple[Journal, State, int]:
     database = os.path.join(path, DATABASE)
     if not has_database(path):
         create_database(database, new_lineage(), 0)
+        first_reserve(reserve_path(database))
     return open_current(database, codec)
+
+
+def _without_last_state(state: State) -> int:
+    """The newest deletion on a full disk: what it removed is not known, so history begins after it."""
+    unknown = [event.revision for event in state.events if event.data == NO_LAST_STATE]
+    return max(unknown, default=0)
 
 
 def _purges(dropped: list[Event], compacted: int, done: asyncio.Future[None] | None) -> Iterator[Purge]:
@@ -268,6 +303,11 @@ def _purges(dropped: list[Event], compacted: int, done: asyncio.Future[None] | N
         yield Purge(superseded + deletions, portion[-1].revision)
     if done is not None:
         yield Purge([], compacted, done)
+
+
+def _grows(event: Event) -> bool:
+    """Whether an object becomes larger by more than what it may on a full disk."""
+    return len(event.data) > len(event.previous or b"") + _GROWTH_BYTES
 
 
 def _interned(key: Key) -> Key:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 from dataclasses import dataclass
 
 from crossply.errors import CrossplyError
 
 _PRIVATE = 0o600
+_UNFINISHED = re.compile(r".+\.[0-9]+\.new")
 
 
 class CertificateError(CrossplyError):
@@ -85,7 +88,12 @@ def read(path: str) -> bytes:
 
 
 def write_private(path: str, data: bytes) -> None:
-    """Write a file that only its owner can read. It is never seen half written, nor with wider rights."""
+    """Write a file that only its owner can read. It is never seen half written, nor with wider rights.
+
+    A file that is right already is not written: a start needs no space on the disk for it.
+    """
+    if _is_private(path, data):
+        return
     temporary = f"{path}.{os.getpid()}.new"
     try:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE)
@@ -96,7 +104,26 @@ def write_private(path: str, data: bytes) -> None:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as problem:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
         raise CertificateError(f"cannot write {path}: {problem.strerror}", place=path) from None
+
+
+def remove_unfinished(directory: str) -> None:
+    """Remove the files that a process was writing when it was killed. Nobody else may be writing."""
+    with contextlib.suppress(FileNotFoundError):
+        for name in os.listdir(directory):
+            if _UNFINISHED.fullmatch(name):
+                os.unlink(os.path.join(directory, name))
+
+
+def _is_private(path: str, data: bytes) -> bool:
+    """Whether a file is there, for its owner only, with this content."""
+    try:
+        with open(path, "rb") as file:
+            return not os.fstat(file.fileno()).st_mode & 0o077 and file.read() == data
+    except OSError:
+        return False
 
 
 def narrow_rights(path: str) -> None:

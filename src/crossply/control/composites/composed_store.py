@@ -12,7 +12,6 @@ nor the status get what the account may not read, or may not read any more.
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from functools import partial
 
@@ -36,10 +35,11 @@ from crossply.kube.failures import Forbidden, KubeError
 from crossply.kube.kind import Kind
 from crossply.kube.selection import Selection
 from crossply.values import Object
+from crossply.values.bounded_cache import BoundedCache
 
 LABEL = "crossplane.io/composite"
-_SNAPSHOTS = 4096
-"""How many decoded objects are kept: those of composite resources that are busy."""
+_SNAPSHOT_BYTES = 32 << 20
+"""How much is kept of decoded objects, counted as encoded: those of composite resources that are busy."""
 CANNOT_OBSERVE = "cannot compose resources: cannot get existing composed resources"
 CANNOT_GET = f"{CANNOT_OBSERVE}: cannot get composed resource"
 CANNOT_WATCH = "cannot compose resources: cannot watch composed resources"
@@ -57,7 +57,9 @@ class ComposedStore:
         self._enqueue = enqueue
         self._selection = Selection(labels=LABEL, metadata_only=plane.acts_for_account)
         self._caches: dict[Kind, Cache] = {}
-        self._snapshots: OrderedDict[tuple[Kind, str, str], tuple[bytes, Snapshot]] = OrderedDict()
+        self._snapshots: BoundedCache[tuple[Kind, str, str], tuple[bytes, Snapshot]] = BoundedCache(
+            _SNAPSHOT_BYTES
+        )
         self.applied = Applied()
         """What was applied last, of what is there."""
 
@@ -104,10 +106,8 @@ class ComposedStore:
         key = (kind, namespace, name)
         known = self._snapshots.get(key)
         if known is None or known[0] is not data:
-            known = self._snapshots[key] = (data, Snapshot(orjson.loads(data)))
-        self._snapshots.move_to_end(key)
-        if len(self._snapshots) > _SNAPSHOTS:
-            self._snapshots.popitem(last=False)
+            known = (data, Snapshot(orjson.loads(data)))
+            self._snapshots.put(key, known, len(data))
         return known[1]
 
     async def follow(self, kind: Kind) -> Cache:
@@ -136,6 +136,8 @@ class ComposedStore:
         self, kind: Kind, change: str, key: tuple[str, str], old: bytes | None, new: bytes | None
     ) -> None:
         """Wake the owner; one that the object has just lost must hear of it, too."""
+        if new is None:
+            self._snapshots.remove((kind, *key))
         if new is None and old is not None:
             self.applied.forget(orjson.loads(old)["metadata"].get("uid", ""))
         for data in (old, new):

@@ -165,11 +165,15 @@ class CompositeReconciler:
 
     def forget(self, uid: str, namespace: str, name: str) -> None:
         """It is gone: nothing about it matters any more."""
-        self._required.pop(uid, None)
-        self._handled.pop(uid, None)
+        self.forget_uid(uid)
         self._circuit.forget((namespace, name))
         self._plane.dependencies.forget((self._kind, namespace, name))
         self._plane.functions.forget((self._kind, namespace, name))
+
+    def forget_uid(self, uid: str) -> None:
+        """It is gone, and another one has its name."""
+        self._required.pop(uid, None)
+        self._handled.pop(uid, None)
 
     def _note_request(self, xr: Object) -> None:
         token = annotations_of(xr).get("crossplane.io/reconcile-requested-at")

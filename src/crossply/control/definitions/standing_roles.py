@@ -12,6 +12,7 @@ import operator
 
 from crossply.compose.metadata import name_of
 from crossply.control.definitions.kind_roles import LABEL
+from crossply.control.full_server import installed
 from crossply.control.kinds import CLUSTER_ROLE, CLUSTER_ROLE_BINDING
 from crossply.kube.client import Client
 from crossply.kube.failures import Conflict, Forbidden
@@ -68,7 +69,9 @@ async def install(client: Client, manager: str) -> None:
     """
     desired = [(CLUSTER_ROLE, role) for role in standing_roles()]
     desired.append((CLUSTER_ROLE_BINDING, standing_binding()))
-    await asyncio.gather(*(_install(client, kind, obj, manager) for kind, obj in desired))
+    await asyncio.gather(
+        *(installed(client, kind, obj, _install(client, kind, obj, manager)) for kind, obj in desired)
+    )
 
 
 async def _install(client: Client, kind: Kind, desired: Object, manager: str) -> None:

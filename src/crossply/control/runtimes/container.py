@@ -29,7 +29,6 @@ from crossply.control.runtimes.container_running import MadeOf, RunningContainer
 from crossply.control.runtimes.container_settings import ContainerSettings
 from crossply.control.runtimes.credentials import Credentials, renewal_in
 from crossply.control.runtimes.manifest_parts import PACKAGE
-from crossply.control.runtimes.private_files import PrivateFiles
 from crossply.control.runtimes.runtime import Prepared
 from crossply.functions.binding import RUNTIME, TO_COMPLETION
 from crossply.functions.failures import FunctionTimedOut, FunctionUnavailable
@@ -160,7 +159,7 @@ class ContainerRuntime:
 
     def _make(self, revision: Object, image: StoredImage, made_of: MadeOf) -> RunningContainer:
         files = self._credentials.server_files(_LOCALHOST)
-        certificates = PrivateFiles()
+        certificates = self._credentials.new_files()
         certificates.replace(files)
         runner = InContainer(
             labels_of(revision).get(PACKAGE, ""),

@@ -60,6 +60,8 @@ class CredentialSettings(NamedTuple):
     client_secret: str = "crossplane-tls-client"
     authority_secret: str = AUTHORITY
     lives: Lives = Lives()
+    directory: str = ""
+    """Where private files are for the time that we run; empty for the temporary directory."""
 
 
 def _clock() -> datetime:
@@ -82,7 +84,7 @@ class Credentials:
         self._caches = Caches(client)
         self._queue: Queue[str] = Queue("credentials")
         self._task: asyncio.Task[None] | None = None
-        self._files = PrivateFiles()
+        self._files = self.new_files()
         self._shown: Files = {}
         self._found: Authorities | None = None
         self._subscribers: list[Callable[[], None]] = []
@@ -91,6 +93,10 @@ class Credentials:
     def directory(self) -> str:
         """Where ca.crt, tls.crt and tls.key for calling functions are, always the newest."""
         return self._files.directory
+
+    def new_files(self) -> PrivateFiles:
+        """A directory for private files beside our own."""
+        return PrivateFiles(self._settings.directory)
 
     async def start(self) -> None:
         """Have a certificate, and keep it good."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import ssl
-import tempfile
 from collections.abc import Awaitable, Callable
 
 import orjson
@@ -13,6 +12,7 @@ from aiohttp import web
 
 from crossply.control.webhooks.certificates import ServingCertificate
 from crossply.errors import CrossplyError
+from crossply.kube.tls import load_private_pem
 from crossply.values import Object
 
 PATH = "/validate-no-usages"
@@ -42,12 +42,7 @@ class WebhookServer:
 
     def use(self, certificate: ServingCertificate) -> None:
         """Show this certificate to whoever connects from now on."""
-        # The library loads from files only; these are ours alone, and gone at once.
-        with tempfile.TemporaryDirectory(prefix="crossply-webhook-") as directory:
-            path = os.path.join(directory, "tls.pem")
-            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(certificate.key + certificate.certificate)
-            self._context.load_cert_chain(path)
+        load_private_pem(self._context, certificate.key + certificate.certificate)
 
     async def start(self, host: str, port: int) -> int:
         """Listen; returns the port, which is a free one for port 0."""

@@ -38,6 +38,7 @@ from crossply.control.webhooks.secret import NoCertificate, SharedCertificate, s
 from crossply.control.webhooks.server import PATH, WebhookServer
 from crossply.errors import CrossplyError
 from crossply.kube.cache import Cache
+from crossply.kube.failures import ServerFull
 from crossply.kube.kind import Kind
 from crossply.kube.queue import Queue
 from crossply.kube.selection import Selection
@@ -89,11 +90,19 @@ class Webhooks:
         )
         await self._renew()
         self._port = await self._server.start(self._address.listen, self._settings.port)
-        await self._configure()
-        self._introduced = True
+        await self._introduce()
         await look_at_crossplanes(self._plane.client)
         self._detach = self._plane.shares.attach(self)
         self._task = asyncio.create_task(self._queue.run(self._work, 1))
+
+    async def _introduce(self) -> None:
+        """Have API servers ask us, as soon as they can store that."""
+        try:
+            await self._configure()
+        except ServerFull as problem:
+            _log.warning("webhook configuration: %s", problem)
+            self._queue.retry("configuration")
+        self._introduced = True
 
     async def stop(self) -> None:
         """Answer no longer. Where nothing is in use nobody needs to ask us; else deletions are refused."""
