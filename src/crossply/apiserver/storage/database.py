@@ -15,10 +15,16 @@ from crossply.apiserver.storage.entries import Entry, Event
 from crossply.apiserver.storage.errors import StorageDamaged, StorageFailed, WouldOverwrite
 from crossply.apiserver.storage.high_water_mark import HighWaterMark, MarkFile, mark_path, read_mark
 from crossply.apiserver.storage.loading import State, check_structure, load
-from crossply.apiserver.storage.lost_writes import check_mark_exists, check_revision, check_wal
+from crossply.apiserver.storage.lost_writes import (
+    check_mark_exists,
+    check_revision,
+    check_totals,
+    check_wal,
+)
 from crossply.apiserver.storage.schema import APPLICATION_ID, migrate, read_meta, version_of, write_meta
 from crossply.apiserver.storage.sqlite_errors import open_errors, write_errors
 from crossply.apiserver.storage.sqlite_journal import CHECKPOINT_BYTES, PAGE_SIZE, SqliteJournal
+from crossply.apiserver.storage.transaction import transaction
 from crossply.apiserver.storage.wal_file import WalContent, read_wal
 
 if TYPE_CHECKING:
@@ -38,9 +44,10 @@ def open_database(path: str) -> tuple[SqliteJournal, State]:
         is_marked = _HAS_MARK in read_meta(connection)
         check_mark_exists(mark, is_marked, mark_path(path))
         check_revision(mark, state)
+        check_totals(mark, state, connection)
         marks = _first_mark(path, mark, wal, state)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
-        journal = SqliteJournal(connection, wal_path(path), marks)
+        journal = SqliteJournal(connection, wal_path(path), marks, state.totals)
         if not is_marked:
             _note_mark(connection, journal)
     return journal, state
@@ -60,7 +67,7 @@ def begin_lineage(path: str, lineage: str, revision: int) -> None:
         state = _start(connection)
         current = {entry.revision for entry in state.entries.values()}
         stored = [row[0] for row in connection.execute("SELECT revision FROM log")]
-        with write_errors(), connection:
+        with write_errors(), transaction(connection):
             rows.delete(connection, [number for number in stored if number not in current])
             write_meta(connection, "lineage", lineage)
             write_meta(connection, "compacted", str(revision))
@@ -80,18 +87,22 @@ def _first_mark(path: str, mark: HighWaterMark | None, wal: WalContent | None, s
     """The mark of what was found. It includes writes that were under way when the last process ended."""
     with open_errors():
         if wal is None or not wal.frames:
-            return MarkFile(mark_path(path), HighWaterMark(state.lineage, state.revision))
+            return MarkFile(
+                mark_path(path), HighWaterMark(state.lineage, state.revision, totals=state.totals)
+            )
         # A process that was killed leaves frames that were written but not synced. From now on they are
         # served, and the mark claims them.
         _sync_file(wal_path(path))
         frames = mark.frames if mark and mark.salt == wal.salt else 0
-        found = HighWaterMark(state.lineage, state.revision, wal.salt, frames, checkpointed=False)
+        found = HighWaterMark(
+            state.lineage, state.revision, wal.salt, frames, checkpointed=False, totals=state.totals
+        )
         return MarkFile(mark_path(path), found)
 
 
 def _note_mark(connection: Connection, journal: SqliteJournal) -> None:
     """Note in the database itself that there is a mark, so that its loss is noticed."""
-    with write_errors(), connection:
+    with write_errors(), transaction(connection):
         write_meta(connection, _HAS_MARK, "yes")
     journal.checkpoint()
 
@@ -166,7 +177,7 @@ def _fill(path: str, lineage: str, revision: int, entries: Iterable[Entry]) -> N
         connection.pragma("synchronous", "off")
         connection.pragma("application_id", APPLICATION_ID)
         migrate(connection, 0)
-        with connection:
+        with transaction(connection):
             write_meta(connection, "lineage", lineage)
             write_meta(connection, "compacted", str(revision))
             rows.fill(

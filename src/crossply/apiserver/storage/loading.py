@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crossply.apiserver.storage.entries import Entry, Event, Key
 from crossply.apiserver.storage.errors import StorageDamaged
+from crossply.apiserver.storage.row_totals import RowTotals
 from crossply.apiserver.storage.schema import read_meta, row_checksum
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class State(NamedTuple):
     compacted: int
     entries: dict[Key, Entry]
     events: list[Event]
+    totals: RowTotals
 
 
 def check_structure(connection: Connection) -> None:
@@ -47,13 +49,15 @@ def load(connection: Connection) -> State:
     if "lineage" not in meta or "compacted" not in meta:
         raise StorageDamaged("the database is damaged: it does not say what it is")
     compacted = int(meta["compacted"])
-    state = State(meta["lineage"], max(compacted, FIRST_REVISION), compacted, {}, [])
+    totals = RowTotals(compacted)
+    state = State(meta["lineage"], max(compacted, FIRST_REVISION), compacted, {}, [], totals)
     shared: dict[str, str] = {}
-    revision = state.revision
+    revision, rows, checksums = state.revision, 0, 0
     for row in connection.execute(_SELECT):
         revision = max(revision, row[0])
+        rows, checksums = rows + 1, checksums + row[6]
         _add(state, row, shared)
-    return state._replace(revision=revision)
+    return state._replace(revision=revision, totals=RowTotals(compacted, rows, checksums))
 
 
 def _add(state: State, row: _Row, shared: dict[str, str]) -> None:

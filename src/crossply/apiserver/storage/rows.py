@@ -24,20 +24,26 @@ _INSERT = """
            substr(?2, value->>7, value->>8)
     FROM json_each(?1)
 """
-_DELETE = "DELETE FROM log WHERE revision IN (SELECT value FROM json_each(?))"
+_DELETE = "DELETE FROM log WHERE revision IN (SELECT value FROM json_each(?)) RETURNING checksum"
 _FILL_CHUNK = 500
 
 
-def insert(connection: Connection, events: Sequence[Event]) -> None:
-    """Add a row for each event, in one statement (and so in one transaction, unless one is open)."""
+def insert(connection: Connection, events: Sequence[Event]) -> list[int]:
+    """Add a row for each event, in one statement (and so in one transaction, unless one is open).
+
+    Returns the checksums of the rows.
+    """
     fields = []
+    checksums = []
     place = 1
     for revision, kind, (resource, namespace, name), data, _, previous in events:
         checksum = row_checksum(revision, resource, namespace, name, kind, previous, data)
+        checksums.append(checksum)
         size = len(data)
         fields.append((revision, resource, namespace, name, kind, previous, checksum, place, size))
         place += size
     connection.execute(_INSERT, (orjson.dumps(fields).decode(), b"".join([event.data for event in events])))
+    return checksums
 
 
 def fill(connection: Connection, events: Iterable[Event]) -> None:
@@ -52,6 +58,6 @@ def fill(connection: Connection, events: Iterable[Event]) -> None:
         insert(connection, chunk)
 
 
-def delete(connection: Connection, revisions: Sequence[int]) -> None:
-    """Remove rows."""
-    connection.execute(_DELETE, (orjson.dumps(revisions).decode(),))
+def delete(connection: Connection, revisions: Sequence[int]) -> list[int]:
+    """Remove rows; returns the checksums of those that were there."""
+    return [row[0] for row in connection.execute(_DELETE, (orjson.dumps(revisions).decode(),))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import apsw
@@ -12,8 +12,10 @@ import apsw
 from crossply.apiserver.storage import rows
 from crossply.apiserver.storage.entries import Event
 from crossply.apiserver.storage.high_water_mark import MarkFile
+from crossply.apiserver.storage.row_totals import RowTotals
 from crossply.apiserver.storage.schema import write_meta
 from crossply.apiserver.storage.sqlite_errors import write_errors
+from crossply.apiserver.storage.transaction import transaction
 from crossply.apiserver.storage.wal_file import NO_SALT, read_salt
 
 if TYPE_CHECKING:
@@ -26,27 +28,31 @@ PAGE_SIZE = 8192
 class SqliteJournal:
     """The journal in a SQLite database (WAL, every commit synced)."""
 
-    def __init__(self, connection: Connection, wal_path: str, marks: MarkFile) -> None:
+    def __init__(self, connection: Connection, wal_path: str, marks: MarkFile, totals: RowTotals) -> None:
         self._connection = connection
         self._wal_path = wal_path
         self._marks = marks
+        self._totals: RowTotals | None = totals
         self._salt_may_change = True
         self._written = 0
 
     def commit(self, events: Sequence[Event]) -> None:
         """One statement is one transaction: it returns when the log is synced to the disk."""
+        size = sum([len(event.data) for event in events]) + PAGE_SIZE
         with write_errors():
-            rows.insert(self._connection, events)
-        self._mark(events[-1].revision)
-        self._written += sum([len(event.data) for event in events]) + PAGE_SIZE
+            checksums = rows.insert(self._connection, events)
+        with self._after_commit(size):
+            self._totals = self._totals and self._totals.with_rows(checksums)
+            self._mark(events[-1].revision)
 
     def purge(self, revisions: Sequence[int], compacted: int) -> None:
         """Remove rows and say so, in one transaction."""
-        with write_errors(), self._connection:
-            rows.delete(self._connection, revisions)
+        with write_errors(), transaction(self._connection):
+            checksums = rows.delete(self._connection, revisions)
             write_meta(self._connection, "compacted", str(compacted))
-        self._mark(self._marks.mark.revision)
-        self._written += PAGE_SIZE
+        with self._after_commit(PAGE_SIZE):
+            self._totals = self._totals and self._totals.without_rows(checksums, compacted)
+            self._mark(self._marks.mark.revision)
 
     def tidy(self) -> None:
         """Move the write-ahead log into the database now and then, when nobody waits for an answer.
@@ -69,14 +75,12 @@ class SqliteJournal:
             frames, _ = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
             if frames > 0 and mark.salt != NO_SALT:
                 mark = mark._replace(frames=frames)
-                self._marks.put(mark)
+                if not self._marks.put(mark):
+                    return False
             frames, moved = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-        except apsw.Error:
+        except (apsw.Error, MemoryError):
             return False
-        if moved < frames:
-            return False
-        self._marks.put(mark._replace(checkpointed=True))
-        return True
+        return moved >= frames and self._marks.put(mark._replace(checkpointed=True))
 
     def close(self) -> None:
         """Close the database; this also moves the write-ahead log into it, and removes the log."""
@@ -88,13 +92,32 @@ class SqliteJournal:
             self._marks.put(self._marks.mark._replace(salt=NO_SALT, frames=0, checkpointed=True))
         self._marks.close()
 
+    def abandon(self) -> None:
+        """Leave the files as a process leaves them that is killed."""
+        with contextlib.suppress(Exception):
+            self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            self._connection.close()
+        self._marks.close()
+
+    @contextlib.contextmanager
+    def _after_commit(self, size: int) -> Iterator[None]:
+        """What was committed is durable: an error now would have it rolled back in memory alone.
+
+        Without memory the older mark stays, and totals are not claimed any more.
+        """
+        self._written += size
+        try:
+            yield
+        except MemoryError:
+            self._totals = None
+
     def _mark(self, revision: int) -> None:
         """Note that this revision is durable.
 
         Frames are counted at checkpoints only: asking SQLite after each commit costs a turn of Python's
         interpreter lock, and before a checkpoint the revision says as much.
         """
-        mark = self._marks.mark._replace(revision=revision, checkpointed=False)
+        mark = self._marks.mark._replace(revision=revision, checkpointed=False, totals=self._totals)
         if self._salt_may_change:
             with contextlib.suppress(OSError):
                 salt = read_salt(self._wal_path)

@@ -26,6 +26,7 @@ from crossply.apiserver.storage.heads import Heads
 from crossply.apiserver.storage.history import DEFAULT_LIMITS, History, HistoryLimits
 from crossply.apiserver.storage.journal import Journal, MemoryJournal
 from crossply.apiserver.storage.loading import FIRST_REVISION, State
+from crossply.apiserver.storage.row_totals import RowTotals
 from crossply.apiserver.storage.subscribers import Subscribers
 
 _PURGE_EVENTS = 250
@@ -56,7 +57,7 @@ class Store:
     async def open(cls, path: str | None, *, limits: HistoryLimits = DEFAULT_LIMITS) -> Store:
         """Open the store in a directory (made if needed), or one in memory only with None."""
         if path is None:
-            state = State(new_lineage(), FIRST_REVISION, 0, {}, [])
+            state = State(new_lineage(), FIRST_REVISION, 0, {}, [], RowTotals(0))
             return cls(state, MemoryJournal(), None, limits)
         prepare(path)
         lock = DirectoryLock(path)
@@ -146,6 +147,7 @@ class Store:
         cutoff = self.revision if revision is None else min(revision, self.revision)
         if cutoff <= self.compacted:
             return
+        self._group.require_alive()
         done: asyncio.Future[None] = self._loop.create_future()
         self._forget(cutoff, done)
         await done
@@ -171,6 +173,7 @@ class Store:
     ) -> asyncio.Future[Entry]:
         if self._closed:
             raise StorageClosed("the store is closed")
+        self._group.require_alive()
         revision = self._assigned + 1
         data = encode(revision)
         # Only now is the revision spent; should the commit fail, it is left out and never given again.
@@ -207,7 +210,7 @@ class Store:
         keys = {change.event.key for change in batch}
         failed = batch + self._group.withdraw(keys)
         for key in keys:
-            del self._pending[key]
+            self._pending.pop(key, None)
         for change in failed:
             if not change.done.done():
                 change.done.set_exception(_told(error))

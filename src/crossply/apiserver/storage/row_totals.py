@@ -1,0 +1,36 @@
+"""What the rows of the log add up to: a check that none of them is missing, and none is back.
+
+Each row has a checksum, and SQLite checks how its pages fit together. Neither notices a page that is older
+than the others because the disk lost a write: its rows are whole, but some are missing, or were deleted since.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from apsw import Connection
+
+_SUM = "SELECT count(*), ifnull(sum(checksum), 0) FROM log WHERE revision <= ?"
+
+
+class RowTotals(NamedTuple):
+    """The number of rows and the sum of their checksums, once history up to a revision was compacted."""
+
+    compacted: int
+    rows: int = 0
+    checksums: int = 0
+
+    def with_rows(self, checksums: list[int]) -> RowTotals:
+        """The totals when rows with these checksums have been added."""
+        return self._replace(rows=self.rows + len(checksums), checksums=self.checksums + sum(checksums))
+
+    def without_rows(self, checksums: list[int], compacted: int) -> RowTotals:
+        """The totals when rows with these checksums have been removed by a compaction."""
+        return RowTotals(compacted, self.rows - len(checksums), self.checksums - sum(checksums))
+
+
+def sum_rows(connection: Connection, compacted: int, revision: int) -> RowTotals:
+    """The totals of the rows up to a revision."""
+    rows, checksums = connection.execute(_SUM, (revision,)).get
+    return RowTotals(compacted, rows, checksums)
