@@ -14,13 +14,14 @@ from crossply.apiserver.storage.directory import sync_directory
 from crossply.apiserver.storage.entries import Entry, Event
 from crossply.apiserver.storage.errors import StorageDamaged, StorageFailed, WouldOverwrite
 from crossply.apiserver.storage.high_water_mark import HighWaterMark, MarkFile, mark_path, read_mark
-from crossply.apiserver.storage.loading import State, check_structure, load
+from crossply.apiserver.storage.loading import CREATED_WITH, State, check_structure, load
 from crossply.apiserver.storage.lost_writes import (
     check_mark_exists,
     check_revision,
     check_totals,
     check_wal,
 )
+from crossply.apiserver.storage.row_totals import RowTotals
 from crossply.apiserver.storage.schema import APPLICATION_ID, migrate, read_meta, version_of, write_meta
 from crossply.apiserver.storage.sqlite_errors import open_errors, write_errors
 from crossply.apiserver.storage.sqlite_journal import CHECKPOINT_BYTES, PAGE_SIZE, SqliteJournal
@@ -180,9 +181,9 @@ def _fill(path: str, lineage: str, revision: int, entries: Iterable[Entry]) -> N
         with transaction(connection):
             write_meta(connection, "lineage", lineage)
             write_meta(connection, "compacted", str(revision))
-            rows.fill(
-                connection, (Event(entry.revision, "ADDED", entry.key, entry.data) for entry in entries)
-            )
+            events = (Event(entry.revision, "ADDED", entry.key, entry.data) for entry in entries)
+            totals = RowTotals(revision).with_rows(list(rows.fill(connection, events)))
+            write_meta(connection, CREATED_WITH, totals.as_text())
     finally:
         connection.close()
     _sync_file(path)

@@ -75,7 +75,7 @@ class MarkFile:
             raise
 
     def put(self, mark: HighWaterMark) -> bool:
-        """Replace the mark; false if that failed. Then the older one stays: it claims less and is still true."""
+        """Replace the mark; false if that failed. Then the older one stays, which claims less and is true."""
         self.mark = mark
         try:
             self._write()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crossply.apiserver.storage.entries import Entry, Event, Key
 from crossply.apiserver.storage.errors import StorageDamaged
-from crossply.apiserver.storage.row_totals import RowTotals
+from crossply.apiserver.storage.row_totals import RowTotals, parse_totals
 from crossply.apiserver.storage.schema import read_meta, row_checksum
 
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 FIRST_REVISION = 1
 """An empty store is at this revision: clients read "0" as "any"."""
+
+CREATED_WITH = "created"
+"""The name of the note in the database what the rows that it was created with add up to."""
 
 _SELECT = """
     SELECT revision, resource, namespace, name, type, previous, checksum, value FROM log ORDER BY revision
@@ -57,7 +60,19 @@ def load(connection: Connection) -> State:
         revision = max(revision, row[0])
         rows, checksums = rows + 1, checksums + row[6]
         _add(state, row, shared)
-    return state._replace(revision=revision, totals=RowTotals(compacted, rows, checksums))
+    state = state._replace(revision=revision, totals=RowTotals(compacted, rows, checksums))
+    _check_as_created(state, meta)
+    return state
+
+
+def _check_as_created(state: State, meta: dict[str, str]) -> None:
+    """A backup, and a database that was never written to, has the rows that it was created with."""
+    created = parse_totals(meta[CREATED_WITH]) if CREATED_WITH in meta else None
+    if created and created.compacted == state.compacted >= state.revision and created != state.totals:
+        raise StorageDamaged(
+            f"the database is damaged: it has {state.totals.rows} rows that are not the {created.rows} that "
+            "it was created with"
+        )
 
 
 def _add(state: State, row: _Row, shared: dict[str, str]) -> None:

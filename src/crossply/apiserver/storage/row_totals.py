@@ -1,7 +1,7 @@
 """What the rows of the log add up to: a check that none of them is missing, and none is back.
 
 Each row has a checksum, and SQLite checks how its pages fit together. Neither notices a page that is older
-than the others because the disk lost a write: its rows are whole, but some are missing, or were deleted since.
+than the others because the disk lost a write: its rows are whole, but some are missing, or deleted since.
 """
 
 from __future__ import annotations
@@ -28,6 +28,15 @@ class RowTotals(NamedTuple):
     def without_rows(self, checksums: list[int], compacted: int) -> RowTotals:
         """The totals when rows with these checksums have been removed by a compaction."""
         return RowTotals(compacted, self.rows - len(checksums), self.checksums - sum(checksums))
+
+    def as_text(self) -> str:
+        """The totals as `parse_totals` reads them."""
+        return f"{self.compacted} {self.rows} {self.checksums}"
+
+
+def parse_totals(text: str) -> RowTotals:
+    """What `as_text` wrote; raises ValueError or TypeError."""
+    return RowTotals(*map(int, text.split()))
 
 
 def sum_rows(connection: Connection, compacted: int, revision: int) -> RowTotals:

@@ -7,7 +7,7 @@ small fields, and all values joined, from which SQLite cuts each value by its pl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import orjson
@@ -46,16 +46,16 @@ def insert(connection: Connection, events: Sequence[Event]) -> list[int]:
     return checksums
 
 
-def fill(connection: Connection, events: Iterable[Event]) -> None:
-    """Add very many rows, a bounded number at a time."""
+def fill(connection: Connection, events: Iterable[Event]) -> Iterator[int]:
+    """Add very many rows, a bounded number at a time; yields the checksums of the rows as they are added."""
     chunk: list[Event] = []
     for event in events:
         chunk.append(event)
         if len(chunk) == _FILL_CHUNK:
-            insert(connection, chunk)
+            yield from insert(connection, chunk)
             chunk.clear()
     if chunk:
-        insert(connection, chunk)
+        yield from insert(connection, chunk)
 
 
 def delete(connection: Connection, revisions: Sequence[int]) -> list[int]:
