@@ -47,9 +47,8 @@ ERRORS = {
     "mkdir": ("EIO", "ENOSPC"),
     "newfstatat": ("EIO",),
     "fcntl": ("EIO",),
-    "mmap": ("ENOMEM",),
 }
-"""The system calls that fail, and how."""
+"""The system calls that fail, and how. The store maps no files: mmap gets memory, see `store_memory`."""
 DEADLY = (
     "openat",
     "pwrite64",

@@ -52,8 +52,8 @@ async def play_short_of_memory(directory: str, report: Report, shortage: Shortag
         reports += 1
         if reports == shortage.first:
             shortage.begin()
-        elif reports == shortage.last:
-            shortage.end()
+        elif reports == shortage.last or message[0] == "closed":
+            shortage.end()  # at the latest before the next store is opened, see `choose_shortage`
 
     if shortage.first == 0:
         shortage.begin()
