@@ -189,6 +189,7 @@ def run_for(seconds: float, trials: Trials, seed: int, results: Results) -> None
     series = [
         item for lasting in (False, True) for start in starts for item in all_injections(start, lasting)
     ]
+    chance.shuffle(series)  # so that runs that are too short for all of them differ
     for number, (first, start) in enumerate(series):
         for when in itertools.count(1):
             if time.monotonic() > end:

@@ -201,17 +201,22 @@ async def test_a_page_that_is_older_than_the_others_is_never_served(directory: s
     refused = []
     for place in range(0, min(len(older), len(newer)), PAGE_SIZE):
         end = place + PAGE_SIZE
-        database.write_bytes(newer[:place] + older[place:end] + newer[end:])
+        mixed = newer[:place] + older[place:end] + newer[end:]
+        database.write_bytes(mixed)
         try:
             store = await Store.open(directory)
-        except StorageError as error:
-            refused.append(type(error))
+        except WritesLost:
+            refused.append(mixed)
+        except StorageDamaged:
+            continue
         else:
             assert store.list(WIDGETS) == expected
             await store.close()
-    assert WritesLost in refused
     database.write_bytes(newer)
     assert len(await revisions(directory)) == len(expected)
+    database.write_bytes(refused[0])
+    assert accept_loss(directory) is not None
+    assert await revisions(directory)
 
 
 async def test_a_mark_without_totals_is_accepted(directory: str) -> None:
