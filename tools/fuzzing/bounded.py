@@ -12,6 +12,7 @@ import resource
 import signal
 import struct
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -66,6 +67,13 @@ def run_cases(cases: Callable[[int], Iterator[Case]], failures: Path | None) -> 
     `cases` yields those from a number on. Inputs that fail are printed, and written into a directory.
     """
     shared = mmap.mmap(-1, _COUNTS.size)
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as tempfile.tempdir:  # a process leaves its files behind
+        return _run_in_processes(cases, shared, failures)
+
+
+def _run_in_processes(
+    cases: Callable[[int], Iterator[Case]], shared: mmap.mmap, failures: Path | None
+) -> Counts:
     while True:
         start = _load(shared).begun
         process = os.fork()
