@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/crossply/version.py)
 
-.PHONY: help bytecode run stop packages test lint format bench soak fuzz docs lock proto test-cluster test-e2e test-rest test-node test-takeover manifests image clean
+.PHONY: help bytecode run stop packages test lint format bench soak store-faults fuzz docs lock proto test-cluster test-e2e test-rest test-node test-takeover manifests image clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -39,6 +39,9 @@ bench: bytecode ## Measure the hot paths beside a yardstick of this machine
 soak: bytecode ## Inject faults into a control plane under load, then check the whole history (SECONDS=600 SEED=7 FAULTS=none)
 	@$(BIN)/python -m tests.histories --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED)) \
 		$(if $(FAULTS),--faults "$(FAULTS)") $(if $(COMPOSITES),--composites $(COMPOSITES))
+
+store-faults: bytecode ## Make system calls, memory and files fail below the API server's store (SECONDS=600)
+	@$(BIN)/python tools/store_faults.py $(or $(SECONDS),600)
 
 fuzz: $(STAMP) ## Feed random input to every parser (SECONDS=600)
 	@$(BIN)/python tools/fuzz.py $(or $(SECONDS),600)

@@ -22,6 +22,7 @@ DEBIAN = {
     "openssl": "openssl",
     "runc": "runc",
     "skopeo": "skopeo",
+    "strace": "strace",
     "umoci": "umoci",
 }
 """Programs and the packages of Debian that have them: what tools/system_packages.sh installs."""

@@ -7,7 +7,7 @@
 set -eu
 
 programs="busybox:busybox-static crun:crun docker-registry:docker-registry git:git newuidmap:uidmap
-    openssl:openssl runc:runc skopeo:skopeo umoci:umoci"
+    openssl:openssl runc:runc skopeo:skopeo strace:strace umoci:umoci"
 
 missing=""
 for pair in $programs; do

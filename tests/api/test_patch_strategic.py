@@ -116,3 +116,34 @@ def test_retained_keys_drop_the_others(deployments, deployed):
     change = {"spec": {"strategy": {"$retainKeys": ["type"], "type": "Recreate", "rollingUpdate": None}}}
     changed = deployments.strategic("one", change).ok(200)
     assert changed["spec"]["strategy"] == {"type": "Recreate"}
+
+
+@pytest.mark.parametrize(
+    ("data", "status", "message"),
+    [
+        pytest.param({"$retainKeys": "a"}, 400, "invalid patch format of retainKeys", id="text"),
+        pytest.param({"$retainKeys": 5}, 400, "invalid patch format of retainKeys", id="number"),
+        pytest.param(
+            {"$retainKeys": ["b"], "a": "2"}, 400, "invalid patch format of retainKeys", id="sets another"
+        ),
+        pytest.param(
+            {"$setElementOrder/a": "b"}, 500, "expected a []interface {}, but received a string", id="order"
+        ),
+    ],
+)
+def test_a_directive_of_the_wrong_type_is_refused_in_words(configmaps, data, status, message):
+    configmaps.create("one", data={"a": "1"})
+    answer = configmaps.strategic("one", {"data": data})
+    assert answer.status == status
+    assert message in answer.message
+    assert configmaps.get("one").ok(200)["data"] == {"a": "1"}
+
+
+def test_values_to_delete_that_are_no_list_delete_nothing(configmaps):
+    configmaps.create("one", metadata={"finalizers": ["example.org/a"]})
+    try:
+        change = {"metadata": {"$deleteFromPrimitiveList/finalizers": 5}}
+        changed = configmaps.strategic("one", change).ok(200)
+        assert changed["metadata"]["finalizers"] == ["example.org/a"]
+    finally:
+        configmaps.strategic("one", {"metadata": {"finalizers": None}}).ok(200)

@@ -62,6 +62,7 @@ HOLDS = [
     "!self.l.isSorted() && self.l.sum() == 6 && self.l.min() == 1 && self.l.max() == 3",
     "self.l.sort() == [1, 2, 3] && [1, 1].distinct() == [1] && [[1], [2]].flatten() == [1, 2]",
     "self.l.indexOf(3) == 1 && [1, 2, 1].lastIndexOf(1) == 2 && self.l.indexOf(9) == -1",
+    "size(self.l) < 4.5 && 1 < 1.5 && (2.5 > 1 ? 1u : 2u) <= 1.0 && self.l.indexOf(3) >= 0.5 // < 5u",
     "'abc'.indexOf('c') == 2 && [1, 2].reverse() == [2, 1] && self.s.reverse() == 'cba'",
     "string(ip('::0001')) == '::1' && string(cidr('10.0.0.0/8')) == '10.0.0.0/8' && string(1) == '1'",
     "lists.range(3) == [0, 1, 2] && self.l.slice(1, 2) == [3]",

@@ -65,7 +65,9 @@ class _Members(list[tuple[str, Any]]):
 
 
 def _in_order(body: bytes) -> Any:
-    return json.loads(body, object_pairs_hook=_Members)
+    # As lenient as those who read the value: bytes that are no UTF-8, and numbers of any length.
+    text = body.decode("utf-8", "replace")
+    return json.loads(text, object_pairs_hook=_Members, parse_int=str, parse_float=str)
 
 
 def _occurrences(value: Any, path: str) -> Iterator[str]:

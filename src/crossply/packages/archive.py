@@ -18,7 +18,7 @@ from crossply.packages.blobs import Blob, FilePart, file_part, read_whole
 from crossply.packages.decompression import uncompressed
 from crossply.packages.failures import BadArchive, WrongDigest
 from crossply.packages.image import Image, Layer, decode_object
-from crossply.packages.layer_reading import MAX_ENTRIES
+from crossply.packages.layer_reading import MAX_ENTRIES, told_plainly
 from crossply.packages.layer_writing import GZIP_MAGIC, compress
 from crossply.packages.manifests import architecture, choose, from_manifest
 from crossply.values import Object
@@ -126,8 +126,12 @@ def gzipped(blob: Blob) -> Blob:
         if file.read(2) == GZIP_MAGIC:
             return blob
     target = tempfile.NamedTemporaryFile(prefix="crossply-layer-", delete=False)  # noqa: SIM115
-    with blob.open() as source, uncompressed(source) as plain, target:
-        compress(plain, target)  # type: ignore[arg-type]
+    try:
+        with blob.open() as source, told_plainly(), uncompressed(source) as plain, target:
+            compress(plain, target)  # type: ignore[arg-type]
+    except BaseException:
+        os.unlink(target.name)
+        raise
     return Temporary(file_part(target.name))
 
 

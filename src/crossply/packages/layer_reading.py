@@ -46,6 +46,11 @@ class _Counted(io.RawIOBase):
         self._file, self._left, self._most = file, most, most
 
     @property
+    def most(self) -> int:
+        """How many bytes may be read."""
+        return self._most
+
+    @property
     def count(self) -> int:
         """How many bytes were read."""
         return self._most - self._left
@@ -78,6 +83,9 @@ class LayerReader:
                     raise TooLarge(f"the layer has more than {self._most} entries")
                 # Entries are looked at once: tarfile would remember them all.
                 self._tar.members.clear()  # type: ignore[attr-defined]
+                if self._tar.offset > self._file.most:
+                    # tarfile would read on for as long as this entry claims to be, also behind the end.
+                    raise TooLarge(f"the layer has more than {self._file.most} bytes")
                 self._end = info.offset_data + (info.size if info.isreg() else 0)
                 yield info
 

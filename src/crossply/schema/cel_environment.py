@@ -11,7 +11,7 @@ import re
 from typing import Any, NamedTuple
 
 from crossply.schema.cel_literals import literal_issues
-from crossply.schema.cel_overloads import rewritten
+from crossply.schema.cel_overloads import accepted
 from crossply.schema.cel_program import Program
 from crossply.schema.cel_texts import compile_issues
 from crossply.schema.cel_types import Declared
@@ -38,16 +38,11 @@ class Environments:
         prefix = _OPTIONAL.format(old="previous") if optional else ""
         environment = self._checking["optional" if optional else "old"]
         wrapped = f"{prefix}{text})" if optional else text
-        kind, problem = _compiled(environment, wrapped)
+        again, kind, problem = accepted(wrapped, lambda tried: _compiled(environment, tried))
         if problem:
-            again = rewritten(wrapped, problem)
-            kind, still = _compiled(environment, again) if again != wrapped else ("", problem)
-            if not still:
-                inside = again[len(prefix) : -1] if optional else again
-                return Checked(kind, literal_issues(text), inside)
-            # Without an issue that counts, only comparisons were wrong, and those are of type bool.
-            return Checked("BOOL", compile_issues(problem, len(prefix)), text)
-        return Checked(kind, literal_issues(text), text)
+            _, first = _compiled(environment, wrapped)
+            return Checked(kind, compile_issues(first, len(prefix)) or [problem], text)
+        return Checked(kind, literal_issues(text), again[len(prefix) : -1] if optional else again)
 
     def mentions_old(self, text: str) -> bool:
         """Tell whether an expression uses `oldSelf` as a variable, not only as a word in a text."""

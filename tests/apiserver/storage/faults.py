@@ -26,6 +26,7 @@ class FaultySystem(apsw.VFS):
     def __init__(self) -> None:
         self.fail_write: type[apsw.Error] | None = None
         self.fail_sync: type[apsw.Error] | None = None
+        self.fail_sync_of: dict[str, type[Exception]] = {}
         self.may_sync = threading.Event()
         self.may_sync.set()
         self.tape: list[Operation] | None = None
@@ -55,6 +56,8 @@ class FaultyFile(apsw.VFSFile):
         self.system.may_sync.wait(10)
         if self.system.fail_sync:
             raise self.system.fail_sync("told to fail")
+        if error := self.system.fail_sync_of.get(self.name):
+            raise error("told to fail")
         super().xSync(flags)
         self._record("sync")
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 import stat
 import time
+from pathlib import Path
 
 import pytest
 
@@ -168,3 +169,32 @@ async def test_what_is_no_good_backup_is_not_restored(
     with pytest.raises(StorageDamaged, match="checksum is wrong"):
         restore(backup_file, restored)
     assert os.listdir(restored) == []
+
+
+async def test_a_backup_of_which_a_page_is_older_than_the_rest_is_not_restored(
+    backup_file: str, tmp_path: object
+) -> None:
+    """As when a newer backup is copied over an older one, and the disk loses the write of a page."""
+    store = await Store.open(None)
+    for number in range(40):
+        await create(store, widget(f"w{number}"), "x" * 500)
+    await store.backup(f"{backup_file}.older")
+    for number in range(0, 40, 5):
+        await delete(store, widget(f"w{number}"))
+    expected = store.list(WIDGETS)
+    await store.backup(backup_file)
+    await store.close()
+    newer, older = Path(backup_file).read_bytes(), Path(f"{backup_file}.older").read_bytes()
+    refused = []
+    for place in range(0, len(newer), 8192):
+        Path(backup_file).write_bytes(newer[:place] + older[place : place + 8192] + newer[place + 8192 :])
+        directory = f"{tmp_path}/restored-{place}"
+        try:
+            restore(backup_file, directory)
+        except StorageDamaged as error:
+            refused.append(str(error))
+        else:
+            copy = await Store.open(directory)
+            assert copy.list(WIDGETS) == expected
+            await copy.close()
+    assert any("that it was created with" in message for message in refused)

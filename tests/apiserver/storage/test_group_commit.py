@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import resource
 import subprocess
 import sys
@@ -137,6 +138,44 @@ async def test_what_was_built_on_a_failed_write_fails_and_nothing_else(
     await asyncio.gather(independent, return_exceptions=True)
     assert store.latest(widget("failing")) is None
     assert (await create(store, widget("failing"), 5)).revision > 6
+    await store.close()
+
+
+async def test_when_the_writer_ends_before_its_time_writes_fail_and_a_restart_has_what_was_acknowledged(
+    directory: str, disk: FaultySystem
+) -> None:
+    """An error of a kind that nobody expects, in a checkpoint, where no writer waits for it."""
+    store = await Store.open(directory)
+    disk.fail_sync_of = {"crossply.db": ZeroDivisionError}
+    await create(store, widget("acknowledged"), "x" * (3 << 20))
+    with pytest.raises(StorageFailed, match="the writer ended with ZeroDivisionError"):
+        await asyncio.wait_for(_write_until_refused(store), 60)
+    with pytest.raises(StorageFailed, match="not possible any more"):
+        await store.compact()
+    assert not store.serving
+    assert store.get(widget("acknowledged")) is not None
+    await store.close()
+    disk.fail_sync_of = {}
+    store = await Store.open(directory)
+    assert "acknowledged" in names(store.list(WIDGETS))
+    await store.close()
+
+
+async def _write_until_refused(store: Store) -> None:
+    for number in itertools.count():
+        await create(store, widget(f"w{number}"))
+
+
+async def test_compaction_without_memory_says_so(directory: str) -> None:
+    store = await Store.open(directory)
+    await create(store, widget("a"), 1)
+    await update(store, widget("a"), 2)
+    apsw.hard_heap_limit(apsw.memory_used() + 1)
+    try:
+        with pytest.raises(StorageFailed, match="out of memory"):
+            await store.compact()
+    finally:
+        apsw.hard_heap_limit(0)
     await store.close()
 
 

@@ -15,11 +15,20 @@ import textwrap
 import apsw
 import pytest
 
-from crossply.apiserver.storage import StorageDamaged, Store, WritesLost, accept_loss, restore
-from tests.apiserver.storage.objects import WIDGETS, create, widget
+from crossply.apiserver.storage import (
+    StorageDamaged,
+    StorageError,
+    StorageFailed,
+    Store,
+    WritesLost,
+    accept_loss,
+    restore,
+)
+from tests.apiserver.storage.objects import WIDGETS, create, delete, widget
 
 ROOT = pathlib.Path(__file__).parents[3]
-FRAME = 24 + 8192
+PAGE_SIZE = 8192
+FRAME = 24 + PAGE_SIZE
 
 KILLED_IN_CHECKPOINT = """
     import asyncio, os, signal, sys
@@ -174,6 +183,81 @@ async def test_an_older_copy_of_the_database_beside_a_newer_mark_is_refused(
     assert (store.revision, store.compacted) == (accepted.revision, accepted.revision)
     assert len(store.list(WIDGETS)) == 20
     await store.close()
+
+
+async def test_a_page_that_is_older_than_the_others_is_never_served(directory: str) -> None:
+    """As a disk leaves it that loses a write: the rows in it are whole, but too few, or some were deleted."""
+    await fill(directory)
+    database = pathlib.Path(directory, "crossply.db")
+    older = database.read_bytes()
+    store = await Store.open(directory)
+    for number in range(0, 20, 3):
+        await delete(store, widget(f"w{number}"))
+    await asyncio.gather(*[create(store, widget(f"n{number}"), "x" * 300) for number in range(5)])
+    await store.compact()
+    expected = store.list(WIDGETS)
+    await store.close()
+    newer = database.read_bytes()
+    refused = []
+    for place in range(0, min(len(older), len(newer)), PAGE_SIZE):
+        end = place + PAGE_SIZE
+        mixed = newer[:place] + older[place:end] + newer[end:]
+        database.write_bytes(mixed)
+        try:
+            store = await Store.open(directory)
+        except WritesLost:
+            refused.append(mixed)
+        except StorageDamaged:
+            continue
+        else:
+            assert store.list(WIDGETS) == expected
+            await store.close()
+    database.write_bytes(newer)
+    assert len(await revisions(directory)) == len(expected)
+    database.write_bytes(refused[0])
+    assert accept_loss(directory) is not None
+    assert await revisions(directory)
+
+
+async def test_a_mark_without_totals_is_accepted(directory: str) -> None:
+    """Versions that do not know totals write records without them."""
+    await fill(directory)
+    mark = pathlib.Path(directory, "crossply.db-mark")
+    records = mark.read_bytes()
+    mark.write_bytes(b"".join(records[start : start + 77].ljust(4096, b"\0") for start in (0, 4096)))
+    assert len(await revisions(directory)) == 20
+
+
+async def test_a_mark_that_cannot_be_written_does_not_make_the_next_start_refuse(directory: str) -> None:
+    await fill(directory)
+    store = await Store.open(directory)
+    path = f"{directory}/crossply.db-mark"
+    await create(store, widget("before"))
+    for descriptor in map(int, os.listdir("/proc/self/fd")):
+        if os.path.exists(f"/proc/self/fd/{descriptor}") and os.path.samefile(
+            f"/proc/self/fd/{descriptor}", path
+        ):
+            unwritable = os.open(path, os.O_RDONLY)
+            os.dup2(unwritable, descriptor)
+            os.close(unwritable)
+    await create(store, widget("after"))
+    await store.close()
+    assert {"before", "after"} <= set(await revisions(directory))
+
+
+async def test_a_start_without_memory_does_not_call_the_database_damaged(directory: str) -> None:
+    await fill(directory)
+    errors = []
+    for left in range(0, 60_000, 4000):
+        apsw.hard_heap_limit(max(apsw.memory_used(), 1) + left)
+        try:
+            await (await Store.open(directory)).close()
+        except StorageError as error:
+            errors.append((type(error), str(error).partition(": ")[2]))
+        finally:
+            apsw.hard_heap_limit(0)
+    assert set(errors) == {(StorageFailed, "out of memory")}
+    assert len(await revisions(directory)) == 20
 
 
 async def test_a_mark_of_another_lineage_does_not_refuse_a_restored_store(

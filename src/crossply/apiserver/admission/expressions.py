@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from crossply.apiserver.admission.environment import new_environment
-from crossply.schema.cel_overloads import rewritten
+from crossply.schema.cel_overloads import accepted
 from crossply.schema.cel_program import Program
 from crossply.schema.cel_texts import compile_issues, evaluation_failure, is_cost
 
@@ -57,17 +57,19 @@ class Expression:
         return Outcome(value)
 
     def _compile(self) -> None:
-        environment = _environment()
-        try:
-            self._program = Program(environment.compile(self.text), self.text)
-        except RuntimeError as problem:
-            again = rewritten(self.text, str(problem))
-            try:
-                if again == self.text:
-                    raise
-                self._program = Program(environment.compile(again), again)
-            except RuntimeError:
-                self._problem = "compilation failed: " + "\n".join(compile_issues(str(problem)))
+        text, compiled, problem = accepted(self.text, _compiled)
+        if problem:
+            _, first = _compiled(self.text)
+            self._problem = "compilation failed: " + "\n".join(compile_issues(first))
+        else:
+            self._program = Program(compiled, text)
+
+
+def _compiled(text: str) -> tuple[Any, str]:
+    try:
+        return _environment().compile(text), ""
+    except RuntimeError as problem:
+        return None, str(problem)
 
 
 def in_go_words(problem: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from crossply.schema.cel_ast import Checked, Node, read_checked, uses_variable
 from crossply.schema.cel_literals import literal_issues
-from crossply.schema.cel_overloads import rewritten
+from crossply.schema.cel_overloads import accepted
 from crossply.schema.cel_texts import compile_issues
 from crossply.schema.cel_types import Declared
 
@@ -42,12 +42,10 @@ class RuleCompiler:
         prefix = _OPTIONAL if optional_old else ""
         wrapped = f"{prefix}{text})" if optional_old else text
         environment = self._optional if optional_old else self._plain
-        compiled, problem = _try(environment, wrapped)
+        _, compiled, problem = accepted(wrapped, lambda tried: _try(environment, tried))
         if problem:
-            again = rewritten(wrapped, problem)
-            compiled, still = _try(environment, again) if again != wrapped else (None, problem)
-            if still:
-                return _refused(compile_issues(problem, len(prefix)), wrapped, optional_old)
+            _, first = _try(environment, wrapped)
+            return Compiled(tuple(compile_issues(first, len(prefix)) or [problem]))
         issues = literal_issues(text)
         return Compiled(tuple(issues)) if issues else _read(compiled, optional_old)
 
@@ -69,14 +67,6 @@ def rule_compiler(declared: Declared) -> RuleCompiler:
     return RuleCompiler(declared)
 
 
-def _refused(issues: list[str], wrapped: str, optional_old: bool) -> Compiled:
-    if issues:
-        return Compiled(tuple(issues))
-    # Only comparisons of integers with floats were wrong, and those are allowed: compile without types.
-    compiled, problem = _try(_untyped(), wrapped)
-    return Compiled((problem,)) if problem else _read(compiled, optional_old)
-
-
 def _read(compiled: Any, optional_old: bool) -> Compiled:
     checked = read_checked(compiled.serialize())
     inner = checked.root
@@ -90,14 +80,6 @@ def _try(environment: Any, text: str) -> tuple[Any, str]:
         return environment.compile(text), ""
     except RuntimeError as problem:
         return None, str(problem)
-
-
-@functools.cache
-def _untyped() -> Any:
-    from cel_expr_python import cel
-
-    names = ("self", "oldSelf", "previous", "hasOldSelf")
-    return _environment(dict.fromkeys(names, cel.Type.DYN), None)
 
 
 def _environment(variables: dict[str, Any], pool: Any) -> Any:

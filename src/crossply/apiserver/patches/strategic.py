@@ -14,12 +14,18 @@ from crossply.values import Object
 
 _PATCH, _RETAIN = "$patch", "$retainKeys"
 _DELETE_PRIMITIVES, _ORDER = "$deleteFromPrimitiveList/", "$setElementOrder/"
+_GO_TYPES = {bool: "bool", int: "int64", float: "float64", str: "string", dict: "map[string]interface {}"}
 
 
 class StrategicPatchError(CrossplyError):
     """A strategic merge patch holds a directive that cannot be followed."""
 
     code = "CP-641"
+
+    def __init__(self, message: str, *, malformed: bool = False) -> None:
+        """`malformed` says that a directive has the wrong form: Kubernetes answers that with 400, not 500."""
+        super().__init__(message)
+        self.malformed = malformed
 
 
 def strategic_patch(target: Any, patch: Object, schema: Object) -> Object:
@@ -40,8 +46,14 @@ def strategic_patch(target: Any, patch: Object, schema: Object) -> Object:
 
 
 def _retained(target: Object, patch: Object) -> Object:
-    keys = patch.get(_RETAIN)
-    return target if keys is None else {key: value for key, value in target.items() if key in keys}
+    """The target without what the patch does not retain; what the patch sets, it has to retain."""
+    if _RETAIN not in patch:
+        return target
+    keys = patch[_RETAIN]
+    sets = (key for key, value in patch.items() if value is not None and not key.startswith("$"))
+    if not isinstance(keys, list) or any(key not in keys for key in sets):
+        raise StrategicPatchError("invalid patch format of retainKeys", malformed=True)
+    return {key: value for key, value in target.items() if key in keys}
 
 
 def _merge_member(merged: Object, key: str, value: Any, schema: Object, patch: Object) -> None:
@@ -98,9 +110,12 @@ def _follow_directives(merged: Object, patch: Object, schema: Object) -> None:
     for directive, value in patch.items():
         if directive.startswith(_DELETE_PRIMITIVES):
             key = directive[len(_DELETE_PRIMITIVES) :]
-            if isinstance(merged.get(key), list):
+            if isinstance(merged.get(key), list) and isinstance(value, list):
                 merged[key] = [item for item in merged[key] if item not in value]
         elif directive.startswith(_ORDER):
+            if not isinstance(value, list):
+                received = _GO_TYPES.get(type(value), "%!s(<nil>)")
+                raise StrategicPatchError(f"expected a []interface {{}}, but received a {received}")
             key = directive[len(_ORDER) :]
             if isinstance(merged.get(key), list):
                 merged[key] = _ordered(merged[key], value, _property(schema, key))

@@ -14,9 +14,15 @@ from crossply.apiserver.storage.directory import sync_directory
 from crossply.apiserver.storage.entries import Entry, Event
 from crossply.apiserver.storage.errors import StorageDamaged, StorageFailed, WouldOverwrite
 from crossply.apiserver.storage.high_water_mark import HighWaterMark, MarkFile, mark_path, read_mark
-from crossply.apiserver.storage.loading import State, check_structure, load
-from crossply.apiserver.storage.lost_writes import check_mark_exists, check_revision, check_wal
+from crossply.apiserver.storage.loading import CREATED_WITH, State, check_structure, load
+from crossply.apiserver.storage.lost_writes import (
+    check_mark_exists,
+    check_revision,
+    check_totals,
+    check_wal,
+)
 from crossply.apiserver.storage.reserve import Reserve, reserve_path
+from crossply.apiserver.storage.row_totals import RowTotals
 from crossply.apiserver.storage.schema import (
     APPLICATION_ID,
     delete_meta,
@@ -27,6 +33,7 @@ from crossply.apiserver.storage.schema import (
 )
 from crossply.apiserver.storage.sqlite_errors import open_errors, write_errors
 from crossply.apiserver.storage.sqlite_journal import CHECKPOINT_BYTES, PAGE_SIZE, SqliteJournal
+from crossply.apiserver.storage.transaction import transaction
 from crossply.apiserver.storage.value_codec import OPAQUE, PLAIN, ValueCodec
 from crossply.apiserver.storage.wal_file import WalContent, read_wal
 
@@ -49,9 +56,11 @@ def open_database(path: str, codec: ValueCodec = PLAIN) -> tuple[SqliteJournal, 
         is_marked = _HAS_MARK in read_meta(connection)
         check_mark_exists(mark, is_marked, mark_path(path))
         check_revision(mark, state)
+        check_totals(mark, state, connection)
         marks = _first_mark(path, mark, wal, state)
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
-        journal = SqliteJournal(connection, wal_path(path), marks, Reserve(reserve_path(path)), codec)
+        reserve = Reserve(reserve_path(path))
+        journal = SqliteJournal(connection, wal_path(path), marks, reserve, codec, state.totals)
         _note_encryption(connection, codec)
         if not is_marked:
             _note_mark(connection, journal)
@@ -72,7 +81,7 @@ def begin_lineage(path: str, lineage: str, revision: int) -> None:
         state = _start(connection, OPAQUE)
         current = {entry.revision for entry in state.entries.values()}
         stored = [row[0] for row in connection.execute("SELECT revision FROM log")]
-        with write_errors(), connection:
+        with write_errors(), transaction(connection):
             rows.delete(connection, [number for number in stored if number not in current])
             write_meta(connection, "lineage", lineage)
             write_meta(connection, "compacted", str(revision))
@@ -92,18 +101,22 @@ def _first_mark(path: str, mark: HighWaterMark | None, wal: WalContent | None, s
     """The mark of what was found. It includes writes that were under way when the last process ended."""
     with open_errors():
         if wal is None or not wal.frames:
-            return MarkFile(mark_path(path), HighWaterMark(state.lineage, state.revision))
+            return MarkFile(
+                mark_path(path), HighWaterMark(state.lineage, state.revision, totals=state.totals)
+            )
         # A process that was killed leaves frames that were written but not synced. From now on they are
         # served, and the mark claims them.
         _sync_file(wal_path(path))
         frames = mark.frames if mark and mark.salt == wal.salt else 0
-        found = HighWaterMark(state.lineage, state.revision, wal.salt, frames, checkpointed=False)
+        found = HighWaterMark(
+            state.lineage, state.revision, wal.salt, frames, checkpointed=False, totals=state.totals
+        )
         return MarkFile(mark_path(path), found)
 
 
 def _note_mark(connection: Connection, journal: SqliteJournal) -> None:
     """Note in the database itself that there is a mark, so that its loss is noticed."""
-    with write_errors(), connection:
+    with write_errors(), transaction(connection):
         write_meta(connection, _HAS_MARK, "yes")
     journal.checkpoint()
 
@@ -160,7 +173,7 @@ def _note_encryption(connection: Connection, codec: ValueCodec) -> None:
     is_encrypted = codec.accept_store(was_encrypted)
     if is_encrypted == was_encrypted:
         return
-    with write_errors(), connection:
+    with write_errors(), transaction(connection):
         if is_encrypted:
             write_meta(connection, _IS_ENCRYPTED, "yes")
         else:
@@ -177,7 +190,8 @@ def create_database(
     with new_database(path) as connection:
         write_meta(connection, "lineage", lineage)
         write_meta(connection, "compacted", str(revision))
-        rows.fill(connection, events, codec)
+        totals = RowTotals(revision).with_rows(list(rows.fill(connection, events, codec)))
+        write_meta(connection, CREATED_WITH, totals.as_text())
 
 
 def partial_path(path: str) -> str:
@@ -215,7 +229,7 @@ def _filling(path: str) -> Iterator[Connection]:
         connection.pragma("synchronous", "off")
         connection.pragma("application_id", APPLICATION_ID)
         migrate(connection, 0)
-        with connection:
+        with transaction(connection):
             yield connection
     finally:
         connection.close()

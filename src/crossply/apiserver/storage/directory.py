@@ -32,7 +32,11 @@ def has_database(path: str) -> bool:
         raise StorageDamaged(f"{database} is missing, but its write-ahead log is there")
     if os.path.exists(f"{database}-mark"):
         raise StorageDamaged(f"{database} is missing, but the mark of its newest write is there")
-    if any(name.startswith(RESTORING) for name in os.listdir(path)):
+    try:
+        names = os.listdir(path)
+    except OSError as error:
+        raise StorageFailed(f"the data directory {path} cannot be read: {error}") from error
+    if any(name.startswith(RESTORING) for name in names):
         raise StorageDamaged(
             f"{path} holds no database: a restore into it was not finished",
             hint="empty the directory and restore the backup again",
@@ -75,5 +79,6 @@ class DirectoryLock:
             os.pwrite(self._descriptor, f"process {os.getpid()}\n".ljust(_HOLDER_BYTES).encode(), 0)
 
     def release(self) -> None:
-        """Let others in."""
-        os.close(self._descriptor)
+        """Let others in. Linux closes the file, and with it the lock, also when it reports an error."""
+        with contextlib.suppress(OSError):
+            os.close(self._descriptor)

@@ -5,6 +5,9 @@ each write becomes, and a lone writer waits for nothing but the disk.
 
 When a commit fails the thread stops until the event loop has withdrawn what failed: writes that were queued
 in the meantime may build on it, and must fail too.
+
+When the thread itself fails (without memory, say), nothing is written any more: everything that is queued
+fails, and so does what comes later. Only a restart knows what became durable last.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from crossply.apiserver.storage.entries import Entry, Event, Key
-from crossply.apiserver.storage.errors import StorageFull
+from crossply.apiserver.storage.errors import StorageFailed, StorageFull
 from crossply.apiserver.storage.journal import Journal
 
 _BATCH_BYTES = 8 << 20
@@ -61,10 +64,12 @@ class GroupCommit:
         self._lock = threading.Lock()
         self._ready = threading.Condition(self._lock)
         self._queue: list[Change] = []
+        self._under_way: list[Change] = []
         self._purges: deque[Purge] = deque()
         self._purge_failed = False
         self._halted = False
         self._closing = False
+        self._error: BaseException | None = None
         self._notice_due = False
         self._thread = threading.Thread(target=self._run, name="crossply-storage", daemon=True)
         self._thread.start()
@@ -72,7 +77,12 @@ class GroupCommit:
     @property
     def alive(self) -> bool:
         """Whether the thread runs."""
-        return self._thread.is_alive()
+        return self._error is None and self._thread.is_alive()
+
+    def require_alive(self) -> None:
+        """Raise StorageFailed when the thread has ended before its time."""
+        if self._error is not None:
+            raise _ended(self._error)
 
     @property
     def is_full(self) -> bool:
@@ -125,12 +135,27 @@ class GroupCommit:
     # From here on, everything runs in the thread.
 
     def _run(self) -> None:
+        try:
+            self._work()
+        except BaseException as error:  # noqa: BLE001 - those who wait must not wait for ever
+            self._give_up(error)
+
+    def _work(self) -> None:
         while self._await_work():
             if batch := self._take():
                 self._commit(batch)
             self._purge_some()
             self._journal.tidy()
         self._journal.close()
+
+    def _give_up(self, error: BaseException) -> None:
+        with self._lock:
+            self._error = error
+            unanswered, self._queue = self._under_way + self._queue, []
+        self._tell_purgers(_ended(error))
+        if unanswered:
+            self._tell(self._failed, unanswered, _ended(error))
+        self._journal.abandon()
 
     def _await_work(self) -> bool:
         """Sleep until there is something to do; false when there is nothing left to do ever."""
@@ -148,8 +173,8 @@ class GroupCommit:
             if self._halted:
                 return []
             count = _fitting(self._queue)
-            batch, self._queue = self._queue[:count], self._queue[count:]
-            return batch
+            self._under_way, self._queue = self._queue[:count], self._queue[count:]
+            return self._under_way
 
     def _commit(self, batch: list[Change]) -> None:
         try:
@@ -160,6 +185,7 @@ class GroupCommit:
             self._fail(batch, error)
         else:
             self._succeed(batch)
+        self._under_way = []
 
     def _commit_from_reserve(self, batch: Batch, error: StorageFull) -> None:
         """Commit what is written on a full disk too; the rest fails."""
@@ -232,6 +258,11 @@ def _split(batch: Batch) -> tuple[Batch, Batch]:
             failing.add(change.event.key)
             others.append(change)
     return from_reserve, others
+
+
+def _ended(error: BaseException) -> StorageFailed:
+    message = f"writes are not possible any more: the writer ended with {error!r}"
+    return StorageFailed(message, hint="restart the API server")
 
 
 def _finish(future: asyncio.Future[None], error: Exception | None) -> None:

@@ -5,7 +5,8 @@ claims more than is durable. It is not synced with each commit, which would doub
 page cache keeps it when the process is killed. After a power cut it may be some seconds old, and still true.
 
 The file holds two records in different sectors, written in turns: one that was torn by a power cut leaves the
-other.
+other. The totals of the rows follow each record with a checksum of their own: a version that does not know
+them writes records without, and those of its predecessor do not count for them.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ from zlib import crc32
 
 from crossply.apiserver.storage.directory import sync_directory
 from crossply.apiserver.storage.errors import WritesLost
+from crossply.apiserver.storage.row_totals import RowTotals
 from crossply.apiserver.storage.wal_file import NO_SALT
 
 _MAGIC = b"CPYMARK1"
 _RECORD = struct.Struct("<8sQ36sq8sIB")  # magic, sequence; then the fields of the mark
 _CHECKSUM = struct.Struct("<I")
+_TOTALS = struct.Struct("<qQQ")
 _SLOT = 4096
 
 
@@ -38,6 +41,8 @@ class HighWaterMark(NamedTuple):
     """How many frames of that log are needed, if the log is there."""
     checkpointed: bool = True
     """Whether all of these frames are in the database too, so that the log may be gone."""
+    totals: RowTotals | None = None
+    """What the rows up to the newest acknowledged revision add up to; None if that is not known."""
 
 
 def mark_path(database: str) -> str:
@@ -70,11 +75,14 @@ class MarkFile:
             os.close(self._descriptor)
             raise
 
-    def put(self, mark: HighWaterMark) -> None:
-        """Replace the mark. Should that fail, the older mark stays, which claims less and is still true."""
+    def put(self, mark: HighWaterMark) -> bool:
+        """Replace the mark; false if that failed. Then the older one stays, which claims less and is true."""
         self.mark = mark
-        with contextlib.suppress(OSError):
+        try:
             self._write()
+        except (OSError, MemoryError):
+            return False
+        return True
 
     def sync(self) -> bool:
         """Make the mark durable; false if that failed."""
@@ -86,7 +94,8 @@ class MarkFile:
 
     def close(self) -> None:
         """Close the file."""
-        os.close(self._descriptor)
+        with contextlib.suppress(OSError):
+            os.close(self._descriptor)
 
     def _write(self) -> None:
         self._sequence += 1
@@ -137,6 +146,9 @@ def _encode(sequence: int, mark: HighWaterMark) -> bytes:
         mark.frames,
         mark.checkpointed,
     )
+    record += _CHECKSUM.pack(crc32(record))
+    if mark.totals is not None:
+        record += _TOTALS.pack(*mark.totals)
     return record + _CHECKSUM.pack(crc32(record))
 
 
@@ -147,4 +159,13 @@ def _decode(slot: bytes) -> tuple[int, HighWaterMark] | None:
     magic, sequence, lineage, revision, salt, frames, checkpointed = _RECORD.unpack(record)
     if magic != _MAGIC or _CHECKSUM.unpack_from(slot, _RECORD.size) != (crc32(record),):
         return None
-    return sequence, HighWaterMark(lineage.rstrip(b"\0").decode(), revision, salt, frames, bool(checkpointed))
+    mark = HighWaterMark(lineage.rstrip(b"\0").decode(), revision, salt, frames, bool(checkpointed))
+    return sequence, mark._replace(totals=_decode_totals(slot))
+
+
+def _decode_totals(slot: bytes) -> RowTotals | None:
+    start = _RECORD.size + _CHECKSUM.size
+    end = start + _TOTALS.size
+    if slot[end : end + _CHECKSUM.size] != _CHECKSUM.pack(crc32(slot[:end])):
+        return None
+    return RowTotals(*_TOTALS.unpack_from(slot, start))

@@ -30,6 +30,9 @@ class Journal(Protocol):
     def close(self) -> None:
         """Leave everything in order for the next start."""
 
+    def abandon(self) -> None:
+        """Let go of everything as it is, after an error that nobody expected."""
+
 
 class MemoryJournal:
     """The journal of a store that keeps nothing: it lives as long as the process."""
@@ -50,3 +53,6 @@ class MemoryJournal:
 
     def close(self) -> None:
         """There is nothing to close."""
+
+    def abandon(self) -> None:
+        """There is nothing to let go of."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crossply.apiserver.storage.entries import Entry, Event, Key
 from crossply.apiserver.storage.errors import StorageDamaged
+from crossply.apiserver.storage.row_totals import RowTotals, parse_totals
 from crossply.apiserver.storage.rows import Row, damaged, read
 from crossply.apiserver.storage.schema import read_meta
 from crossply.apiserver.storage.value_codec import PLAIN, ValueCodec
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 FIRST_REVISION = 1
 """An empty store is at this revision: clients read "0" as "any"."""
 
+CREATED_WITH = "created"
+"""The name of the note in the database what the rows that it was created with add up to."""
+
 
 class State(NamedTuple):
     """All that a store knows when it begins."""
@@ -29,6 +33,7 @@ class State(NamedTuple):
     compacted: int
     entries: dict[Key, Entry]
     events: list[Event]
+    totals: RowTotals
     outdated: int = 0
     """How many rows are not stored as the codec would store them now."""
 
@@ -46,18 +51,33 @@ def load(connection: Connection, codec: ValueCodec = PLAIN) -> State:
     if "lineage" not in meta or "compacted" not in meta:
         raise StorageDamaged("the database is damaged: it does not say what it is")
     compacted = int(meta["compacted"])
-    state = State(meta["lineage"], max(compacted, FIRST_REVISION), compacted, {}, [])
+    totals = RowTotals(compacted)
+    state = State(meta["lineage"], max(compacted, FIRST_REVISION), compacted, {}, [], totals)
     shared: dict[str, str] = {}
-    revision, outdated = state.revision, 0
+    revision, outdated, count, checksums = state.revision, 0, 0, 0
     for row in read(connection):
         revision = max(revision, row.revision)
+        count, checksums = count + 1, checksums + row.checksum
         outdated += not codec.is_current(row.key, row.value)
         _add(state, row, codec.decode(row.key, row.revision, row.value), shared)
-    return state._replace(revision=revision, outdated=outdated)
+    totals = RowTotals(compacted, count, checksums)
+    state = state._replace(revision=revision, outdated=outdated, totals=totals)
+    _check_as_created(state, meta)
+    return state
+
+
+def _check_as_created(state: State, meta: dict[str, str]) -> None:
+    """A backup, and a database that was never written to, has the rows that it was created with."""
+    created = parse_totals(meta[CREATED_WITH]) if CREATED_WITH in meta else None
+    if created and created.compacted == state.compacted >= state.revision and created != state.totals:
+        raise StorageDamaged(
+            f"the database is damaged: it has {state.totals.rows} rows that are not the {created.rows} that "
+            "it was created with"
+        )
 
 
 def _add(state: State, row: Row, data: bytes, shared: dict[str, str]) -> None:
-    revision, (resource, namespace, name), kind, _, _ = row
+    revision, (resource, namespace, name), kind, *_ = row
     # Thousands of keys share few resources and namespaces: one string each is enough.
     key = (shared.setdefault(resource, resource), shared.setdefault(namespace, namespace), name)
     before = state.entries.get(key)
@@ -72,7 +92,7 @@ def _add(state: State, row: Row, data: bytes, shared: dict[str, str]) -> None:
 
 
 def _event(row: Row, data: bytes, key: Key, before: Entry | None) -> Event:
-    revision, _, kind, previous, _ = row
+    revision, _, kind, previous, *_ = row
     if kind not in ("ADDED", "MODIFIED", "DELETED") or (kind == "ADDED") != (before is None):
         raise damaged(row, "it does not fit what was there before it")
     if previous != (before.revision if before else 0):

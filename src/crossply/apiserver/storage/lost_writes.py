@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from crossply.apiserver.storage.errors import WritesLost
 from crossply.apiserver.storage.high_water_mark import HighWaterMark
 from crossply.apiserver.storage.loading import State
+from crossply.apiserver.storage.row_totals import sum_rows
 from crossply.apiserver.storage.wal_file import NO_SALT, WalContent, is_restarted
+
+if TYPE_CHECKING:
+    from apsw import Connection
 
 
 def check_wal(mark: HighWaterMark | None, wal: WalContent | None, path: str) -> None:
@@ -43,6 +49,30 @@ def check_revision(mark: HighWaterMark | None, state: State) -> None:
         raise WritesLost(
             f"the database ends at resource version {state.revision}, but version {mark.revision} was "
             "acknowledged"
+        )
+
+
+def check_totals(mark: HighWaterMark | None, state: State, connection: Connection) -> None:
+    """Refuse a database that lacks rows which were acknowledged, or has rows that were removed.
+
+    It may be ahead of the mark by what was under way when the process ended. Whether a compaction after the
+    mark removed the right rows cannot be known; the next mark is of what it left.
+    """
+    if mark is None or mark.totals is None or mark.lineage != state.lineage:
+        return
+    if state.totals.compacted < mark.totals.compacted:
+        raise WritesLost(
+            f"the database has history since resource version {state.totals.compacted}, but history up to "
+            f"{mark.totals.compacted} was compacted: the pages or the log that say so are lost"
+        )
+    if state.totals.compacted > mark.totals.compacted:
+        return
+    is_ahead = state.revision > mark.revision
+    totals = sum_rows(connection, state.totals.compacted, mark.revision) if is_ahead else state.totals
+    if totals != mark.totals:
+        raise WritesLost(
+            f"the database has {totals.rows} rows that are not the {mark.totals.rows} acknowledged up to "
+            f"resource version {mark.revision}: a part of it is older than the rest"
         )
 
 

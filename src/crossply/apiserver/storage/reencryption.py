@@ -20,7 +20,8 @@ from crossply.apiserver.storage.database import new_database, open_database, par
 from crossply.apiserver.storage.directory import DATABASE, DirectoryLock, has_database
 from crossply.apiserver.storage.entries import Event, EventType
 from crossply.apiserver.storage.errors import StorageFailed
-from crossply.apiserver.storage.loading import State
+from crossply.apiserver.storage.high_water_mark import MarkFile, mark_path, read_mark
+from crossply.apiserver.storage.loading import CREATED_WITH, State
 from crossply.apiserver.storage.schema import read_meta, write_meta
 from crossply.apiserver.storage.sqlite_journal import SqliteJournal
 from crossply.apiserver.storage.value_codec import ValueCodec
@@ -65,11 +66,17 @@ def open_current(path: str, codec: ValueCodec) -> tuple[SqliteJournal, State, in
 def _copy(path: str, codec: ValueCodec) -> None:
     if os.path.exists(wal_path(path)):
         raise StorageFailed("the write-ahead log could not be moved into the database")
+    # What the rows add up to changes with how they are stored, and both files must fit to the mark.
+    mark = read_mark(mark_path(path))
+    if mark is not None:
+        MarkFile(mark_path(path), mark._replace(totals=None)).close()
     # Opened as immutable, the source makes no file of its own; without a log, it is all there is.
     with new_database(path) as target, contextlib.closing(_open_immutable(path)) as source:
         for name, value in read_meta(source).items():
-            write_meta(target, name, value)
-        rows.fill(target, _events(source, codec), codec)
+            if name != CREATED_WITH:
+                write_meta(target, name, value)
+        for _ in rows.fill(target, _events(source, codec), codec):
+            pass
 
 
 def _open_immutable(path: str) -> apsw.Connection:

@@ -26,7 +26,7 @@ _INSERT = """
            substr(?2, value->>7, value->>8)
     FROM json_each(?1)
 """
-_DELETE = "DELETE FROM log WHERE revision IN (SELECT value FROM json_each(?))"
+_DELETE = "DELETE FROM log WHERE revision IN (SELECT value FROM json_each(?)) RETURNING checksum"
 _SELECT = """
     SELECT revision, resource, namespace, name, type, previous, checksum, value FROM log ORDER BY revision
 """
@@ -41,11 +41,15 @@ class Row(NamedTuple):
     kind: str
     previous: int
     value: bytes
+    checksum: int
 
 
-def insert(connection: Connection, events: Sequence[Event], codec: ValueCodec = PLAIN) -> None:
-    """Add a row for each event, in one statement (and so in one transaction, unless one is open)."""
-    fields, values = [], []
+def insert(connection: Connection, events: Sequence[Event], codec: ValueCodec = PLAIN) -> list[int]:
+    """Add a row for each event, in one statement (and so in one transaction, unless one is open).
+
+    Returns the checksums of the rows.
+    """
+    fields, values, checksums = [], [], []
     place = 1
     for revision, kind, key, data, _, previous in events:
         value = codec.encode(key, revision, data)
@@ -53,14 +57,16 @@ def insert(connection: Connection, events: Sequence[Event], codec: ValueCodec = 
         size = len(value)
         fields.append((revision, *key, kind, previous, checksum, place, size))
         values.append(value)
+        checksums.append(checksum)
         place += size
     connection.execute(_INSERT, (orjson.dumps(fields).decode(), b"".join(values)))
+    return checksums
 
 
 def read(connection: Connection) -> Iterator[Row]:
     """All rows in order; raises StorageDamaged."""
     for revision, resource, namespace, name, kind, previous, checksum, value in connection.execute(_SELECT):
-        row = Row(revision, (resource, namespace, name), kind, previous, value)
+        row = Row(revision, (resource, namespace, name), kind, previous, value, checksum)
         if checksum != row_checksum(revision, resource, namespace, name, kind, previous, value):
             raise damaged(row, "its checksum is wrong")
         yield row
@@ -73,18 +79,18 @@ def damaged(row: Row, finding: str) -> StorageDamaged:
     )
 
 
-def fill(connection: Connection, events: Iterable[Event], codec: ValueCodec = PLAIN) -> None:
-    """Add very many rows, a bounded number at a time."""
+def fill(connection: Connection, events: Iterable[Event], codec: ValueCodec = PLAIN) -> Iterator[int]:
+    """Add very many rows, a bounded number at a time; yields the checksums of the rows as they are added."""
     chunk: list[Event] = []
     for event in events:
         chunk.append(event)
         if len(chunk) == _FILL_CHUNK:
-            insert(connection, chunk, codec)
+            yield from insert(connection, chunk, codec)
             chunk.clear()
     if chunk:
-        insert(connection, chunk, codec)
+        yield from insert(connection, chunk, codec)
 
 
-def delete(connection: Connection, revisions: Sequence[int]) -> None:
-    """Remove rows."""
-    connection.execute(_DELETE, (orjson.dumps(revisions).decode(),))
+def delete(connection: Connection, revisions: Sequence[int]) -> list[int]:
+    """Remove rows; returns the checksums of those that were there."""
+    return [row[0] for row in connection.execute(_DELETE, (orjson.dumps(revisions).decode(),))]

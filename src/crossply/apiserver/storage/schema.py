@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from crossply.apiserver.storage.errors import NewerDatabase, StorageDamaged
+from crossply.apiserver.storage.transaction import transaction
 
 if TYPE_CHECKING:
     from apsw import Connection
@@ -60,7 +61,7 @@ def version_of(connection: Connection) -> int:
 def migrate(connection: Connection, version: int) -> None:
     """Bring a database from a version to the current one, step by step and each step whole."""
     for step, migration in enumerate(MIGRATIONS[version:], start=version + 1):
-        with connection:
+        with transaction(connection):
             migration(connection)
             connection.pragma("user_version", step)
 

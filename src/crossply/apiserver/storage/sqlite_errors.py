@@ -10,6 +10,18 @@ import apsw
 
 from crossply.apiserver.storage.errors import StorageDamaged, StorageFailed, StorageFull, StorageInUse
 
+_NOT_OF_THE_FILE = (
+    OSError,
+    MemoryError,
+    apsw.CantOpenError,
+    apsw.FullError,
+    apsw.IOError,
+    apsw.NoMemError,
+    apsw.PermissionsError,
+    apsw.ReadOnlyError,
+)
+"""Errors that say nothing about what is in a database: it may be whole."""
+
 
 def is_full_error(error: Exception) -> bool:
     """Whether a write failed because there is no space left."""
@@ -21,10 +33,10 @@ def write_errors() -> Iterator[None]:
     """Raise StorageFull or StorageFailed for a write that failed."""
     try:
         yield
-    except (apsw.Error, OSError) as error:
+    except (apsw.Error, OSError, MemoryError) as error:
         if is_full_error(error):
             raise StorageFull("the disk is full: the write was not kept") from error
-        raise StorageFailed(f"the write could not be made durable: {error}") from error
+        raise StorageFailed(f"the write could not be made durable: {_text(error)}") from error
 
 
 @contextlib.contextmanager
@@ -34,7 +46,12 @@ def open_errors() -> Iterator[None]:
         yield
     except (apsw.BusyError, apsw.LockedError) as error:
         raise StorageInUse("another program has the database open") from error
-    except (apsw.CantOpenError, apsw.IOError, apsw.FullError, apsw.PermissionsError, OSError) as error:
-        raise StorageFailed(f"the database cannot be opened: {error}") from error
+    except _NOT_OF_THE_FILE as error:
+        raise StorageFailed(f"the database cannot be opened: {_text(error)}") from error
     except (apsw.Error, ValueError, TypeError) as error:
         raise StorageDamaged(f"the database is damaged: {error}") from error
+
+
+def _text(error: Exception) -> str:
+    """Python says nothing with a MemoryError of its own."""
+    return str(error) or "out of memory"

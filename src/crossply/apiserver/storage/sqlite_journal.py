@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import apsw
@@ -14,8 +14,10 @@ from crossply.apiserver.storage.entries import NO_LAST_STATE, Event
 from crossply.apiserver.storage.errors import StorageFull
 from crossply.apiserver.storage.high_water_mark import MarkFile
 from crossply.apiserver.storage.reserve import Reserve
+from crossply.apiserver.storage.row_totals import RowTotals
 from crossply.apiserver.storage.schema import write_meta
 from crossply.apiserver.storage.sqlite_errors import is_full_error, write_errors
+from crossply.apiserver.storage.transaction import transaction
 from crossply.apiserver.storage.value_codec import ValueCodec
 from crossply.apiserver.storage.wal_file import NO_SALT, read_salt
 
@@ -31,13 +33,20 @@ class SqliteJournal:
     """The journal in a SQLite database (WAL, every commit synced)."""
 
     def __init__(
-        self, connection: Connection, wal_path: str, marks: MarkFile, reserve: Reserve, codec: ValueCodec
+        self,
+        connection: Connection,
+        wal_path: str,
+        marks: MarkFile,
+        reserve: Reserve,
+        codec: ValueCodec,
+        totals: RowTotals,
     ) -> None:
         self._connection = connection
         self._wal_path = wal_path
         self._marks = marks
         self._reserve = reserve
         self._codec = codec
+        self._totals: RowTotals | None = totals
         self._salt_may_change = True
         self._written = 0
 
@@ -87,17 +96,15 @@ class SqliteJournal:
             frames, _ = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
             if frames > 0 and mark.salt != NO_SALT:
                 mark = mark._replace(frames=frames)
-                self._marks.put(mark)
+                if not self._marks.put(mark):
+                    return False
             frames, moved = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
-        except apsw.Error as error:
+        except (apsw.Error, MemoryError) as error:
             if not (is_full_error(error) and self._reserve.is_held):
                 return False
             self._reserve.release()
             return self.checkpoint()
-        if moved < frames:
-            return False
-        self._marks.put(mark._replace(checkpointed=True))
-        return True
+        return moved >= frames and self._marks.put(mark._replace(checkpointed=True))
 
     def close(self) -> None:
         """Close the database; this also moves the write-ahead log into it, and removes the log."""
@@ -110,19 +117,41 @@ class SqliteJournal:
             self._marks.put(self._marks.mark._replace(salt=NO_SALT, frames=0, checkpointed=True))
         self._marks.close()
 
+    def abandon(self) -> None:
+        """Leave the files as a process leaves them that is killed."""
+        with contextlib.suppress(Exception):
+            self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            self._connection.close()
+        self._marks.close()
+
     def _insert(self, events: Sequence[Event]) -> None:
+        size = sum([len(event.data) for event in events]) + PAGE_SIZE
         with write_errors():
-            rows.insert(self._connection, events, self._codec)
-        self._mark(events[-1].revision)
-        self._written += sum([len(event.data) for event in events]) + PAGE_SIZE
+            checksums = rows.insert(self._connection, events, self._codec)
+        with self._after_commit(size):
+            self._totals = self._totals and self._totals.with_rows(checksums)
+            self._mark(events[-1].revision)
 
     def _delete(self, revisions: Sequence[int], compacted: int) -> None:
-        with write_errors(), self._connection:
-            rows.delete(self._connection, revisions)
+        with write_errors(), transaction(self._connection):
+            checksums = rows.delete(self._connection, revisions)
             write_meta(self._connection, "compacted", str(compacted))
-        self._mark(self._marks.mark.revision)
         # Each row may be on a page of its own.
-        self._written += PAGE_SIZE * (1 + len(revisions))
+        with self._after_commit(PAGE_SIZE * (1 + len(revisions))):
+            self._totals = self._totals and self._totals.without_rows(checksums, compacted)
+            self._mark(self._marks.mark.revision)
+
+    @contextlib.contextmanager
+    def _after_commit(self, size: int) -> Iterator[None]:
+        """What was committed is durable: an error now would have it rolled back in memory alone.
+
+        Without memory the older mark stays, and totals are not claimed any more.
+        """
+        self._written += size
+        try:
+            yield
+        except MemoryError:
+            self._totals = None
 
     def _with_reserve(self, write: Callable[[], None]) -> None:
         """Write; if the disk is full, once more with the space of the reserve."""
@@ -154,7 +183,7 @@ class SqliteJournal:
         Frames are counted at checkpoints only: asking SQLite after each commit costs a turn of Python's
         interpreter lock, and before a checkpoint the revision says as much.
         """
-        mark = self._marks.mark._replace(revision=revision, checkpointed=False)
+        mark = self._marks.mark._replace(revision=revision, checkpointed=False, totals=self._totals)
         if self._salt_may_change:
             with contextlib.suppress(OSError):
                 salt = read_salt(self._wal_path)

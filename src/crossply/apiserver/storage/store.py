@@ -35,6 +35,7 @@ from crossply.apiserver.storage.journal import Journal, MemoryJournal
 from crossply.apiserver.storage.loading import FIRST_REVISION, State
 from crossply.apiserver.storage.reencryption import open_current
 from crossply.apiserver.storage.reserve import first_reserve, reserve_path
+from crossply.apiserver.storage.row_totals import RowTotals
 from crossply.apiserver.storage.subscribers import Subscribers
 from crossply.apiserver.storage.value_codec import PLAIN, ValueCodec
 
@@ -82,7 +83,7 @@ class Store:
     ) -> Store:
         """Open the store in a directory (made if needed), or one in memory only with None."""
         if path is None:
-            state = State(new_lineage(), FIRST_REVISION, 0, {}, [])
+            state = State(new_lineage(), FIRST_REVISION, 0, {}, [], RowTotals(0))
             return cls(state, MemoryJournal(), None, limits, codec)
         prepare(path)
         lock = DirectoryLock(path)
@@ -188,6 +189,7 @@ class Store:
         cutoff = self.revision if revision is None else min(revision, self.revision)
         if cutoff <= self.compacted:
             return
+        self._group.require_alive()
         done: asyncio.Future[None] = self._loop.create_future()
         self._forget(cutoff, done)
         await done
@@ -218,6 +220,7 @@ class Store:
     ) -> asyncio.Future[Entry]:
         if self._closed:
             raise StorageClosed("the store is closed")
+        self._group.require_alive()
         revision = self._assigned + 1
         data = encode(revision)
         # Only now is the revision spent; should the commit fail, it is left out and never given again.
@@ -258,7 +261,7 @@ class Store:
         keys = {change.event.key for change in batch}
         failed = batch + self._group.withdraw(keys)
         for key in keys:
-            del self._pending[key]
+            self._pending.pop(key, None)
         for change in failed:
             if not change.done.done():
                 change.done.set_exception(_told(error))

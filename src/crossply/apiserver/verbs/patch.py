@@ -194,6 +194,8 @@ def _strategic_patch(call: Call) -> Callable[[Object], Any]:
         try:
             return strategic_patch(old, wanted, schema)
         except StrategicPatchError as problem:
+            if problem.malformed:
+                raise bad_request(str(problem)) from None
             raise StatusError(500, "", str(problem)) from None
 
     return make
