@@ -115,7 +115,8 @@ def _places_of(paths: set[str], body: Any) -> Iterator[tuple[int, str]]:
 
 
 def _shortened(path: str) -> str:
-    return path if len(path) <= LONGEST_PATH else f"{path[:LONGEST_PATH]}…"
+    half = LONGEST_PATH // 2
+    return path if len(path) <= LONGEST_PATH else f"{path[:half]}…{path[-half:]}"
 
 
 def _count_keys(value: Any) -> int:
