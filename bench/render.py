@@ -10,10 +10,10 @@ from collections.abc import Callable
 import workload
 from crossply.compose.asks import Ask, Call
 from crossply.compose.configuration import configure
-from crossply.compose.driver import drive
 from crossply.compose.engine import Job, compose
 from crossply.compose.messages import Request, Resource, Snapshot, State
 from crossply.compose.observed import Observed, as_state
+from crossply.compose.offline import drive
 from crossply.compose.pipeline import Told
 from crossply.compose.rendering import identify
 from crossply.compose.wire import encode_request

@@ -32,6 +32,7 @@ from crossply.apiserver.status import (
     conflict,
     invalid,
     not_found,
+    request_too_large,
 )
 from crossply.apiserver.storage import Changed, Entry, Exists
 from crossply.apiserver.strategy import CustomStrategy, Strategy
@@ -43,6 +44,8 @@ from crossply.values import Object
 from crossply.values.gojson import dumps
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+MOST_STORED_BYTES = 4 << 20
+"""How large an object may be, with its managed fields. Bodies of requests have 3 MiB at most."""
 _NAME_TRIES = 8
 _VERSION_DIGITS = 20
 _FIXED = (
@@ -209,7 +212,7 @@ async def _store_new(world: World, call: Call, obj: Object) -> Object:
         if existing is not None:
             raise Exists(key, existing)
         return obj
-    entry = await world.store.write(key, None, encoder(stored))
+    entry = await world.store.write(key, None, _bounded_encoder(stored))
     return with_revision(obj, entry.revision)
 
 
@@ -224,6 +227,20 @@ async def _settled(world: World, call: Call, written: Object) -> Object:
 def encoder(obj: Object) -> Callable[[int], bytes]:
     """What writes an object once its revision is known."""
     return lambda revision: encode(with_revision(obj, revision))
+
+
+def _bounded_encoder(obj: Object, before: int = 0) -> Callable[[int], bytes]:
+    """As `encoder`, which refuses an object that is too large, unless it becomes smaller."""
+
+    def encode_bounded(revision: int) -> bytes:
+        data = encode(with_revision(obj, revision))
+        if len(data) > max(MOST_STORED_BYTES, before):
+            raise request_too_large(
+                f"the object would be stored in {len(data)} bytes, the limit is {MOST_STORED_BYTES}"
+            )
+        return data
+
+    return encode_bounded
 
 
 def with_revision(obj: Object, revision: int) -> Object:
@@ -311,7 +328,8 @@ async def _store_change(
     stored = await to_storage(world, call.resource, new)
     # On a full disk objects can be deleted, and controllers that have to do with it keep their Leases.
     from_reserve = is_terminating or call.resource.key == _LEASES
-    written = await world.store.write(entry.key, entry.revision, encoder(stored), from_reserve=from_reserve)
+    encoded = _bounded_encoder(stored, before=len(entry.data))
+    written = await world.store.write(entry.key, entry.revision, encoded, from_reserve=from_reserve)
     return await _settled(world, call, with_revision(new, written.revision))
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+
+from crossply.values.short_texts import cached_for_short_texts
 
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
@@ -43,7 +44,7 @@ def too_long_problem(limit: int, of: str = "characters") -> str:
     return f"must be no more than {limit} {of}"
 
 
-@lru_cache(maxsize=4096)
+@cached_for_short_texts(4096)
 def subdomain_problems(name: str) -> tuple[str, ...]:
     """What is wrong with a DNS subdomain: the name of most objects."""
     problems = []
@@ -54,7 +55,7 @@ def subdomain_problems(name: str) -> tuple[str, ...]:
     return tuple(problems)
 
 
-@lru_cache(maxsize=1024)
+@cached_for_short_texts(1024)
 def dns_label_problems(name: str) -> tuple[str, ...]:
     """What is wrong with a DNS label: the name of a namespace."""
     problems = []
@@ -66,7 +67,7 @@ def dns_label_problems(name: str) -> tuple[str, ...]:
     return tuple(problems)
 
 
-@lru_cache(maxsize=1024)
+@cached_for_short_texts(1024)
 def dns_1035_problems(name: str) -> tuple[str, ...]:
     """What is wrong with a DNS label that must begin with a letter: the name of a service."""
     problems = []
@@ -77,7 +78,7 @@ def dns_1035_problems(name: str) -> tuple[str, ...]:
     return tuple(problems)
 
 
-@lru_cache(maxsize=1024)
+@cached_for_short_texts(1024)
 def path_segment_problems(name: str) -> tuple[str, ...]:
     """What is wrong with a name that need only fit into a URL: the name of a role."""
     if name in (".", ".."):
@@ -85,7 +86,7 @@ def path_segment_problems(name: str) -> tuple[str, ...]:
     return tuple(f"may not contain '{char}'" for char in ("/", "%") if char in name)
 
 
-@lru_cache(maxsize=4096)
+@cached_for_short_texts(4096)
 def qualified_name_problems(key: str) -> tuple[str, ...]:
     """What is wrong with the key of a label, an annotation or a finalizer."""
     prefix, slash, name = key.rpartition("/")
@@ -106,7 +107,7 @@ def qualified_name_problems(key: str) -> tuple[str, ...]:
     return tuple(problems)
 
 
-@lru_cache(maxsize=4096)
+@cached_for_short_texts(4096)
 def label_value_problems(value: str) -> tuple[str, ...]:
     """What is wrong with the value of a label."""
     problems = []

@@ -8,6 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 _KEY_SIGN = re.compile(rb'"\s*:')
+MOST_REPORTED = 100
+"""How many repeated fields of one body are reported."""
+LONGEST_PATH = 1024
+"""How many characters of a path are reported."""
 _YAML_HEAD = "yaml: unmarshal errors:\n  "
 
 
@@ -22,11 +26,10 @@ def repeated_in_json(body: bytes, value: Any) -> list[str]:
     if is_free_of_repeats(body, value):
         return []
     found: dict[str, None] = {}
-    seen: set[str] = set()
-    for path in _occurrences(_in_order(body), ""):
-        if path in seen:
-            found[path] = None
-        seen.add(path)
+    for path in _repeats(_in_order(body), []):
+        found[path] = None
+        if len(found) == MOST_REPORTED:
+            break
     return list(found)
 
 
@@ -48,9 +51,10 @@ def yaml_lines(told: str) -> list[str]:
 
 def by_place(body: bytes, complaints: list[str]) -> list[str]:
     """Complaints about unknown and repeated fields in the order in which a JSON body has the fields."""
+    paths = {complaint.partition(" field ")[2][1:-1] for complaint in complaints}
     first: dict[str, int] = {}
     second: dict[str, int] = {}
-    for place, path in enumerate(_occurrences(_in_order(body), "")):
+    for place, path in _places_of(paths, _in_order(body)):
         (second if path in first else first).setdefault(path, place)
 
     def place_of(complaint: str) -> int:
@@ -70,16 +74,51 @@ def _in_order(body: bytes) -> Any:
     return json.loads(text, object_pairs_hook=_Members, parse_int=str, parse_float=str)
 
 
-def _occurrences(value: Any, path: str) -> Iterator[str]:
-    """The path of each member of each object, as they come."""
+def _repeats(value: Any, above: list[str]) -> Iterator[str]:
+    """The path of each member that its object has had before. `above` are the parts of the path so far."""
     if isinstance(value, _Members):
+        seen: set[str] = set()
         for key, member in value:
-            at = f"{path}.{key}" if path else key
-            yield at
-            yield from _occurrences(member, at)
+            part = f".{key}" if above else key
+            if key in seen:
+                yield _shortened("".join([*above, part]))
+            seen.add(key)
+            above.append(part)
+            yield from _repeats(member, above)
+            above.pop()
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _occurrences(item, f"{path}[{index}]")
+            above.append(f"[{index}]")
+            yield from _repeats(item, above)
+            above.pop()
+
+
+def _places_of(paths: set[str], body: Any) -> Iterator[tuple[int, str]]:
+    """Where in a body each of these paths is, by the number of members before it."""
+    lengths = {len(path) for path in paths}
+    place = 0
+
+    def walk(value: Any, above: list[str], length: int) -> Iterator[tuple[int, str]]:
+        nonlocal place
+        if isinstance(value, _Members):
+            for key, member in value:
+                part = f".{key}" if above else key
+                # Paths are put together only where one may be sought: there may be many, below a long key.
+                if length + len(part) in lengths and (path := "".join([*above, part])) in paths:
+                    yield place, path
+                place += 1
+                yield from walk(member, [*above, part], length + len(part))
+        elif isinstance(value, list):
+            for index, item in enumerate(value):
+                part = f"[{index}]"
+                yield from walk(item, [*above, part], length + len(part))
+
+    return walk(body, [], 0)
+
+
+def _shortened(path: str) -> str:
+    half = LONGEST_PATH // 2
+    return path if len(path) <= LONGEST_PATH else f"{path[:half]}…{path[-half:]}"
 
 
 def _count_keys(value: Any) -> int:

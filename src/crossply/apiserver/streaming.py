@@ -17,6 +17,9 @@ from crossply.apiserver.watching import Watch
 _PIECE = 1 << 20
 """How much of an answer is encrypted before other requests have their turn."""
 
+_SLICE = 64 << 10
+"""How much of an event is written before the client has to take it."""
+
 
 class Watches:
     """The watches under way. When roles change, each asks again whether its user may see what it shows."""
@@ -72,7 +75,10 @@ async def _write_all(response: web.StreamResponse, watch: Watch) -> None:
     lines = watch.lines()
     try:
         async for piece in lines:
-            await response.write(piece)
+            # A TLS transport takes whatever is written at once: a client that does not read holds one slice.
+            whole = memoryview(piece)
+            for start in range(0, len(piece), _SLICE):
+                await response.write(whole[start : start + _SLICE])
         await response.write_eof()
     except ConnectionError:
         watch.end("gone")

@@ -13,6 +13,7 @@ from typing import Any
 from crossply.apply.types import ListType
 from crossply.values import gojson
 from crossply.values.goformat import sprintf
+from crossply.values.short_texts import LONGEST, cached_for_short_texts
 
 # Keys and set items repeat (names of containers, types of conditions); how many spellings are remembered.
 _REMEMBERED = 16_384
@@ -57,7 +58,7 @@ def item_elements(list_type: ListType, items: list[Any]) -> list[str]:
 
 
 def _single(key: str, value: Any) -> str:
-    if value.__class__ is str:
+    if value.__class__ is str and len(value) <= LONGEST:
         return _single_text(key, value)
     return f"k:{{{_string(key)}:{_text(value)}}}"
 
@@ -107,7 +108,9 @@ def _set_item(item: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-    return _string(value) if value.__class__ is str else gojson.dumps(value)
+    if value.__class__ is str and len(value) <= LONGEST:
+        return _string(value)
+    return gojson.dumps(value)
 
 
 @lru_cache(_REMEMBERED)
@@ -115,7 +118,7 @@ def _string(value: str) -> str:
     return gojson.dumps(value)
 
 
-@lru_cache(_REMEMBERED)
+@cached_for_short_texts(_REMEMBERED)
 def canonical(element: str) -> str:
     """Return the one spelling of a written element; an empty text for a kind of element not known yet."""
     if len(element) < 2:

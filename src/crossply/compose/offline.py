@@ -1,13 +1,23 @@
-"""Answering the engine without a cluster: from a world of objects, and a way to call functions."""
+"""Driving the engine without a cluster: answers come from a world of objects, and a way to call functions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from crossply.compose.asks import Ask, Call, FetchObject, FetchResources, FetchSchema, FetchSecret
+from crossply.compose.asks import (
+    Ask,
+    Call,
+    FetchObject,
+    FetchResources,
+    FetchSchema,
+    FetchSecret,
+    Result,
+    Work,
+)
 from crossply.compose.messages import Request, ResourceSelector, Response, SchemaSelector
 from crossply.compose.world import World
+from crossply.errors import CrossplyError
 from crossply.kinds.composition import Step
 
 CallFunction = Callable[[Step, Request], Response]
@@ -53,3 +63,19 @@ class Offline:
                 )
                 return f"{what} is there in apiVersion {others[0]}; use {selector.api_version}"
         return ""
+
+
+def drive(work: Work[Result], answer: Callable[[Ask], Any]) -> Result:
+    """Run the work to its end. An error while answering is thrown into the work, which adds its story."""
+    try:
+        ask = next(work)
+        while True:
+            try:
+                reply = answer(ask)
+            except CrossplyError as problem:
+                ask = work.throw(problem)
+            else:
+                ask = work.send(reply)
+    except StopIteration as end:
+        result: Result = end.value
+        return result

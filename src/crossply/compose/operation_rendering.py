@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.compose.driver import drive
 from crossply.compose.errors import ComposeError
 from crossply.compose.events import WARNING, Event
 from crossply.compose.messages import ResourceSelector, SchemaSelector
 from crossply.compose.metadata import metadata_of
-from crossply.compose.offline import CallFunction, Offline
+from crossply.compose.offline import CallFunction, Offline, drive
 from crossply.compose.operating import (
     RUNNING,
     SUCCEEDED,

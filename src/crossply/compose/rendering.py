@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from crossply.compose.conditions import put_conditions, read_conditions, set_conditions
 from crossply.compose.configuration import check_compatible, configure
-from crossply.compose.driver import drive
 from crossply.compose.engine import Job, Outcome, compose
 from crossply.compose.errors import ComposeError, ObservedError, RenderInputError, StepFailed
 from crossply.compose.events import NORMAL, PAUSED, REQUEST_HANDLED, SELECT, Event
@@ -28,7 +27,7 @@ from crossply.compose.metadata import (
     uid_of,
 )
 from crossply.compose.observed import Observed, observe
-from crossply.compose.offline import CallFunction, Offline
+from crossply.compose.offline import CallFunction, Offline, drive
 from crossply.compose.pipeline import Told
 from crossply.compose.recipe import Recipe
 from crossply.compose.verdict import DELETING, RESPONSIVE, SYNCED, conclude, conclude_failure

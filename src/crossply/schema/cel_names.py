@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import re
+
+from crossply.values.short_texts import cached_for_short_texts
 
 _RESERVED = re.compile(
     "true|false|null|in|as|break|const|continue|else|for|function|if|import|let|loop|package|namespace"
@@ -12,7 +13,7 @@ _RESERVED = re.compile(
 _SPECIAL = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
 
 
-@functools.lru_cache(maxsize=4096)
+@cached_for_short_texts(4096)
 def escape(name: str) -> str | None:
     """Return a property's name in expressions, or None when expressions cannot reach it."""
     if _RESERVED.fullmatch(name):

@@ -6,10 +6,9 @@ segments is in `path_read` and `path_write`, wildcards in `path_wildcards`; call
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from crossply.errors import CrossplyError
 from crossply.values.goquote import quote, utf8
+from crossply.values.short_texts import cached_for_short_texts
 
 Segment = str | int
 """A step into a value: a field name of an object (str) or an index into an array (int)."""
@@ -32,7 +31,7 @@ class PathNotFound(PathError):
     not_found = True
 
 
-@lru_cache(maxsize=4096)
+@cached_for_short_texts(4096)
 def parse(path: str) -> tuple[Segment, ...]:
     """Split a path into its segments, or say where it is malformed."""
     segments: list[Segment] = []
@@ -51,7 +50,7 @@ def parse(path: str) -> tuple[Segment, ...]:
     return tuple(segments)
 
 
-@lru_cache(maxsize=4096)
+@cached_for_short_texts(4096)
 def segments_of(path: str) -> tuple[Segment, ...]:
     """Like `parse`, but with the path named in the error: what every access starts with."""
     try:

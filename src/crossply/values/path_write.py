@@ -6,13 +6,13 @@ never share structure.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 from crossply.values.deepcopy import json_copy
 from crossply.values.merge import MergeOptions, merge
 from crossply.values.path_read import follow
 from crossply.values.path_syntax import PathError, PathNotFound, Segment, segments_of, to_string
+from crossply.values.short_texts import cached_for_short_texts
 
 MAX_INDEX = 1024
 """The highest array index that may be written: padding an array must not exhaust memory."""
@@ -71,7 +71,7 @@ def delete(obj: Any, path: str) -> None:
 _ABSENT = object()
 
 
-@lru_cache(maxsize=4096)
+@cached_for_short_texts(4096)
 def _writable_segments(path: str) -> tuple[Segment, ...]:
     segments = segments_of(path)
     for segment in segments:

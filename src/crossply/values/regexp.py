@@ -5,10 +5,10 @@ The engine is RE2, Go's own ancestor. Its complaints are put into Go's words, wh
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 from crossply.errors import CrossplyError
+from crossply.values.short_texts import cached_for_short_texts
 
 _GO_WORDS = {
     "missing ]": "missing closing ]",
@@ -29,7 +29,7 @@ class RegexpError(CrossplyError):
     code = "CP-123"
 
 
-@lru_cache(maxsize=512)
+@cached_for_short_texts(512, longest=4096)
 def compile_go(pattern: str) -> Any:
     """Compile a pattern of Go's syntax; the result has the methods of Python's `re` patterns."""
     import re2

@@ -7,12 +7,15 @@ import json
 import pytest
 
 from crossply.apiserver.repeated_fields import (
+    LONGEST_PATH,
+    MOST_REPORTED,
     by_place,
     is_free_of_repeats,
     repeated_in_json,
     repeated_in_yaml,
     yaml_lines,
 )
+from tests.memory import run_within
 
 
 @pytest.mark.parametrize(
@@ -23,6 +26,7 @@ from crossply.apiserver.repeated_fields import (
         ('{"a": 1, "a": 2, "a": 3}', ["a"]),  # told once
         ('{"a": {"b": 1}, "c": {"b": 1}}', []),  # the same name in different objects
         ('{"a": [{"b": 1}, {"b": 1, "b": 2}]}', ["a[1].b"]),
+        ('{"a": {"b": 1}, "a": {"b": 2}}', ["a"]),  # what is in them is not repeated
         ('{"a": "x\\":1,\\"a"}', []),  # a text that looks like keys
     ],
 )
@@ -58,3 +62,27 @@ def test_complaints_come_in_the_order_of_the_body() -> None:
         'duplicate field "spec.size"',
         'unknown field "spec.odd"',
     ]
+
+
+def test_a_long_key_with_many_members_takes_little_memory() -> None:
+    program = """
+        import json, tracemalloc
+        from crossply.apiserver.repeated_fields import by_place, repeated_in_json
+
+        members = ",".join(f'"m{n}":1' for n in range(40_000))
+        body = ('{"text":"\\\\":","' + "k" * 1_000_000 + '":{' + members + "}}").encode()
+        value = json.loads(body)
+        tracemalloc.start()
+        assert repeated_in_json(body, value) == []
+        by_place(body, ['unknown field "m1"', 'duplicate field "m2"'])
+        print(tracemalloc.get_traced_memory()[1] >> 20)
+    """
+    assert int(run_within(2 << 30, program)) < 100
+
+
+def test_many_repeated_fields_are_reported_up_to_a_limit() -> None:
+    members = ",".join(f'"m{n}":1,"m{n}":2' for n in range(500))
+    body = ('{"' + "k" * 5000 + '":{' + members + "}}").encode()
+    repeated = repeated_in_json(body, json.loads(body))
+    assert len(repeated) == MOST_REPORTED
+    assert max(map(len, repeated)) == LONGEST_PATH + 1

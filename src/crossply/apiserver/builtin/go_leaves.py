@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
+
+from crossply.values.short_texts import cached_for_short_texts
 
 
 class Leaf(NamedTuple):
@@ -15,7 +16,7 @@ class Leaf(NamedTuple):
     zero: Any
 
 
-@functools.lru_cache(maxsize=1024)
+@cached_for_short_texts(1024)
 def _canonical_quantity(text: str) -> str:
     from crossply.values import quantity
 

@@ -1,0 +1,47 @@
+"""What was made of texts is remembered, and long texts are not kept."""
+
+from __future__ import annotations
+
+from tests.memory import run_within
+
+from crossply.values.short_texts import LONGEST, cached_for_short_texts
+
+
+def test_short_texts_are_remembered_and_long_ones_are_not() -> None:
+    calls = []
+
+    @cached_for_short_texts(8)
+    def length(text: str) -> int:
+        calls.append(text)
+        return len(text)
+
+    short, long = "a" * LONGEST, "a" * (LONGEST + 1)
+    assert [length(short), length(short), length(long), length(long)] == [256, 256, 257, 257]
+    assert calls == [short, long, long]
+
+
+def test_long_keys_names_and_paths_are_not_kept_in_memory() -> None:
+    program = """
+        import tracemalloc
+        from crossply.apiserver.names import label_value_problems, qualified_name_problems, subdomain_problems
+        from crossply.apply.elements import canonical
+        from crossply.schema.cel_names import escape
+        from crossply.values.paths import parse
+        from crossply.values.regexp import compile_go
+
+        def use(number):
+            text = f"{number}" + "x" * 1_000_000
+            for problems in (label_value_problems, qualified_name_problems, subdomain_problems):
+                problems(text)
+            canonical(f'v:"{text}"')
+            escape(text)
+            parse(text)
+            compile_go(text[:100_000])
+
+        use(0)
+        tracemalloc.start()
+        for number in range(1, 20):
+            use(number)
+        print(tracemalloc.get_traced_memory()[0] >> 20)
+    """
+    assert int(run_within(4 << 30, program)) < 4
