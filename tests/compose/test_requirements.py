@@ -158,7 +158,10 @@ def test_schemas_are_found_by_kind_with_their_references_resolved(platform: Plat
 
     schemas = platform.calls[-1][1].required_schemas
     assert schemas["unknown"] is None
-    assert schemas["known"]["properties"]["spec"] == {"type": "object", "properties": {"self": {}}}
+    assert schemas["known"]["properties"]["spec"] == {
+        "type": "object",
+        "properties": {"self": {"type": "object"}},
+    }
     assert schemas["given"] == schemas["known"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crossply.compose.machinery import secret_place
 from crossply.control.composites.connection_secrets import (
     TYPE,
     SecretRefused,
@@ -12,7 +13,6 @@ from crossply.control.composites.connection_secrets import (
     encoded,
     new_secret,
     published_at,
-    secret_place,
 )
 
 OWNER = {

@@ -53,15 +53,15 @@ def control_plane(request, registry_certificate, tmp_path_factory) -> ClusterCon
 
 
 @contextlib.contextmanager
-def running(directory: pathlib.Path, *command: str) -> Iterator[None]:
-    """One of our commands, from when it is ready until it is told to stop."""
+def running(directory: pathlib.Path, *command: str) -> Iterator[subprocess.Popen[str]]:
+    """Run one of our commands, from when it is ready until the end of the block."""
     log = directory / "control-plane.err"
     with open(log, "w") as errors:
         process = subprocess.Popen([CROSSPLY, *command], stdout=subprocess.PIPE, stderr=errors, text=True)
     assert process.stdout is not None
     try:
         assert process.stdout.readline() == "control plane ready\n", log.read_text()
-        yield
+        yield process
     finally:
         process.terminate()
         process.stdout.close()

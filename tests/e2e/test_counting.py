@@ -15,7 +15,7 @@ from tests.e2e.traffic import READS, traffic, writes
 pytestmark = pytest.mark.xdist_group("e2e")
 
 REST_SECONDS = float(os.environ.get("CROSSPLY_REST_SECONDS", "5"))
-"""How long the plane is watched doing nothing; the issue asks for three minutes."""
+"""How long the plane is watched doing nothing; `make test-rest` watches it for three minutes."""
 AT_REST = int(os.environ.get("CROSSPLY_REST_XRS", "200"))
 
 

@@ -15,7 +15,7 @@ from crossply.compose.configuration import check_compatible, configure
 from crossply.compose.engine import Job, Outcome, compose
 from crossply.compose.errors import ComposeError, ObservedError, RenderInputError, StepFailed
 from crossply.compose.events import NORMAL, PAUSED, REQUEST_HANDLED, SELECT, Event
-from crossply.compose.machinery import Machinery
+from crossply.compose.machinery import Machinery, secret_place
 from crossply.compose.messages import ResourceSelector, SchemaSelector, Snapshot
 from crossply.compose.metadata import (
     annotations_of,
@@ -130,7 +130,8 @@ class Rendering:
             known = observe(found, uid_of(xr))
         except ComposeError as problem:
             raise problem.within("cannot get existing composed resources") from None
-        return Job(Snapshot(xr), recipe, known, self._connection_details(xr), context)
+        details = self._connection_details(xr) if self._machinery.publishes else {}
+        return Job(Snapshot(xr), recipe, known, details, context)
 
     def _composite(self, xr: Object, outcome: Outcome, conditions: Any) -> Object:
         """The composite resource as the engine writes it: identity, references, status."""
@@ -175,13 +176,10 @@ class Rendering:
             self.events.append(Event(NORMAL, REQUEST_HANDLED, "Handling reconcile request"))
 
     def _connection_details(self, obj: Object) -> dict[str, bytes]:
-        spec = obj.get("spec")
-        ref = spec.get("writeConnectionSecretToRef") if isinstance(spec, dict) else None
-        if not isinstance(ref, dict):
+        namespace, name = secret_place(obj)
+        if not name:
             return {}
-        selector = ResourceSelector(
-            "v1", "Secret", text_in(ref, "name"), None, namespace_of(obj) or text_in(ref, "namespace")
-        )
+        selector = ResourceSelector("v1", "Secret", name, None, namespace)
         found = self._offline.world.select(selector)
         try:
             return decode_data(found[0].object) if found else {}

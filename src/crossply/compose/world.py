@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from crossply.compose.errors import ComposeError
@@ -15,10 +15,6 @@ from crossply.compose.selection import labels_match
 from crossply.kinds.composition import ObjectRef
 from crossply.values import Object
 from crossply.values.gobase64 import decode
-
-_GVK = "x-kubernetes-group-version-kind"
-_MOST_NODES = 250_000
-"""The most nodes of one schema with its references resolved: about a second's work."""
 
 
 class NotFound(ComposeError):
@@ -79,11 +75,12 @@ class World:
 
     def schema(self, selector: SchemaSelector) -> Object | None:
         """The OpenAPI schema of a kind, with its references resolved; None when no document has it."""
+        from crossply.schema.openapi_documents import find_schema
+
         for document in self._schemas:
-            schemas = _dig(document, "components", "schemas")
-            for schema in schemas.values():
-                if _describes(schema, selector):
-                    return _resolved(schema, schemas, selector.kind)
+            schema = find_schema(_dig(document, "components", "schemas"), selector.api_version, selector.kind)
+            if schema is not None:
+                return schema
         return None
 
 
@@ -115,45 +112,3 @@ def _dig(document: Any, *path: str) -> Object:
     for key in path:
         document = document.get(key) if isinstance(document, dict) else None
     return document if isinstance(document, dict) else {}
-
-
-def _describes(schema: Any, selector: SchemaSelector) -> bool:
-    """A schema that several kinds share describes none of them."""
-    kinds = schema.get(_GVK) if isinstance(schema, dict) else None
-    if not isinstance(kinds, list) or len(kinds) != 1 or not isinstance(kinds[0], dict):
-        return False
-    group, _, version = selector.api_version.rpartition("/")
-    wanted: Mapping[str, str] = {"group": group, "version": version, "kind": selector.kind}
-    return all(kinds[0].get(key, "") == value for key, value in wanted.items())
-
-
-def _resolved(schema: Object, schemas: Object, kind: str) -> Object:
-    """The schema with every `$ref` replaced by what it names; a reference to itself is left empty.
-
-    Schemas that refer to others twice, and those to others twice, grow without end: they are refused.
-    """
-    left = _MOST_NODES
-
-    def resolve(part: Any, open_names: tuple[str, ...]) -> Any:
-        nonlocal left
-        left -= 1
-        if left < 0:
-            raise RecursionError
-        if isinstance(part, list):
-            return [resolve(item, open_names) for item in part]
-        if not isinstance(part, dict):
-            return part
-        ref = part.get("$ref")
-        if not isinstance(ref, str):
-            return {key: resolve(value, open_names) for key, value in part.items()}
-        name = ref.rpartition("/")[2]
-        return {} if name in open_names else resolve(schemas.get(name, {}), (*open_names, name))
-
-    try:
-        resolved: Object = resolve(schema, ())
-    except RecursionError:
-        raise ComposeError(
-            f"the OpenAPI schema of {kind} is too large: it refers to too many others",
-            hint="give render only the documents of the kinds that functions ask for",
-        ) from None
-    return resolved

@@ -13,6 +13,7 @@ import orjson
 
 from crossply.compose.conditions import put_conditions, read_conditions, set_conditions
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
+from crossply.compose.machinery import secret_place
 from crossply.compose.metadata import annotations_of, name_of, namespace_of, uid_of
 from crossply.compose.verdict import AVAILABLE, DELETING, SYNCED, failed
 from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
@@ -33,7 +34,7 @@ from crossply.control.claims.sync import (
     release_patch,
     spec_of,
 )
-from crossply.control.composites.connection_secrets import propagate, published_at, secret_place, withdraw
+from crossply.control.composites.connection_secrets import propagate, published_at, withdraw
 from crossply.control.composites.dependencies import Interest
 from crossply.control.definitions.grants import explained
 from crossply.control.field_owners import holds, updates_as_applied, upgrade_to_apply

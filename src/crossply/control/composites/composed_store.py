@@ -18,12 +18,12 @@ from functools import partial
 import orjson
 
 from crossply.compose.errors import ComposeError
-from crossply.compose.machinery import Machinery
+from crossply.compose.machinery import Machinery, secret_place
 from crossply.compose.messages import Snapshot
 from crossply.compose.metadata import controller_of, name_of, namespace_of
 from crossply.compose.observed import Observed
 from crossply.compose.world import decode_data
-from crossply.control.composites.connection_secrets import find_secret, secret_place
+from crossply.control.composites.connection_secrets import find_secret
 from crossply.control.composites.dependencies import Interest
 from crossply.control.composites.few_at_once import few_at_once
 from crossply.control.kinds import SECRET

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from crossply.compose.events import NORMAL, Event
-from crossply.compose.machinery import INFRASTRUCTURE, LEGACY
+from crossply.compose.machinery import secret_place
 from crossply.compose.metadata import controller_of, name_of, namespace_of, uid_of
 from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
@@ -22,7 +22,6 @@ from crossply.values import Object
 TYPE = "connection.crossplane.io/v1alpha1"
 MANAGER = "crossplane"
 PUBLISH = "PublishConnectionSecret"
-WANTED = "writeConnectionSecretToRef"
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -122,14 +121,6 @@ async def _source(plane: Plane, xr: Object) -> Object:
     if owner is None or owner.get("uid") != uid_of(xr):
         raise SecretRefused("cannot establish control of existing connection secret")
     return found
-
-
-def secret_place(owner: Object) -> tuple[str, str]:
-    """The namespace and name of the secret that an object wants; no name when it wants none."""
-    ref = LEGACY.read(owner, WANTED) or INFRASTRUCTURE.read(owner, WANTED)
-    if not isinstance(ref, dict) or not ref.get("name"):
-        return "", ""
-    return namespace_of(owner) or str(ref.get("namespace", "")), str(ref["name"])
 
 
 def allowed(details: Mapping[str, bytes], keys: Sequence[str]) -> dict[str, bytes]:

@@ -19,7 +19,7 @@ from crossply.compose.events import (
     REQUEST_HANDLED,
     Event,
 )
-from crossply.compose.machinery import Machinery
+from crossply.compose.machinery import Machinery, secret_place
 from crossply.compose.messages import Requirements, Snapshot
 from crossply.compose.metadata import annotations_of, name_of, namespace_of, uid_of
 from crossply.compose.observed import Observed, observe
@@ -43,7 +43,6 @@ from crossply.control.composites.connection_secrets import (
     allowed,
     find_secret,
     publish,
-    secret_place,
 )
 from crossply.control.composites.dependencies import Interest
 from crossply.control.composites.events import admitted, bounded, failure, joined, selections

@@ -9,10 +9,10 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Literal
 
+from crossply.compose.machinery import secret_place
 from crossply.compose.metadata import RESOURCE_NAME_ANNOTATION, annotations_of, name_of, namespace_of, text_in
 from crossply.control.claims.kind import binding_of
 from crossply.control.claims.sync import referenced_name
-from crossply.control.composites.connection_secrets import secret_place
 from crossply.control.composites.kind import kind_of
 from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
