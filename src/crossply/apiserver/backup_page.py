@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import tempfile
 
 from aiohttp import web
@@ -20,6 +21,15 @@ PATH = "/crossply/backup"
 CONTENT_TYPE = "application/vnd.sqlite3"
 REVISION_HEADER = "Crossply-Revision"
 _PIECE = 256 << 10
+_UNFINISHED = "backup-"
+"""How the names of directories begin in which a backup is made."""
+
+
+def remove_unfinished(directory: str) -> None:
+    """Remove backups in the data directory whose server was killed; nobody else may run on it."""
+    for name in os.listdir(directory):
+        if name.startswith(_UNFINISHED):
+            shutil.rmtree(os.path.join(directory, name), ignore_errors=True)
 
 
 class Backups:
@@ -35,7 +45,7 @@ class Backups:
         if self._busy.locked():
             raise too_many_requests("a backup is being made already", retry_after=5)
         async with self._busy:
-            with tempfile.TemporaryDirectory(prefix="backup-", dir=self._directory) as private:
+            with tempfile.TemporaryDirectory(prefix=_UNFINISHED, dir=self._directory) as private:
                 path = os.path.join(private, "backup.db")
                 revision = await self._store.backup(path)
                 return await _send_file(request, path, revision)

@@ -6,6 +6,7 @@ It listens on the port that it had last time, so that copies of its kubeconfig s
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import socket
 import sys
@@ -71,8 +72,11 @@ class ApiProcess:
         word, _, told = (await process.stdout.readline()).decode().strip().partition(" ")
         if word != READY:
             code = await process.wait()
-            reason = f": {told}" if word == FAILED else f" ({_how(code)})"
-            raise StartFailed(f"the API server did not start{reason}")
+            if word != FAILED:
+                raise StartFailed(f"the API server did not start ({_how(code)})")
+            reason = json.loads(told)
+            message = f"the API server did not start: {reason['message']} ({reason['code']})"
+            raise StartFailed(message, hint=reason["hint"])
         self._answers = True
         self.port = urlsplit(told).port or 0
 

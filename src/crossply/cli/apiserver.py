@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from crossply.apiserver.assembly import Settings
 
 READY, FAILED = "ready:", "failed:"
-"""The first word on standard output: the URL follows, or the reason for a program that started us."""
+"""The first word on standard output: the URL follows, or the reason as JSON for a program that started us."""
 _ORPHAN_SECONDS = 30.0
 """How long a server may take to stop whose parent is gone; requests under way have 25."""
 DEFAULT_LISTEN = "127.0.0.1:6443"
@@ -36,8 +37,7 @@ def run(invocation: Invocation) -> int:
         invocation.stderr.write(
             f"crossply: warning: listening on {host}: whoever reaches this machine reaches the API\n"
         )
-    if not invocation.given("data"):
-        open_data_directory(invocation)
+    open_data_directory(invocation)
     settings = Settings(
         directory=invocation["data"],
         host=host,
@@ -60,7 +60,8 @@ def run(invocation: Invocation) -> int:
         if not invocation["stop-with-parent"]:
             raise
         # Who started us reports it.
-        invocation.stdout.write(f"{FAILED} {' '.join(str(problem).split())}\n")
+        reason = {"message": str(problem), "code": problem.code, "hint": problem.hint}
+        invocation.stdout.write(f"{FAILED} {json.dumps(reason)}\n")
         return 1
     return 0
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from crossply.apiserver.storage import rows
-from crossply.apiserver.storage.directory import sync_directory
+from crossply.apiserver.storage.directory import new_file
 from crossply.apiserver.storage.entries import Entry, Event
 from crossply.apiserver.storage.errors import StorageDamaged, StorageFailed, WouldOverwrite
 from crossply.apiserver.storage.high_water_mark import HighWaterMark, MarkFile, mark_path, read_mark
@@ -51,6 +51,21 @@ def read_database(path: str) -> State:
     with _opened(path) as connection:
         state = _start(connection)
         connection.close()
+    return state
+
+
+def read_backup(path: str) -> State:
+    """Check and read a database that must be a backup, not a copy of a server's files."""
+    with _opened(path) as connection:
+        state = _start(connection)
+        is_copy = _HAS_MARK in read_meta(connection)
+        connection.close()
+    if is_copy:
+        raise StorageFailed(
+            "it is a copy of a server's database without the files beside it, so acknowledged writes may be "
+            "missing",
+            hint="take backups with crossply apiserver backup, or copy the whole directory data",
+        )
     return state
 
 
@@ -146,16 +161,8 @@ def create_database(path: str, lineage: str, revision: int, entries: Iterable[En
     """Make a database that holds these entries and no history, whole or not at all."""
     if os.path.exists(path):
         raise WouldOverwrite(f"{path} exists already")
-    partial = f"{path}.partial"
-    with write_errors():
-        os.close(os.open(partial, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600))
-        try:
-            _fill(partial, lineage, revision, entries)
-            os.rename(partial, path)
-        except BaseException:
-            os.unlink(partial)
-            raise
-        sync_directory(os.path.dirname(path))
+    with write_errors(), new_file(path) as partial:
+        _fill(partial, lineage, revision, entries)
 
 
 def _fill(path: str, lineage: str, revision: int, entries: Iterable[Entry]) -> None:
