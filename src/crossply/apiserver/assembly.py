@@ -9,6 +9,7 @@ import logging
 import os
 import secrets
 import ssl
+import stat
 from dataclasses import dataclass, field
 
 from crossply.apiserver import builtin
@@ -43,6 +44,7 @@ from crossply.apiserver.openapi.pages import OpenApi
 from crossply.apiserver.resources import Registry
 from crossply.apiserver.server import ApiServer
 from crossply.apiserver.storage import PLAIN, StorageFailed, StorageFull, Store, ValueCodec
+from crossply.apiserver.storage.directory import DirectoryLock
 from crossply.apiserver.tls import (
     CertificateError,
     Certificates,
@@ -91,6 +93,13 @@ class ListenFailed(CrossplyError):
     hint = "choose another address with --listen; port 0 takes a free one"
 
 
+class UntrustedToken(CrossplyError):
+    """The administrator's token may be known to others."""
+
+    code = "CP-639"
+    hint = "delete the file: the next start makes a new token"
+
+
 class RunningServer:
     """A server that answers, until it is stopped."""
 
@@ -109,7 +118,9 @@ class RunningServer:
         settings = self._settings
         raise_file_limit()
         _prepare(settings.directory)
-        # The store first: it is locked, so that whoever comes second changes nothing of what the first uses.
+        # Locked first, so that whoever comes second changes nothing of what the first uses.
+        lock = DirectoryLock(settings.directory)
+        self._stack.callback(lock.release)
         store = await Store.open(None if settings.in_memory else self._data, codec=settings.codec)
         self.store = store
         _remove_leftovers(settings.directory, self.certificates.directory)
@@ -263,7 +274,18 @@ def _admin_token(directory: str) -> str:
     path = os.path.join(directory, "admin.token")
     if not os.path.exists(path):
         write_private(path, secrets.token_urlsafe(32).encode())
-    return read(path).decode().strip()
+    _check_private(path)
+    try:
+        return read(path).decode("ascii").strip()
+    except UnicodeDecodeError:
+        raise UntrustedToken(f"{path} does not hold a token") from None
+
+
+def _check_private(path: str) -> None:
+    """Refuse a token that somebody else wrote, or that others can read."""
+    status = os.lstat(path)
+    if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o077:
+        raise UntrustedToken(f"{path} is not a file that belongs to you and that you alone can read")
 
 
 def _prepare(directory: str) -> None:

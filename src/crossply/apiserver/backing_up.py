@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from crossply.apiserver.backup_page import PATH, REVISION_HEADER
 from crossply.apiserver.storage import OPAQUE, StorageFailed, StorageInUse, Store, WouldOverwrite
+from crossply.apiserver.storage.directory import DirectoryLock, has_database, new_file
 from crossply.apiserver.tls.files import read
 
 _PIECE = 256 << 10
@@ -20,13 +21,25 @@ def back_up(directory: str, path: str) -> int:
     """Write a backup of the server whose data directory this is; the result is its revision."""
     if os.path.exists(path):
         raise WouldOverwrite(f"{path} exists already")
-    data = os.path.join(directory, "data")
-    if os.path.isdir(data):
-        with contextlib.suppress(StorageInUse):
-            return asyncio.run(_of_data(data, path))
-    elif not os.path.exists(_kubeconfig(directory)):
+    if not os.path.exists(_kubeconfig(directory)) and not os.path.isdir(os.path.join(directory, "data")):
         raise StorageFailed(f"{directory} is not the data directory of an API server")
-    return _of_server(directory, path)
+    try:
+        lock = DirectoryLock(directory)
+    except StorageInUse:
+        return _of_server(directory, path)
+    try:
+        return _of_files(directory, path)
+    finally:
+        lock.release()
+
+
+def _of_files(directory: str, path: str) -> int:
+    data = os.path.join(directory, "data")
+    if not os.path.isdir(data) or not has_database(data):
+        raise StorageFailed(
+            f"{directory} holds no data, and no server runs on it", hint="start the server, then back it up"
+        )
+    return asyncio.run(_of_data(data, path))
 
 
 async def _of_data(data: str, path: str) -> int:
@@ -63,22 +76,15 @@ def _keep(response: HTTPResponse, path: str) -> int:
     """Write the answer to a file, whole or not at all."""
     if response.status != 200:
         raise StorageFailed(f"the server did not give a backup: {response.status} {response.reason}")
-    partial = f"{path}.partial"
-    try:
-        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            left = int(response.headers["Content-Length"])
-            while piece := response.read(_PIECE):
-                file.write(piece)
-                left -= len(piece)
-            if left:
-                raise StorageFailed("the server stopped in the middle of the backup")
-            file.flush()
-            os.fsync(file.fileno())
-        os.rename(partial, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(partial)
-        raise
+    with new_file(path) as partial, open(partial, "wb") as file:
+        left = int(response.headers["Content-Length"])
+        while piece := response.read(_PIECE):
+            file.write(piece)
+            left -= len(piece)
+        if left:
+            raise StorageFailed("the server stopped in the middle of the backup")
+        file.flush()
+        os.fsync(file.fileno())
     return int(response.headers[REVISION_HEADER])
 
 

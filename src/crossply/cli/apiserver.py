@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,6 @@ _LEVELS = {"metadata": "METADATA", "request": "REQUEST", "request-response": "RE
 
 def run(invocation: Invocation) -> int:
     """Serve until interrupted."""
-    import json
     from dataclasses import replace
 
     from crossply.apiserver.assembly import Settings
@@ -38,8 +38,7 @@ def run(invocation: Invocation) -> int:
         invocation.stderr.write(
             f"crossply: warning: listening on {host}: whoever reaches this machine reaches the API\n"
         )
-    if not invocation.given("data"):
-        open_data_directory(invocation)
+    open_data_directory(invocation)
     settings = Settings(
         directory=invocation["data"],
         host=host,

@@ -12,8 +12,7 @@ def run(invocation: Invocation) -> int:
     """Change the data only if writes are missing, and after a copy was made."""
     from crossply.apiserver.storage import accept_loss
 
-    if not invocation.given("data"):
-        open_data_directory(invocation)
+    open_data_directory(invocation)
     accepted = accept_loss(os.path.join(invocation["data"], "data"))
     if accepted is None:
         invocation.stdout.write("no acknowledged write is missing: nothing was changed\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from crossply.cli.data_directory import data_flag
+from crossply.cli.data_directory import check_owner, data_flag
 from crossply.cli.spec import Argument, Command, Invocation
 
 
@@ -12,6 +12,7 @@ def run(invocation: Invocation) -> int:
     """Ask the server that has the data open; without one, open the data."""
     from crossply.apiserver.backing_up import back_up
 
+    check_owner(invocation["data"])
     revision = back_up(invocation["data"], os.path.abspath(invocation["file"]))
     invocation.stdout.write(f"backup of revision {revision}: {invocation['file']}\n")
     return 0

@@ -19,8 +19,7 @@ def run(invocation: Invocation) -> int:
             "--encryption-config"
         )
     codec = codec_of(invocation)
-    if not invocation.given("data"):
-        open_data_directory(invocation)
+    open_data_directory(invocation)
     done = reencrypt(os.path.join(invocation["data"], "data"), codec)
     tell_rewritten(invocation, done.rewritten)
     invocation.stdout.write(

@@ -12,24 +12,29 @@ from crossply.cli.spec import Argument, Command, Invocation
 def run(invocation: Invocation) -> int:
     """Make the data anew; nothing that is there is overwritten."""
     from crossply.apiserver.storage import restore
+    from crossply.apiserver.storage.directory import DirectoryLock
 
     codec = codec_of(invocation)
-    if not invocation.given("data"):
-        open_data_directory(invocation)
+    open_data_directory(invocation)
     directory = os.path.join(invocation["data"], "data")
-    revision = restore(os.path.abspath(invocation["file"]), directory, codec=codec)
+    # A server whose data was moved away goes on with it: nobody may serve from this directory now.
+    lock = DirectoryLock(invocation["data"])
+    try:
+        revision = restore(os.path.abspath(invocation["file"]), directory, codec=codec)
+    finally:
+        lock.release()
     invocation.stdout.write(f"restored into {directory}; it goes on from revision {revision}\n")
     return 0
 
 
 COMMAND = Command(
     name="restore",
-    summary="Make an API server's data of a backup.",
+    summary="Restore an API server from a backup.",
     description=(
-        "Checks a backup and makes the data of a server of it. The directory must hold no data yet: move the "
-        "old directory data away first. Clients that watched before read everything anew, because resource "
-        "versions go on far above those of the backup. A backup of encrypted objects needs the keys that "
-        "encrypted them; the first key encrypts what is restored."
+        "Checks a backup and makes the data of a server of it. Stop the server first. The directory must "
+        "hold no data yet: move the old directory data away. Clients that watched before list everything "
+        "again, because resource versions go on far above those of the backup. A backup of encrypted objects "
+        "needs the keys that encrypted them; the first key encrypts what is restored."
     ),
     examples=(
         "crossply apiserver restore --data ./state monday.db",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import shutil
 import stat
 import subprocess
 import threading
@@ -123,4 +124,55 @@ def test_a_server_in_memory_can_be_backed_up_too(tmp_path: pathlib.Path) -> None
     assert _run("restore", "--data", str(tmp_path / "other"), str(tmp_path / "b.db")).returncode == 0
     gone = _run("backup", "--data", str(tmp_path / "data"), str(tmp_path / "c.db"))
     assert gone.returncode == 1
-    assert "did not give a backup" in gone.stderr
+    assert "holds no data, and no server runs on it" in gone.stderr
+
+
+def test_a_backup_is_a_new_file_whatever_others_prepared(tmp_path: pathlib.Path) -> None:
+    prepared = tmp_path / "b.db.partial"
+    prepared.write_text("")
+    prepared.chmod(0o666)
+    with Program(tmp_path / "data") as server:
+        assert _run("backup", "--data", str(server.directory), str(tmp_path / "b.db")).returncode == 0
+    assert _run("backup", "--data", str(tmp_path / "data"), str(tmp_path / "c.db")).returncode == 0
+    assert prepared.read_text() == ""
+    assert {oct(stat.S_IMODE((tmp_path / name).stat().st_mode)) for name in ("b.db", "c.db")} == {"0o600"}
+
+
+def test_a_bare_copy_of_a_database_is_not_restored(tmp_path: pathlib.Path) -> None:
+    with Program(tmp_path / "data") as server:
+        server.create_map("acknowledged")
+        shutil.copy(tmp_path / "data" / "data" / "crossply.db", tmp_path / "copy.db")
+    refused = _run("restore", "--data", str(tmp_path / "other"), str(tmp_path / "copy.db"))
+    assert refused.returncode == 1
+    assert "copy of a server's database" in refused.stderr
+    assert "crossply apiserver backup" in refused.stderr
+
+
+def test_nothing_is_restored_or_served_beside_a_running_server(tmp_path: pathlib.Path) -> None:
+    with Program(tmp_path / "data") as server:
+        server.create_map("kept")
+        assert _run("backup", "--data", str(server.directory), str(tmp_path / "b.db")).returncode == 0
+        (tmp_path / "data" / "data").rename(tmp_path / "data" / "data.old")
+        for words in (["restore", str(tmp_path / "b.db")], ["--in-memory", "--listen", "127.0.0.1:0"]):
+            refused = _run(*words, "--data", str(server.directory))
+            assert refused.returncode == 1
+            assert "is in use by another process" in refused.stderr
+        (tmp_path / "data" / "data.old").rename(tmp_path / "data" / "data")
+
+
+def test_a_backup_that_was_cut_off_is_removed_at_the_next_start(tmp_path: pathlib.Path) -> None:
+    left = tmp_path / "data" / "backup-abc"
+    left.mkdir(parents=True)
+    (left / "backup.db").write_text("every Secret")
+    with Program(tmp_path / "data"):
+        assert not left.exists()
+
+
+def test_a_token_that_others_can_read_is_refused(tmp_path: pathlib.Path) -> None:
+    directory = tmp_path / "data"
+    directory.mkdir(mode=0o700)
+    (directory / "admin.token").write_text("known-to-others")
+    (directory / "admin.token").chmod(0o644)
+    refused = _run("--data", str(directory), "--listen", "127.0.0.1:0")
+    assert refused.returncode == 1
+    assert "admin.token is not a file that belongs to you" in refused.stderr

@@ -77,7 +77,7 @@ def test_a_directory_that_cannot_be_made_is_told(tmp_path: pathlib.Path) -> None
     (tmp_path / "file").write_text("")
     refused = _start(tmp_path / "file" / "data")
     assert refused.returncode == 1
-    assert "cannot make" in refused.stderr
+    assert "cannot open the data directory" in refused.stderr
     assert "Traceback" not in refused.stderr
 
 

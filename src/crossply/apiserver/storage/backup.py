@@ -16,7 +16,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable
 
-from crossply.apiserver.storage.database import create_database, read_database
+from crossply.apiserver.storage.database import create_database, read_backup
 from crossply.apiserver.storage.directory import DATABASE, RESTORING, prepare
 from crossply.apiserver.storage.entries import Entry
 from crossply.apiserver.storage.errors import StorageFailed, WouldOverwrite
@@ -77,6 +77,6 @@ def by_revision(entries: Iterable[Entry]) -> list[Entry]:
 def _read(backup: str, private: str, codec: ValueCodec) -> State:
     """Check and read a backup by a copy: a backup of an older version is brought up to date on the way."""
     try:
-        return read_database(shutil.copyfile(backup, os.path.join(private, DATABASE)), codec)
+        return read_backup(shutil.copyfile(backup, os.path.join(private, DATABASE)), codec)
     except OSError as error:
         raise StorageFailed(f"the backup cannot be read: {error}") from error

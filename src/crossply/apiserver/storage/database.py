@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from crossply.apiserver.storage import rows
-from crossply.apiserver.storage.directory import sync_directory
+from crossply.apiserver.storage.directory import new_file, sync_directory
 from crossply.apiserver.storage.entries import Entry, Event
 from crossply.apiserver.storage.errors import StorageDamaged, StorageFailed, WouldOverwrite
 from crossply.apiserver.storage.high_water_mark import HighWaterMark, MarkFile, mark_path, read_mark
@@ -72,6 +72,21 @@ def read_database(path: str, codec: ValueCodec = PLAIN) -> State:
     with _opened(path) as connection:
         state = _start(connection, codec)
         connection.close()
+    return state
+
+
+def read_backup(path: str, codec: ValueCodec) -> State:
+    """Check and read a database that must be a backup, not a copy of a server's files."""
+    with _opened(path) as connection:
+        state = _start(connection, codec)
+        is_copy = _HAS_MARK in read_meta(connection)
+        connection.close()
+    if is_copy:
+        raise StorageFailed(
+            "it is a copy of a server's database without the files beside it, so acknowledged writes may be "
+            "missing",
+            hint="take backups with crossply apiserver backup, or copy the whole directory data",
+        )
     return state
 
 
@@ -187,24 +202,25 @@ def create_database(
     if os.path.exists(path):
         raise WouldOverwrite(f"{path} exists already")
     events = (Event(entry.revision, "ADDED", entry.key, entry.data) for entry in entries)
-    with new_database(path) as connection:
-        write_meta(connection, "lineage", lineage)
-        write_meta(connection, "compacted", str(revision))
-        totals = RowTotals(revision).with_rows(list(rows.fill(connection, events, codec)))
-        write_meta(connection, CREATED_WITH, totals.as_text())
+    with write_errors(), new_file(path) as partial:
+        with _filling(partial) as connection:
+            write_meta(connection, "lineage", lineage)
+            write_meta(connection, "compacted", str(revision))
+            totals = RowTotals(revision).with_rows(list(rows.fill(connection, events, codec)))
+            write_meta(connection, CREATED_WITH, totals.as_text())
+        _sync_file(partial)
 
 
 def partial_path(path: str) -> str:
-    """Where a database is made, before it gets its name."""
+    """Where the successor of a database is made, before it takes its place."""
     return f"{path}.partial"
 
 
 @contextlib.contextmanager
 def new_database(path: str) -> Iterator[Connection]:
-    """An empty database to fill, which gets its name when the block ends without an error.
+    """An empty database to fill, which replaces another one when the block ends without an error.
 
-    One that has the name is replaced. Whenever the process or the machine stops, the old one or the new one
-    is there, and whole.
+    Whenever the process or the machine stops, the old one or the new one is there, and whole.
     """
     partial = partial_path(path)
     with write_errors():

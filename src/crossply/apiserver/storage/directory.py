@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import tempfile
+from collections.abc import Iterator
 
-from crossply.apiserver.storage.errors import StorageDamaged, StorageFailed, StorageInUse
+from crossply.apiserver.storage.errors import StorageDamaged, StorageFailed, StorageInUse, WouldOverwrite
 
 DATABASE = "crossply.db"
 RESTORING = "restoring-"
@@ -53,6 +55,30 @@ def sync_directory(path: str) -> None:
         os.close(descriptor)
 
 
+@contextlib.contextmanager
+def new_file(path: str) -> Iterator[str]:
+    """The path of an empty private file, which becomes the file `path` at the end; raises WouldOverwrite.
+
+    The file is new, so nobody else has it open or owns it, also where others can write to the directory.
+    """
+    directory = os.path.dirname(path) or "."
+    descriptor, partial = tempfile.mkstemp(
+        prefix=f".{os.path.basename(path)}-", suffix=".partial", dir=directory
+    )
+    os.close(descriptor)
+    try:
+        yield partial
+        try:
+            # A link, unlike a rename, replaces nothing that came meanwhile.
+            os.link(partial, path)
+        except FileExistsError:
+            raise WouldOverwrite(f"{path} exists already") from None
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(partial)
+    sync_directory(directory)
+
+
 class DirectoryLock:
     """Keeps other processes out. The system lets go of it however the process ends."""
 
@@ -61,7 +87,7 @@ class DirectoryLock:
     def __init__(self, path: str) -> None:
         try:
             self._descriptor = os.open(
-                os.path.join(path, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
+                os.path.join(path, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
             )
         except OSError as error:
             raise StorageFailed(f"the data directory cannot be locked: {error}") from error

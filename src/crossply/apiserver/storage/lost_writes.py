@@ -41,11 +41,15 @@ def check_wal(mark: HighWaterMark | None, wal: WalContent | None, path: str) -> 
 
 
 def check_revision(mark: HighWaterMark | None, state: State) -> None:
-    """Refuse a database that ends before the newest acknowledged write.
-
-    A mark of another lineage says nothing about this database: it was left by one that stood here before.
-    """
-    if mark is not None and mark.lineage == state.lineage and state.revision < mark.revision:
+    """Refuse a database that ends before the newest acknowledged write, or that is another one."""
+    if mark is None:
+        return
+    if mark.lineage != state.lineage:
+        raise WritesLost(
+            "the database, its write-ahead log and its mark do not belong together: the files of two data "
+            "directories were mixed"
+        )
+    if state.revision < mark.revision:
         raise WritesLost(
             f"the database ends at resource version {state.revision}, but version {mark.revision} was "
             "acknowledged"
