@@ -146,7 +146,7 @@ def test_a_start_with_everything_in_place_writes_no_file(disk: pathlib.Path) -> 
         assert server.is_well()
         during = _files(disk / "server")
     changed = {path for path in before | during if before.get(path) != during.get(path)}
-    assert changed == {"data/lock", "data/crossply.db-wal"}
+    assert changed == {"lock", "data/lock", "data/crossply.db-wal"}
 
 
 def _files(directory: pathlib.Path) -> dict[str, tuple[int, int]]:
