@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from crossply.apiserver.calls import Call
+from crossply.apiserver.json_output import INDENTED, SORTED, to_json
 from crossply.apiserver.negotiation import Form
 from crossply.apiserver.objects import JSON, PROTOBUF
 from crossply.values import Object
@@ -29,7 +30,7 @@ def encoded(value: Object, form: Form) -> tuple[bytes, str]:
     """A value in the form the client wants."""
     if form.media == JSON:
         # Sorted as it is stored: clients compare the bytes of managedFields with those of a later watch.
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS) + b"\n", JSON_TYPE
+        return to_json(value, SORTED) + b"\n", JSON_TYPE
     if form.media == PROTOBUF:
         from crossply.apiserver.protobuf import encode_object
 
@@ -42,7 +43,7 @@ def encoded(value: Object, form: Form) -> tuple[bytes, str]:
 def encoded_event(kind: str, value: Object, form: Form) -> bytes:
     """An event of a watch in the form the client wants: a line, or a frame of protobuf."""
     if form.media != PROTOBUF:
-        return orjson.dumps({"type": kind, "object": value}) + b"\n"
+        return to_json({"type": kind, "object": value}) + b"\n"
     from crossply.apiserver.protobuf import encode_event
 
     return encode_event(kind, value)
@@ -58,7 +59,7 @@ def indented(answer: Reply) -> Reply:
     """An answer for a person to read."""
     if answer.content_type != JSON_TYPE:
         return answer
-    body = orjson.dumps(orjson.loads(answer.body), option=orjson.OPT_INDENT_2)
+    body = to_json(orjson.loads(answer.body), INDENTED)
     return Reply(answer.status, body + b"\n", answer.content_type, answer.headers)
 
 
