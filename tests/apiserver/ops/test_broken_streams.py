@@ -1,4 +1,4 @@
-"""What a client sees when an answer that has begun cannot go on: never a second answer on the same connection."""
+"""What a client sees when an answer that has begun cannot go on: never a second answer."""
 
 from __future__ import annotations
 
