@@ -14,6 +14,9 @@ from crossply.apiserver.objects import JSON, PROTOBUF
 from crossply.values import Object
 
 JSON_TYPE = JSON
+_MOST_WARNINGS = 64
+_MOST_WARNED = 4096
+_LONGEST_CUT_WARNING = 256
 
 
 @dataclass(slots=True)
@@ -89,9 +92,26 @@ def partial(obj: Object, version: str) -> Object:
 
 
 def warning_headers(warnings: Sequence[str]) -> list[str]:
-    """Warnings as HTTP says them; a client shows each once."""
-    texts = dict.fromkeys(warnings)
+    """Warnings as HTTP says them; a client shows each once.
+
+    As in Kubernetes, warnings of more than 4096 characters together are cut to 256 each, and the rest is left
+    out. Nor are there more than 64: clients refuse headers that are too many or too long.
+    """
+    texts = list(dict.fromkeys(filter(None, warnings)))[:_MOST_WARNINGS]
+    if sum(map(len, texts)) > _MOST_WARNED:
+        texts = _cut_warnings(texts)
     return [f'299 - "{_quoted(text)}"' for text in texts]
+
+
+def _cut_warnings(texts: list[str]) -> list[str]:
+    shown: list[str] = []
+    length = 0
+    for text in texts:
+        if length >= _MOST_WARNED:
+            break
+        shown.append(text[:_LONGEST_CUT_WARNING])
+        length += len(shown[-1])
+    return shown
 
 
 def _quoted(text: str) -> str:
