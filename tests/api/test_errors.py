@@ -220,3 +220,16 @@ def test_deep_nesting_is_survived(widgets):
 
 def test_a_name_with_escapes_in_the_path(configmaps):
     assert configmaps.client.get(f"{configmaps.path}/a%20b").status == 404
+
+
+@pytest.mark.parametrize("value", [{}, [], "yes", 1])
+def test_a_newer_field_of_a_built_in_kind_has_a_type_too(admin, ns, value):
+    driver = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "CSIDriver",
+        "metadata": {"name": f"{ns}.example.org"},
+        "spec": {"preventPodSchedulingIfMissing": value},
+    }
+    answer = admin.post("/apis/storage.k8s.io/v1/csidrivers?dryRun=All", driver)
+    assert (answer.status, answer.reason) == (400, "BadRequest")
+    assert "cannot unmarshal" in answer.message

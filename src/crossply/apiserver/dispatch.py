@@ -72,7 +72,7 @@ def _check_custom_path(info: RequestInfo, resource: Resource, version: Version) 
 
 def _check_built_in_path(info: RequestInfo, resource: Resource, version: Version) -> None:
     """Refuse a path that a built-in kind does not have."""
-    if not resource.namespaced and info.namespace and info.resource != "namespaces":
+    if not resource.namespaced and info.namespace and not info.is_namespace_itself:
         raise no_such_resource()
     # The name of a list or a watch is one that its field selector selects.
     names_object = info.name and info.verb not in (*_ACROSS_NAMESPACES, "deletecollection")

@@ -22,7 +22,7 @@ from crossply.apiserver.metadata_rules import (
     check_metadata_update,
     finalizer_warnings,
 )
-from crossply.apiserver.objects import decode, encode
+from crossply.apiserver.objects import check_depth, decode, encode
 from crossply.apiserver.status import (
     MODIFIED,
     Cause,
@@ -175,6 +175,7 @@ def _named(obj: Object) -> Object:
 
 
 def _check_new(call: Call, strategy: Strategy, obj: Object) -> None:
+    check_depth(obj)
     errors = _metadata_errors(call, strategy, obj["metadata"])
     errors += strategy.validate_create(obj)
     refuse_invalid(call, strategy, obj, errors)
@@ -344,6 +345,7 @@ def _checked_change(world: World, call: Call, old: Object, new: Object) -> Objec
     new = with_old_times(_prepare_changed(call, strategy, old, new), old)
     if new == old:
         return old
+    check_depth(new)
     _check_changed(call, strategy, old, new)
     return new
 

@@ -21,8 +21,11 @@ PROTOBUF = "application/vnd.kubernetes.protobuf"
 MEDIA_TYPES = (JSON, YAML, PROTOBUF)
 _CUSTOM_MEDIA_TYPES = (JSON, YAML)
 
-MAX_DEPTH = 256
-"""How deep an object may nest: deeper ones could exhaust the stack of code that walks them."""
+MAX_DEPTH = 224
+"""How deep an object may nest, as it is sent and as it is stored with its managed fields.
+
+orjson writes 254 levels: there is room for the list, table, event or review around an object. Deeper ones
+could also exhaust the stack of code that walks them."""
 
 _SHOWN = 30
 _LONGEST_COMPLAINT = 500

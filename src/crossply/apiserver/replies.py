@@ -8,11 +8,15 @@ from dataclasses import dataclass, field
 import orjson
 
 from crossply.apiserver.calls import Call
+from crossply.apiserver.json_output import INDENTED, SORTED, to_json
 from crossply.apiserver.negotiation import Form
 from crossply.apiserver.objects import JSON, PROTOBUF
 from crossply.values import Object
 
 JSON_TYPE = JSON
+_MOST_WARNINGS = 64
+_MOST_WARNED = 4096
+_LONGEST_CUT_WARNING = 256
 
 
 @dataclass(slots=True)
@@ -29,7 +33,7 @@ def encoded(value: Object, form: Form) -> tuple[bytes, str]:
     """A value in the form the client wants."""
     if form.media == JSON:
         # Sorted as it is stored: clients compare the bytes of managedFields with those of a later watch.
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS) + b"\n", JSON_TYPE
+        return to_json(value, SORTED) + b"\n", JSON_TYPE
     if form.media == PROTOBUF:
         from crossply.apiserver.protobuf import encode_object
 
@@ -42,7 +46,7 @@ def encoded(value: Object, form: Form) -> tuple[bytes, str]:
 def encoded_event(kind: str, value: Object, form: Form) -> bytes:
     """An event of a watch in the form the client wants: a line, or a frame of protobuf."""
     if form.media != PROTOBUF:
-        return orjson.dumps({"type": kind, "object": value}) + b"\n"
+        return to_json({"type": kind, "object": value}) + b"\n"
     from crossply.apiserver.protobuf import encode_event
 
     return encode_event(kind, value)
@@ -58,7 +62,7 @@ def indented(answer: Reply) -> Reply:
     """An answer for a person to read."""
     if answer.content_type != JSON_TYPE:
         return answer
-    body = orjson.dumps(orjson.loads(answer.body), option=orjson.OPT_INDENT_2)
+    body = to_json(orjson.loads(answer.body), INDENTED)
     return Reply(answer.status, body + b"\n", answer.content_type, answer.headers)
 
 
@@ -88,9 +92,26 @@ def partial(obj: Object, version: str) -> Object:
 
 
 def warning_headers(warnings: Sequence[str]) -> list[str]:
-    """Warnings as HTTP says them; a client shows each once."""
-    texts = dict.fromkeys(warnings)
+    """Warnings as HTTP says them; a client shows each once.
+
+    As in Kubernetes, warnings of more than 4096 characters together are cut to 256 each, and the rest is left
+    out. Nor are there more than 64: clients refuse headers that are too many or too long.
+    """
+    texts = list(dict.fromkeys(filter(None, warnings)))[:_MOST_WARNINGS]
+    if sum(map(len, texts)) > _MOST_WARNED:
+        texts = _cut_warnings(texts)
     return [f'299 - "{_quoted(text)}"' for text in texts]
+
+
+def _cut_warnings(texts: list[str]) -> list[str]:
+    shown: list[str] = []
+    length = 0
+    for text in texts:
+        if length >= _MOST_WARNED:
+            break
+        shown.append(text[:_LONGEST_CUT_WARNING])
+        length += len(shown[-1])
+    return shown
 
 
 def _quoted(text: str) -> str:

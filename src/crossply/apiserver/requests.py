@@ -36,6 +36,15 @@ class RequestInfo:
         """Whether the request is about objects."""
         return bool(self.resource)
 
+    @property
+    def is_namespace_itself(self) -> bool:
+        """Whether the path is `/namespaces/x` or a subresource of it: its namespace is also its name.
+
+        `/namespaces/x/namespaces/x` is parsed to the same fields, but is the path of an object in x.
+        """
+        in_namespace = f"/namespaces/{self.namespace}/namespaces"
+        return self.resource == "namespaces" and self.name == self.namespace and in_namespace not in self.path
+
 
 def parse_request(method: str, path: str, query: Mapping[str, str]) -> RequestInfo:
     """Take a request line apart by the rules of Kubernetes' RequestInfo."""

@@ -61,7 +61,7 @@ class ApiServer:
         self._limits = limits
         self._complaints = Complaints()
         self.metrics = Metrics(world.registry)
-        self.watches = Watches(world.store, self.metrics)
+        self.watches = Watches(world.store, self.metrics, self._complaints)
         self.connections = Connections(self._handle, _request_factory(limits), limits, self._complaints)
         most = self.connections.most
         # Ordinary users' watches and requests leave connections for everybody else, whatever the limits are.
@@ -115,6 +115,10 @@ class ApiServer:
                 self._idle.set()
             self.metrics.count(info, code, perf_counter() - began, request.headers.get("Content-Type", ""))
         self._auditing.end(record, code, refusal)
+        if refusal is not None and request.writer.output_size > 0:
+            # A part of an answer is sent. Another one after it would be read as the rest of it.
+            request.protocol.abort()  # type: ignore[attr-defined]
+            raise ConnectionResetError("the answer could not be sent completely")
         if self.pages.health.stopping:
             response.force_close()
         return response

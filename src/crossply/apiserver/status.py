@@ -13,6 +13,11 @@ from typing import Any
 from crossply.errors import CrossplyError
 from crossply.values import Object
 
+MOST_CAUSES = 100
+LONGEST_MESSAGE = 64 << 10
+"""How long a message may be, and all causes together: a small request can break many rules."""
+_LONGEST_CAUSE = 4 << 10
+
 
 @dataclass(frozen=True, slots=True)
 class Cause:
@@ -43,7 +48,7 @@ class StatusError(CrossplyError):
         causes: Sequence[Cause] = (),
         retry_after: int = 0,
     ) -> None:
-        super().__init__(message)
+        super().__init__(_cut(message, LONGEST_MESSAGE))
         self.status = status
         self.reason = reason
         self.warnings: list[str] = []
@@ -51,11 +56,11 @@ class StatusError(CrossplyError):
         self.list_metadata: Object = {}
         """What the Status says of a list, such as a token to go on with."""
         self.details = {
-            "name": name,
+            "name": _cut(name, _LONGEST_CAUSE),
             "group": group,
             "kind": kind,
             "uid": uid,
-            "causes": [_cause(cause) for cause in causes],
+            "causes": [_cause(cause) for cause in _most_of(causes)],
             "retryAfterSeconds": retry_after,
         }
 
@@ -76,6 +81,26 @@ class StatusError(CrossplyError):
         if not self.reason:
             del status["reason"]
         return status
+
+
+def _cut(text: str, longest: int) -> str:
+    """A text, or the beginning of one that is too long."""
+    return text if len(text) <= longest else f"{text[:longest]}... ({len(text) - longest} more characters)"
+
+
+def _most_of(causes: Sequence[Cause]) -> list[Cause]:
+    """The causes, cut where they are many or long; the last one then says how many are left out."""
+    shown: list[Cause] = []
+    left = LONGEST_MESSAGE
+    for cause in causes[:MOST_CAUSES]:
+        cut = Cause(cause.reason, _cut(cause.message, _LONGEST_CAUSE), _cut(cause.field, _LONGEST_CAUSE))
+        left -= len(cut.message) + len(cut.field)
+        if left < 0:
+            break
+        shown.append(cut)
+    if len(shown) < len(causes):
+        shown.append(Cause("", f"and {len(causes) - len(shown)} more"))
+    return shown
 
 
 def _cause(cause: Cause) -> Object:
@@ -130,7 +155,7 @@ def invalid(kind: str, group: str, name: str, causes: Sequence[Cause]) -> Status
 def _listed(causes: Sequence[Cause]) -> str:
     """The causes as a message lists them: each once, though several rules may have found it."""
     texts = dict.fromkeys(
-        f"{cause.field}: {cause.message}" if cause.field else cause.message for cause in causes
+        f"{cause.field}: {cause.message}" if cause.field else cause.message for cause in _most_of(causes)
     )
     return f"[{', '.join(texts)}]" if len(texts) > 1 else "".join(texts)
 

@@ -8,7 +8,9 @@ from aiohttp import web
 
 from crossply.apiserver.auth.rbac.roles import RESOURCES
 from crossply.apiserver.calls import Call
+from crossply.apiserver.complaints import Complaints
 from crossply.apiserver.connections import SOFTWARE, Connection
+from crossply.apiserver.failures import as_status
 from crossply.apiserver.metrics import Metrics
 from crossply.apiserver.replies import warning_headers
 from crossply.apiserver.storage import Store
@@ -24,8 +26,9 @@ _SLICE = 64 << 10
 class Watches:
     """The watches under way. When roles change, each asks again whether its user may see what it shows."""
 
-    def __init__(self, store: Store, metrics: Metrics) -> None:
+    def __init__(self, store: Store, metrics: Metrics, complaints: Complaints) -> None:
         self._metrics = metrics
+        self._complaints = complaints
         self._open: set[Watch] = set()
         for resource in RESOURCES:
             store.subscribe(resource, self._look_up)
@@ -49,11 +52,30 @@ class Watches:
         watch.on_cut = connection.abort
         self._begin(watch)
         try:
-            await _write_all(response, watch)
+            await self._write_all(response, watch, call)
         finally:
             connection.on_lost = None
             self._finish(watch, call)
         return response
+
+    async def _write_all(self, response: web.StreamResponse, watch: Watch, call: Call) -> None:
+        lines = watch.lines()
+        try:
+            async for piece in lines:
+                # A TLS transport takes whatever is written at once: who does not read holds one slice.
+                whole = memoryview(piece)
+                for start in range(0, len(piece), _SLICE):
+                    await response.write(whole[start : start + _SLICE])
+            await response.write_eof()
+        except ConnectionError:
+            watch.end("gone")
+        except Exception as problem:  # noqa: BLE001 - the status is sent: only an event can tell the client
+            status = as_status(problem, self._complaints, f"watch of {call.resource.names.plural}")
+            response.force_close()
+            await response.write(watch.failure(status))
+            await response.write_eof()
+        finally:
+            await lines.aclose()  # type: ignore[attr-defined]
 
     def _begin(self, watch: Watch) -> None:
         self._open.add(watch)
@@ -69,21 +91,6 @@ class Watches:
     def _look_up(self, _: object) -> None:
         for watch in self._open:
             watch.look_up()
-
-
-async def _write_all(response: web.StreamResponse, watch: Watch) -> None:
-    lines = watch.lines()
-    try:
-        async for piece in lines:
-            # A TLS transport takes whatever is written at once: a client that does not read holds one slice.
-            whole = memoryview(piece)
-            for start in range(0, len(piece), _SLICE):
-                await response.write(whole[start : start + _SLICE])
-        await response.write_eof()
-    except ConnectionError:
-        watch.end("gone")
-    finally:
-        await lines.aclose()  # type: ignore[attr-defined]
 
 
 async def send_in_pieces(

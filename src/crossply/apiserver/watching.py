@@ -152,6 +152,11 @@ class Watch:
         self._ended = self._ended or reason
         self._wake.set()
 
+    def failure(self, problem: StatusError) -> bytes:
+        """The last event of a watch that cannot go on."""
+        self.end("failed")
+        return self._error(problem)
+
     def look_up(self) -> None:
         """Ask again, soon, whether the user may still see this."""
         self._wake.set()

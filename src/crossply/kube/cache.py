@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import aclosing, suppress
 from typing import NamedTuple
 
@@ -225,13 +225,19 @@ class Cache:
 
     def _enter(self, key: Key, data: bytes, uid: str, version: int, obj: Object) -> None:
         before = self._entries.get(key)
-        pairs = ((name, value) for name, function in self._indexes.items() for value in function(obj))
-        entry = Entry(data, uid, version, tuple(pairs))
+        entry = Entry(data, uid, version, tuple(self._index_values(key, obj)))
         self._entries[key] = entry
         if before is not None and before.found_under != entry.found_under:
             self._leave_indexes(key, before)
         for pair in entry.found_under:
             self._found.setdefault(pair, {})[key] = None
+
+    def _index_values(self, key: Key, obj: Object) -> Iterator[tuple[str, str]]:
+        for name, function in self._indexes.items():
+            try:
+                yield from [(name, value) for value in function(obj)]
+            except Exception:  # noqa: BLE001 - an odd object must not end the cache
+                _log.exception("an index of %s failed at %s", self.kind.resource, key)
 
     def _leave_indexes(self, key: Key, entry: Entry) -> None:
         for pair in entry.found_under:

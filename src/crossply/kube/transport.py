@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import aiohttp
+from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
 
 from crossply.kube.backoff import Backoff
@@ -38,12 +39,8 @@ _GOODBYE = 0.5
 CONCURRENT = 64
 """How many requests other than watches are under way at once."""
 
-_BROKEN = (
-    aiohttp.ClientConnectionError,
-    aiohttp.ClientPayloadError,
-    aiohttp.ServerTimeoutError,
-    TimeoutError,
-)
+_BROKEN = (aiohttp.ClientError, HttpProcessingError, TimeoutError)
+"""The connection broke, or what came over it is not HTTP."""
 
 
 class Transport:
@@ -164,7 +161,7 @@ class Transport:
                 **options,
             ) as response:
                 exchange.end(str(response.status))
-                with _abandoned_at_once(response):
+                with _abandoned_at_once(response), _ends_with_connection(response):
                     yield response
         except _BROKEN as problem:
             exchange.end(UNANSWERED)
@@ -192,6 +189,40 @@ class Transport:
             self.config.credentials.refused()
         problem = failure(response.status, data, response.headers.get("Retry-After", ""))
         return without_values(problem) if request.resource == "secrets" else problem
+
+
+@contextlib.contextmanager
+def _ends_with_connection(response: aiohttp.ClientResponse) -> Iterator[None]:
+    """Have whoever reads the body notice that the connection is closed.
+
+    aiohttp closes it at a chunk that is malformed, but does not tell the reader, who would wait until the end
+    of the timeout.
+    """
+    protocol = response.connection.protocol if response.connection is not None else None
+    closed = protocol.closed if protocol is not None else None
+    if closed is None:
+        yield
+        return
+
+    def end_body(_: asyncio.Future[None]) -> None:
+        body = response.content
+        if not body.is_eof() and body.exception() is None:
+            body.set_exception(aiohttp.ClientPayloadError("the connection was closed within the answer"))
+
+    # A connection serves many requests: it keeps one of these callbacks, whatever their number.
+    closed.remove_done_callback(_retrieve)
+    closed.add_done_callback(_retrieve)
+    closed.add_done_callback(end_body)
+    try:
+        yield
+    finally:
+        closed.remove_done_callback(end_body)
+
+
+def _retrieve(closed: asyncio.Future[None]) -> None:
+    """Take note of why a connection was closed, so that the loop does not report it as an error."""
+    if not closed.cancelled():
+        closed.exception()
 
 
 @contextlib.contextmanager
@@ -255,4 +286,6 @@ def _story(problem: BaseException) -> str:
         return str(problem.os_error)
     if isinstance(problem, TimeoutError):
         return "no answer in time"
+    if isinstance(problem, (aiohttp.ClientResponseError, HttpProcessingError)):
+        return f"its answer is malformed: {problem.message.partition(chr(10))[0].rstrip(':')}"
     return str(problem) or "the connection was closed"

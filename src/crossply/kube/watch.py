@@ -21,7 +21,7 @@ import orjson
 from crossply.errors import CrossplyError
 from crossply.kube.backoff import Backoff
 from crossply.kube.client import Client
-from crossply.kube.failures import Expired, Invalid, Unreachable, refusal
+from crossply.kube.failures import Expired, Invalid, KubeError, Unreachable, refusal
 from crossply.kube.kind import Kind
 from crossply.kube.lines import lines
 from crossply.kube.selection import Selection
@@ -34,6 +34,10 @@ RELIST, SYNCED, BOOKMARK = "RELIST", "SYNCED", "BOOKMARK"
 WATCH_SECONDS = 300.0
 """A watch is asked to last this long, or up to twice as long, so that not all end together."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
+MOST_STUCK = 3
+"""After so many failures at one place another way is taken: everything is read anew, at last by a list."""
+STUCK_SECONDS = 30.0
+"""A watch that breaks so soon is broken by what it is sent. Later, an idle connection may have been cut."""
 SOON = 1.0
 """A watch that ends within so many seconds counts as a failure: it must not be begun again and again."""
 
@@ -154,6 +158,8 @@ class _Feed:
         """The version up to which everything was told; empty where it is to begin anew."""
         self._streams_lists = True
         self._trouble = trouble
+        self._stuck = 0
+        """How often it broke since it last got anywhere."""
 
     async def run(self) -> AsyncGenerator[Change, None]:
         backoff = Backoff(FIRST_PAUSE, LONGEST_PAUSE)
@@ -166,12 +172,15 @@ class _Feed:
                         yield change
             except CrossplyError as raised:
                 problem = raised
-            if asyncio.get_running_loop().time() - begun >= SOON:
+            except Exception as raised:  # noqa: BLE001 - whatever a server sends, the watch goes on
+                problem = Unreachable(f"the watch cannot be read: {type(raised).__name__}: {raised}")
+            lasted = asyncio.get_running_loop().time() - begun
+            if lasted >= SOON and not self._stuck:
                 backoff.reset()
                 if problem is None:
                     continue
             pause = backoff.next()
-            anew = problem is not None and self._begins_anew(problem)
+            anew = problem is not None and (self._begins_anew(problem) or self._gives_up(problem, lasted))
             if not anew or backoff.failures > 1:
                 self._note(problem, backoff.failures)
                 await asyncio.sleep(pause)
@@ -179,7 +188,7 @@ class _Feed:
     def _note(self, problem: CrossplyError | None, failures: int) -> None:
         self._trouble(problem)
         # A watch that broke is nothing to speak of; one that cannot be begun again is.
-        level = logging.WARNING if failures == 4 else logging.DEBUG
+        level = logging.WARNING if failures == MOST_STUCK else logging.DEBUG
         _log.log(level, "watching %s: %s", self._kind.resource, problem or "it ended at once")
 
     def _begins_anew(self, problem: CrossplyError) -> bool:
@@ -192,6 +201,19 @@ class _Feed:
             self._streams_lists = False
             return True
         return False
+
+    def _gives_up(self, problem: CrossplyError, lasted: float) -> bool:
+        """Whether this place leads nowhere, and another way is taken."""
+        if lasted < STUCK_SECONDS and _may_be_due_to_place(problem):
+            self._stuck += 1
+        if self._stuck < MOST_STUCK:
+            return False
+        self._stuck = 0
+        if self._position:
+            self._position = ""
+        else:
+            self._streams_lists = False
+        return True
 
     def _onwards(self) -> AsyncGenerator[Change, None]:
         if self._position:
@@ -222,6 +244,13 @@ class _Feed:
 
     def _moved(self, change: Change) -> Change:
         """Note where we are; nowhere yet while the server tells what exists."""
+        before = self._position
+        change = self._placed(change)
+        if self._position != before:
+            self._stuck = 0
+        return change
+
+    def _placed(self, change: Change) -> Change:
         if self._position:
             if change.type == BOOKMARK and _goes_back(change.resource_version, self._position):
                 raise Expired("the server is behind what it told before: its data was replaced")
@@ -230,6 +259,13 @@ class _Feed:
             self._position = change.resource_version
             return change._replace(type=SYNCED)
         return change
+
+
+def _may_be_due_to_place(problem: CrossplyError) -> bool:
+    """Whether the server might do better if asked for something else: it broke off, or made a mistake."""
+    if isinstance(problem, Unreachable):
+        return not problem.never_sent
+    return isinstance(problem, KubeError) and problem.status == 500
 
 
 def _marker(kind: str, resource_version: str = "") -> Change:
@@ -249,7 +285,16 @@ async def _parsed(body: aiohttp.StreamReader) -> AsyncGenerator[Change, None]:
         change = _parse(line)
         if change.type == "ERROR":
             raise refusal(change.obj)
+        _check(change)
         yield change
+
+
+def _check(change: Change) -> None:
+    """Refuse an event that names no object."""
+    metadata = change.obj.get("metadata") if isinstance(change.obj, dict) else None
+    named = isinstance(metadata, dict) and (change.type == BOOKMARK or metadata.get("name"))
+    if not named:
+        raise Unreachable(f"the watch sent an event of type {change.type[:20]} without an object")
 
 
 def _parse(line: bytes) -> Change:

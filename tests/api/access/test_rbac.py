@@ -315,3 +315,17 @@ def test_bad_rules_of_roles_are_refused(admin, ns, rules, field):
     answer = admin.post(f"{RBAC}/namespaces/{ns}/roles", {"metadata": {"name": "x"}, "rules": rules})
     assert answer.status == 422
     assert field in [cause["field"] for cause in answer.causes]
+
+
+@pytest.mark.parametrize("told", ["kube-system", "default"])
+def test_a_local_review_asks_about_the_namespace_of_its_path_only(admin, ns, told):
+    review = {
+        "metadata": {"namespace": told},
+        "spec": {
+            "user": "alice",
+            "resourceAttributes": {"namespace": told, "verb": "get", "resource": "secrets"},
+        },
+    }
+    path = f"/apis/authorization.k8s.io/v1/namespaces/{ns}/localsubjectaccessreviews"
+    message = "the namespace of the provided object does not match the namespace sent on the request"
+    admin.post(path, review).refused(400, "BadRequest", message)

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from crossply.apiserver.auth.escalation import check_write
-from crossply.apiserver.auth.rbac.covering import uncovered
-from crossply.apiserver.auth.rbac.rules import parse_rule
+from crossply.apiserver.auth.rbac.covering import TooManyParts, uncovered
+from crossply.apiserver.auth.rbac.roles import CompiledRole
+from crossply.apiserver.auth.rbac.rules import Rule, parse_rule
 from crossply.apiserver.requests import RequestInfo
 from crossply.apiserver.status import StatusError
 
@@ -188,3 +189,35 @@ def test_the_garbage_collector_may_change_what_it_needs_to_on_any_role() -> None
     relabelled = {**old, "metadata": {**old["metadata"], "labels": {"a": "b"}}}
     with pytest.raises(StatusError):
         _write(relabelled, *HOLDINGS, old=old, verb="update")
+
+
+MANY = tuple(f"x{number}" for number in range(50))
+
+
+def test_a_small_role_that_combines_very_much_is_refused_unread() -> None:
+    """Fifty of each are six million parts, in less than a kilobyte."""
+    wanted = [Rule(MANY, MANY, MANY, MANY)]
+    with pytest.raises(TooManyParts):
+        uncovered([Rule(("get",), ("x1",), ("pods",))], wanted)
+    with pytest.raises(StatusError, match="combine too many API groups") as refused:
+        _write(role("a", "big", wanted[0].body()), *HOLDINGS)
+    assert refused.value.status == 403
+
+
+def test_many_rules_are_refused_unread() -> None:
+    rules = [Rule(("get",), ("",), (f"r{number}",)) for number in range(2000)]
+    with pytest.raises(TooManyParts):
+        uncovered(rules, rules)
+
+
+def test_a_rule_that_is_covered_as_a_whole_may_combine_very_much() -> None:
+    assert uncovered([Rule(("*",), ("*",), ("*",))], [Rule(MANY, MANY, MANY, MANY)]) == []
+    assert uncovered([Rule(MANY, MANY, MANY)], [Rule(MANY, MANY, MANY)]) == []
+
+
+def test_a_role_of_many_groups_and_resources_is_found_by_both() -> None:
+    names = tuple(f"x{number}" for number in range(50_000))
+    compiled = CompiledRole((Rule(("get",), names, names),))
+    assert list(compiled.rules_about(("x1", "*"), ("x2",))) == list(compiled.rules)
+    assert list(compiled.rules_about(("y", "*"), ("x2",))) == []
+    assert list(compiled.rules_about(("x1", "*"), ("y",))) == []

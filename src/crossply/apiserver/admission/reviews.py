@@ -12,6 +12,7 @@ import orjson
 
 from crossply.apiserver.admission.attributes import Attributes
 from crossply.apiserver.admission.request import describe
+from crossply.apiserver.json_output import to_json
 from crossply.apiserver.status import StatusError
 from crossply.errors import CrossplyError
 from crossply.values import Object
@@ -50,7 +51,7 @@ def make_review(write: Attributes, seen_at: str, review: str, uid: str) -> bytes
         "object": write.obj if write.operation != "DELETE" else None,
         "oldObject": write.old,
     }
-    return orjson.dumps({"kind": "AdmissionReview", "apiVersion": f"{_GROUP}/{review}", "request": request})
+    return to_json({"kind": "AdmissionReview", "apiVersion": f"{_GROUP}/{review}", "request": request})
 
 
 @dataclass(frozen=True, slots=True)

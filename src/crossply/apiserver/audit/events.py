@@ -22,6 +22,8 @@ _SECRET_RESOURCES = frozenset(
 )
 _SECRET_KINDS = frozenset({"Secret", "SecretList", "TokenRequest", "TokenReview"})
 _ID_LENGTH = 64
+_LONGEST_MESSAGE = 4096
+_MOST_CAUSES, _LONGEST_CAUSE = 10, 256
 
 
 class Level(IntEnum):
@@ -126,7 +128,22 @@ def _response_status(code: int, problem: Object | None) -> Object:
     for name in ("status", "message", "reason", "details"):
         if problem and problem.get(name):
             status[name] = problem[name]
+    if "message" in status:
+        status["message"] = status["message"][:_LONGEST_MESSAGE]
+    if "details" in status:
+        status["details"] = _cut_details(status["details"])
     return {**status, "code": code}
+
+
+def _cut_details(details: Object) -> Object:
+    """The details with few and short causes: a request must not fill the log by what is wrong with it."""
+    if not details.get("causes"):
+        return details
+    causes = [
+        {field: text[:_LONGEST_CAUSE] for field, text in cause.items()}
+        for cause in details["causes"][:_MOST_CAUSES]
+    ]
+    return {**details, "causes": causes}
 
 
 def _body(data: bytes) -> Any:

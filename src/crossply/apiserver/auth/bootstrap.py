@@ -14,7 +14,7 @@ import orjson
 
 from crossply.apiserver.auth.aggregation import aggregated_rules
 from crossply.apiserver.auth.bootstrap_policy import AUTO_UPDATE, cluster_role_bindings, cluster_roles
-from crossply.apiserver.auth.rbac.covering import uncovered
+from crossply.apiserver.auth.rbac.covering import TooManyParts, uncovered
 from crossply.apiserver.auth.rbac.roles import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES
 from crossply.apiserver.auth.rbac.rules import parse_rules
 from crossply.apiserver.auth.stored import Key, WritableStore, encoder
@@ -58,7 +58,10 @@ def complete(current: Object, wanted: Object) -> Object:
         completed["metadata"][field] = {**wanted["metadata"][field], **(metadata.get(field) or {})}
     if "roleRef" in wanted:
         return {**completed, "subjects": _joined(current.get("subjects"), wanted["subjects"])}
-    lost = uncovered(parse_rules(current), parse_rules(wanted))
+    try:
+        lost = uncovered(parse_rules(current), parse_rules(wanted))
+    except TooManyParts:  # an administrator made something else of it
+        lost = []
     if lost:
         completed["rules"] = [*(current.get("rules") or ()), *(rule.body() for rule in lost)]
     if "aggregationRule" in wanted:

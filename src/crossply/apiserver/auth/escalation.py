@@ -13,7 +13,7 @@ from typing import Any
 
 from crossply.apiserver.auth.identities import MASTERS
 from crossply.apiserver.auth.rbac import Authorizer
-from crossply.apiserver.auth.rbac.covering import FULL_AUTHORITY, compact, uncovered
+from crossply.apiserver.auth.rbac.covering import FULL_AUTHORITY, TooManyParts, compact, uncovered
 from crossply.apiserver.auth.rbac.denials import resolution_problems
 from crossply.apiserver.auth.rbac.rules import GROUP, Rule, parse_rules, quoted
 from crossply.apiserver.requests import RequestInfo, User
@@ -86,7 +86,11 @@ def _require_covered(
     owned: Sequence[Rule],
     wanted: Iterable[Rule],
 ) -> None:
-    missing = uncovered(owned, wanted)
+    try:
+        missing = uncovered(owned, wanted)
+    except TooManyParts:
+        why = "its rules combine too many API groups, resources, verbs and names to be checked: name fewer"
+        raise _refused(info, name, why) from None
     if not missing:
         return
     listed = "\n".join(sorted({str(rule) for rule in compact(missing)}))

@@ -91,7 +91,12 @@ class Reviews:
 
     async def _local_subject_access_review(self, user: User, namespace: str, body: Object) -> Object:
         metadata = body.get("metadata") or {}
-        body = {**body, "metadata": {**metadata, "namespace": metadata.get("namespace") or namespace}}
+        if metadata.get("namespace") not in (None, "", namespace):
+            # The right to ask about one namespace is not a right to ask about another.
+            raise bad_request(
+                "the namespace of the provided object does not match the namespace sent on the request"
+            )
+        body = {**body, "metadata": {**metadata, "namespace": namespace}}
         _check_access_review("LocalSubjectAccessReview", body)
         return self._access(body, "LocalSubjectAccessReview", _subject(_spec(body)))
 

@@ -28,9 +28,10 @@ def decode_problem(resource: Resource, version: str, obj: Object) -> str | None:
     go_type = type_of_kind(resource.api_version(version), kind)
     if go_type is None and kind == "CustomResourceDefinition":
         go_type = "v1.CustomResourceDefinition"
-    if go_type is not None:
-        return type_problem(obj, go_type)
-    # Kinds of the aggregator are not among the known Go types; their schema says as much.
+    problem = None if go_type is None else type_problem(obj, go_type)
+    if problem is not None:
+        return problem
+    # Kinds of the aggregator and newer fields are not among the known Go types: their schema says as much.
     return _mismatch(obj, {"$ref": names_by_kind()[resource.group, version, kind]}, kind, "")
 
 
@@ -43,7 +44,7 @@ def _mismatch(value: Any, schema: Object, struct: str, path: str) -> str | None:
         schema = definitions()[schema["$ref"]]
     kind = schema.get("type", "")
     wanted = _PYTHON.get(kind)
-    if wanted and (not isinstance(value, wanted) or (isinstance(value, bool) and kind != "boolean")):
+    if wanted and not _is_of(value, kind, wanted):
         actual = _NAMES.get(type(value), "object")
         return f"json: cannot unmarshal {actual} into Go struct field {struct}.{path} of type {kind}"
     if isinstance(value, dict):
@@ -56,3 +57,11 @@ def _mismatch(value: Any, schema: Object, struct: str, path: str) -> str | None:
     else:
         return None
     return next((problem for problem in checked if problem), None)
+
+
+def _is_of(value: Any, kind: str, wanted: tuple[type, ...]) -> bool:
+    if isinstance(value, bool):
+        return kind == "boolean"
+    if kind == "integer" and isinstance(value, float):
+        return value.is_integer()  # 1.0 is read as 1
+    return isinstance(value, wanted)

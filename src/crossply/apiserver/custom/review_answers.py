@@ -15,6 +15,9 @@ from crossply.values import Object
 from crossply.values.deepcopy import deepcopy
 from crossply.values.goformat import go_type
 
+_AROUND_OBJECTS = 3
+"""How many levels a ConversionReview has around an object: the review, its response and the list in it."""
+
 
 class BadAnswer(Exception):
     """The webhook did not answer as it must."""
@@ -26,7 +29,7 @@ def read_answer(body: bytes, review: str, uid: str) -> list[Any]:
         answer = orjson.loads(body)
     except orjson.JSONDecodeError as problem:
         raise BadAnswer(f"the answer is not JSON: {problem}") from None
-    if not isinstance(answer, dict) or nests_deeper(answer, MAX_DEPTH):
+    if not isinstance(answer, dict) or nests_deeper(answer, MAX_DEPTH + _AROUND_OBJECTS):
         raise BadAnswer("the answer is not a ConversionReview")
     response = answer.get("response")
     if review == "v1":

@@ -12,10 +12,9 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-import orjson
-
 from crossply.apiserver.custom.review_answers import BadAnswer, read_answer, taken_over
 from crossply.apiserver.custom.webhook_client import CallFailed, WebhookClient
+from crossply.apiserver.json_output import to_json
 from crossply.apiserver.resources import Resource
 from crossply.apiserver.status import StatusError
 from crossply.values import Object
@@ -67,7 +66,7 @@ class WebhookConverter:
         if not known:
             raise _failed("no supported conversion review versions")
         uid = str(uuid.uuid4())
-        request = orjson.dumps(_request(known[0], uid, objects, wanted))
+        request = to_json(_request(known[0], uid, objects, wanted))
         try:
             answer = await self._call(webhook.get("clientConfig") or {}, request)
             results = read_answer(answer, known[0], uid)

@@ -68,18 +68,19 @@ class CompiledRole:
     def __init__(self, rules: tuple[Rule, ...]) -> None:
         self.rules = rules
         self.url_rules = tuple(rule for rule in rules if rule.urls)
-        self._by_resource: dict[tuple[str, str], list[Rule]] = {}
+        # By resource alone: groups times resources may be more than the memory holds.
+        self._by_resource: dict[str, list[tuple[frozenset[str], Rule]]] = {}
         for rule in rules:
-            for group in rule.api_groups:
-                for resource in rule.resources:
-                    self._by_resource.setdefault((group, resource), []).append(rule)
+            groups = frozenset(rule.api_groups)
+            for resource in rule.resources:
+                self._by_resource.setdefault(resource, []).append((groups, rule))
 
     def rules_about(self, groups: Iterable[str], resources: tuple[str, ...]) -> Iterator[Rule]:
         """The rules that speak of any of these resources in any of these groups."""
-        found = self._by_resource
-        for group in groups:
-            for resource in resources:
-                yield from found.get((group, resource), ())
+        for resource in resources:
+            for known, rule in self._by_resource.get(resource, ()):
+                if not known.isdisjoint(groups):
+                    yield rule
 
 
 @dataclass(frozen=True, slots=True)
