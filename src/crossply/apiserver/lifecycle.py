@@ -38,7 +38,7 @@ from crossply.apiserver.strategy import CustomStrategy, Strategy
 from crossply.apiserver.world import Authorize, World
 from crossply.apply import Scope, with_old_times
 from crossply.apply import update as record_update
-from crossply.schema.field_errors import INVALID, FieldError
+from crossply.schema.field_errors import INVALID, MAX_ERRORS, FieldError
 from crossply.values import Object
 from crossply.values.gojson import dumps
 
@@ -195,7 +195,9 @@ def refuse_invalid(call: Call, strategy: Strategy, obj: Object, errors: list[Fie
         return
     if isinstance(strategy, CustomStrategy):
         errors = [*errors, *strategy.unchecked(errors)]
-    causes = [Cause(error.kind, error.body(), error.field) for error in errors]
+    causes = [Cause(error.kind, error.body(), error.field) for error in errors[:MAX_ERRORS]]
+    if len(errors) > MAX_ERRORS:
+        causes.append(Cause(INVALID, "there are more errors, which are not listed", ""))
     name = obj["metadata"].get("name") or obj["metadata"].get("generateName", "")
     raise invalid(call.resource.names.kind, call.resource.group, name, causes)
 
