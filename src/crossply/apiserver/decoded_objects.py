@@ -17,7 +17,7 @@ _SMALL = 2 << 10
 """Up to this size an object is decoded faster than it is remembered."""
 _MOST_LABELS = 64
 _LABELLED = 4096
-_CACHED_BYTES = 8 << 20
+_CACHED_BYTES = 4 << 20
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
