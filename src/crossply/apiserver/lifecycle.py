@@ -261,6 +261,13 @@ async def update(world: World, call: Call, name: str, change: Change, *, recorde
 
 async def _update(world: World, call: Call, name: str, change: Change, recorded: bool) -> Object:
     """Change the latest state of an object; raises Changed when another writer was faster."""
+    key = storage_key(call, name)
+    latest = world.store.latest(key)
+    async with world.write_turns.turn(key, call.weight + (len(latest.data) if latest else 0)):
+        return await _update_in_turn(world, call, name, change, recorded)
+
+
+async def _update_in_turn(world: World, call: Call, name: str, change: Change, recorded: bool) -> Object:
     entry, old = await load(world, call, name)
     new = await world.background.run(call.weight + len(entry.data), partial(change, old))
     expected = _expected_version(new)

@@ -138,3 +138,20 @@ async def test_a_cancelled_request_stops_computing() -> None:
     await asyncio.gather(task, return_exceptions=True)
     assert await background.run(HEAVY_BYTES, lambda: "next") == "next"
     background.close()
+
+
+async def test_many_changes_of_one_large_object_are_each_made_once() -> None:
+    data = {f"key{n}": "value" for n in range(8000)}
+    changes = 0
+
+    def change(old: dict[str, Any]) -> dict[str, Any]:
+        nonlocal changes
+        changes += 1
+        return {**old, "data": {**old["data"], "count": str(int(old["data"].get("count", 0)) + 1)}}
+
+    async with bench() as client:
+        await client.create("configmaps", "n", "one", data=data)
+        await asyncio.gather(*(client.update("configmaps", "n", "one", change) for _ in range(8)))
+        written = client.get("configmaps", "n", "one")
+        assert written is not None
+        assert (written["data"]["count"], changes) == ("8", 8)
