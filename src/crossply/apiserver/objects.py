@@ -12,7 +12,7 @@ from crossply.apiserver.options import field_validation
 from crossply.apiserver.repeated_fields import repeated_in_json, repeated_in_yaml, yaml_lines
 from crossply.apiserver.status import bad_request, unsupported_media_type
 from crossply.apiserver.told_kinds import check_kind, unreadable_head
-from crossply.apiserver.weights import value_weight, yaml_weight
+from crossply.apiserver.weights import is_light_json, value_weight, yaml_weight
 from crossply.values import Object
 from crossply.values.gojson import JsonError
 from crossply.values.gojson import loads as go_loads
@@ -68,7 +68,7 @@ def read_value(call: Call, kind: str, api_version: str, offers: tuple[str, ...] 
         value = decode_object(call.body, kind, api_version)
     else:
         value = _from_yaml(call.body, kind) if form == YAML else from_json(call.body, kind)
-    weigh(call, value)
+    weigh(call, value, is_json=form == JSON)
     value = {} if value is None else value
     if (problem := unreadable_head(value, kind, _beginning(call.body))) is not None:
         raise problem
@@ -77,9 +77,10 @@ def read_value(call: Call, kind: str, api_version: str, offers: tuple[str, ...] 
     return value
 
 
-def weigh(call: Call, value: Any) -> None:
+def weigh(call: Call, value: Any, *, is_json: bool = True) -> None:
     """Note how heavy the work on a body is, now that it is read; more than a little is done in the thread."""
-    call.weight = max(call.weight, value_weight(value))
+    if not is_json or not is_light_json(call.body):
+        call.weight = max(call.weight, value_weight(value))
     leave_event_loop(call.weight)
 
 

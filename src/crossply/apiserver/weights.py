@@ -33,6 +33,11 @@ def value_weight(value: Any) -> int:
     return count * _BYTES_PER_VALUE
 
 
+def is_light_json(body: bytes) -> bool:
+    """Whether JSON can hold but few values, without reading it: each follows a comma or a bracket."""
+    return (body.count(b",") + body.count(b"{") + body.count(b"[")) * _BYTES_PER_VALUE < HEAVY_BYTES
+
+
 def encoded_weight(value: Any, factor: int) -> int:
     """The weight of writing a value in a form that takes so many times as long as JSON."""
     return len(orjson.dumps(value)) * factor

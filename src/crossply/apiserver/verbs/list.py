@@ -64,13 +64,14 @@ async def list_objects(world: World, call: Call) -> Reply:
     signed_option(call, "timeoutSeconds")
     page = _page(world, call)
     plain = form.is_plain and call.resource.is_stored_at(call.version.name)
+    if plain and not _selects(call) and _is_fresh(page, call.resource.since):
+        return Reply(200, _joined(call, page))
     if plain and _is_fresh(page, call.resource.since):
         selection = _selection(call)
         if selection.needs_objects:
             selected = await select(world, call, page)
             return Reply(200, _joined(call, replace(selected.page, entries=selected.entries)))
-        if _selects(call):
-            page = _first_page(await _matching(world, selection, page), page, _limit(call))
+        page = _first_page(await _matching(world, selection, page), page, _limit(call))
         return Reply(200, _joined(call, page))
     return await reply_list(world, call, await select(world, call, page), form)
 

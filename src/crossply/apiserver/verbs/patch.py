@@ -241,7 +241,10 @@ async def _apply(world: World, call: Call) -> tuple[int, Object]:
 
 
 def _applied_configuration(call: Call) -> Object:
-    wanted = _from_yaml(call.body)
+    try:
+        wanted, is_json = orjson.loads(call.body), True  # most clients send JSON, which is YAML as well
+    except orjson.JSONDecodeError:
+        wanted, is_json = _from_yaml(call.body), False
     if wanted is None:
         raise bad_request("invalid object type: /, Kind=")
     if not isinstance(wanted, dict):
@@ -249,17 +252,12 @@ def _applied_configuration(call: Call) -> Object:
             "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "
             f"{json_type(wanted)} into Go value of type map[string]interface {{}}"
         )
-    weigh(call, wanted)
+    weigh(call, wanted, is_json=is_json)
     check_depth(wanted)
     return wanted
 
 
 def _from_yaml(body: bytes) -> Any:
-    """The body as YAML; most clients send JSON, which is YAML and much faster to read."""
-    try:
-        return orjson.loads(body)
-    except orjson.JSONDecodeError:
-        pass
     from crossply.values.yaml import YamlError, load
 
     leave_event_loop(yaml_weight(body))
