@@ -35,6 +35,7 @@ from crossply.apiserver.status import (
 )
 from crossply.apiserver.storage import Changed, Entry, Exists
 from crossply.apiserver.strategy import CustomStrategy, Strategy
+from crossply.apiserver.weights import stored_weight
 from crossply.apiserver.world import Authorize, World
 from crossply.apply import Scope, with_old_times
 from crossply.apply import update as record_update
@@ -263,13 +264,13 @@ async def _update(world: World, call: Call, name: str, change: Change, recorded:
     """Change the latest state of an object; raises Changed when another writer was faster."""
     key = storage_key(call, name)
     latest = world.store.latest(key)
-    async with world.write_turns.turn(key, call.weight + (len(latest.data) if latest else 0)):
+    async with world.write_turns.turn(key, call.weight + (stored_weight(latest.data) if latest else 0)):
         return await _update_in_turn(world, call, name, change, recorded)
 
 
 async def _update_in_turn(world: World, call: Call, name: str, change: Change, recorded: bool) -> Object:
     entry, old = await load(world, call, name)
-    new = await world.background.run(call.weight + len(entry.data), partial(change, old))
+    new = await world.background.run(call.weight + stored_weight(entry.data), partial(change, old))
     expected = _expected_version(new)
     if not expected:
         _require_unconditional(world, call)
@@ -298,7 +299,7 @@ def _require_unconditional(world: World, call: Call) -> None:
 async def _store_change(
     world: World, call: Call, entry: Entry, old: Object, new: Object, recorded: bool
 ) -> Object:
-    run, weight = world.background.run, call.weight + len(entry.data)
+    run, weight = world.background.run, call.weight + stored_weight(entry.data)
     new = _with_identity(old, new)
     if not recorded:
         new = await run(weight, partial(_recorded, world, call, old, new))

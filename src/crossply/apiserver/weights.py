@@ -38,6 +38,11 @@ def is_light_json(body: bytes) -> bool:
     return (body.count(b",") + body.count(b"{") + body.count(b"[")) * _BYTES_PER_VALUE < HEAVY_BYTES
 
 
+def stored_weight(data: bytes) -> int:
+    """The weight of working on a stored object."""
+    return len(data) if is_light_json(data) else max(len(data), HEAVY_BYTES)
+
+
 def encoded_weight(value: Any, factor: int) -> int:
     """The weight of writing a value in a form that takes so many times as long as JSON."""
     return len(orjson.dumps(value)) * factor

@@ -11,14 +11,19 @@ import pytest
 
 from crossply.apiserver.background import HEAVY_BYTES, Background
 from crossply.apiserver.patches.strategic import strategic_patch
+from crossply.apiserver.resources import Version
 from crossply.apiserver.status import StatusError
 from crossply.apiserver.verbs.create import create
+from crossply.apiserver.verbs.list import list_objects
+from crossply.apiserver.verbs.patch import MERGE_PATCH, patch
 from crossply.schema.field_errors import INVALID, MAX_ERRORS, FieldError
 from crossply.schema.ratcheting import new_errors
 from crossply.schema.validation import validate
 from crossply.values.interruption import Interrupted, checkpoint, interruptible
 from crossply.values.yaml import dump, load
-from tests.apiserver.controllers.worlds import bench
+from tests.apiserver.controllers.worlds import bench, custom
+
+from .test_background import MANY_TURNS, turns_beside
 
 SIZE = 300
 MERGED = {"x-kubernetes-patch-strategy": "merge", "x-kubernetes-patch-merge-key": "name"}
@@ -155,3 +160,29 @@ async def test_many_changes_of_one_large_object_are_each_made_once() -> None:
         written = client.get("configmaps", "n", "one")
         assert written is not None
         assert (written["data"]["count"], changes) == ("8", 8)
+
+
+async def test_a_small_patch_of_an_object_of_many_values_is_large_work() -> None:
+    async with bench() as client:
+        await client.create("widgets", "n", "one", spec={"items": [{}] * 2000})
+        before = client.world.background.pieces
+        headers = {"Content-Type": MERGE_PATCH}
+        call = client.call("widgets", "n", "one", "patch", body=b'{"spec":{"a":1}}', headers=headers)
+        await patch(client.world, call)
+        assert client.world.background.pieces > before
+
+
+async def test_bringing_large_objects_up_to_date_leaves_the_event_loop_to_others() -> None:
+    async with bench() as client:
+        for number in range(20):
+            spec = {f"key{n}": {"value": n} for n in range(2000)}
+            await client.create("widgets", "n", f"w{number}", spec=spec)
+        fields = {"spec": {"type": "object", "additionalProperties": {"type": "object"}}}
+        schema = {"type": "object", "properties": fields}
+        client.world.registry.put(
+            custom("widgets", "Widget", True, versions={"v1": Version("v1", schema)}, since=10_000)
+        )
+        before = client.world.background.pieces
+        listing = list_objects(client.world, client.call("widgets", "n", "", "list"))
+        assert await turns_beside(listing) > MANY_TURNS
+        assert client.world.background.pieces == before + 1
