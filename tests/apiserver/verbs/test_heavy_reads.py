@@ -12,7 +12,7 @@ from crossply.apiserver.auth.reviews import Reviews
 from crossply.apiserver.auth.static_tokens import StaticTokens
 from crossply.apiserver.auth.token_requests import TokenRequests
 from crossply.apiserver.handlers import register
-from crossply.apiserver.replies import Reply
+from crossply.apiserver.replies import Reply, indented
 from crossply.apiserver.selectors import MAX_CLAUSES
 from crossply.apiserver.status import StatusError
 from crossply.apiserver.verbs.delete import delete
@@ -173,3 +173,9 @@ async def test_a_selector_of_too_many_clauses_is_refused(kind: str) -> None:
     async with bench() as client:
         with pytest.raises(StatusError, match="at most 1000 clauses"):
             await listing(client, **{kind: ",".join([clause] * (MAX_CLAUSES + 1))})
+
+
+def test_only_answers_that_a_person_can_read_are_indented() -> None:
+    small, large = orjson.dumps({"a": 1}), orjson.dumps({"a": "x" * (1 << 20)})
+    assert indented(Reply(200, small)).body == b'{\n  "a": 1\n}\n'
+    assert indented(Reply(200, large)).body == large
