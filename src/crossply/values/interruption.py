@@ -6,7 +6,7 @@ then; who runs the work says with `interruptible` how to find out that it is of 
 
 from __future__ import annotations
 
-import threading
+from _thread import _local  # threading takes too long to import for a command that reads a little YAML
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -15,7 +15,7 @@ class Interrupted(Exception):
     """The result of this work is not needed any more."""
 
 
-class _Current(threading.local):
+class _Current(_local):
     is_abandoned: Callable[[], bool] | None = None
 
 
