@@ -12,15 +12,17 @@ import asyncio
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from threading import get_ident
+from contextlib import suppress
+from threading import Event, get_ident
 from typing import ParamSpec, TypeVar
 
 from crossply.apiserver.fair_turns import FairTurns
 from crossply.apiserver.flow_control import current_flow
-from crossply.schema.cel_program import WouldBlock, without_blocking
+from crossply.schema.cel_program import WouldBlock, may_block, without_blocking
+from crossply.values.interruption import interruptible
 
 HEAVY_BYTES = 64 << 10
-"""From how many bytes of JSON or YAML on work is done in the thread. Less takes some milliseconds at most."""
+"""From which weight on work is done in the thread. The unit is a byte of ordinary JSON (see `weights`)."""
 
 _TURN_SECONDS = 0.001
 _P = ParamSpec("_P")
@@ -50,10 +52,15 @@ class Background:
             self._executor = ThreadPoolExecutor(1, "crossply-background")
         self.pieces += 1
         await self._turns.acquire(current_flow.get())
+        abandoned = Event()
+        future = self._executor.submit(_giving_way, work, abandoned.is_set)
+        loop = asyncio.get_running_loop()
+        future.add_done_callback(lambda _: _call_in(loop, self._turns.release))
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._executor, _giving_way, work)
-        finally:
-            self._turns.release()
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            abandoned.set()
+            raise
 
     def close(self) -> None:
         """Drop the work that has not begun."""
@@ -78,11 +85,23 @@ def in_event_loop(function: Callable[_P, _T]) -> Callable[_P, _T]:
     return call
 
 
-def _giving_way(work: Callable[[], _T]) -> _T:
-    """Do work that lets the event loop have its turn often."""
+def leave_event_loop(weight: int) -> None:
+    """Have `Background.run` begin again in the thread when its work turns out to be heavy."""
+    if weight >= HEAVY_BYTES and not may_block():
+        raise WouldBlock
+
+
+def _call_in(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> None:
+    with suppress(RuntimeError):  # the loop is closed: nobody waits for a turn any more
+        loop.call_soon_threadsafe(function)
+
+
+def _giving_way(work: Callable[[], _T], is_abandoned: Callable[[], bool]) -> _T:
+    """Do work that lets the event loop have its turn often, and ends early when nobody waits for it."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(_TURN_SECONDS)
     try:
-        return work()
+        with interruptible(is_abandoned):
+            return work()
     finally:
         sys.setswitchinterval(interval)

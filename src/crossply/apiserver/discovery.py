@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 
 from crossply.apiserver.negotiation import negotiate
-from crossply.apiserver.replies import Reply, reply
+from crossply.apiserver.replies import Reply, reply_value
 from crossply.apiserver.requests import RequestInfo
 from crossply.apiserver.resources import Registry, Resource, Version
 from crossply.apiserver.status import StatusError, no_such_path
@@ -50,7 +50,7 @@ class Discovery:
         form = negotiate(headers.get("Accept", ""))
         if form.shape != "object":
             raise StatusError(406, "NotAcceptable", "only whole objects can be produced here")
-        return reply(200, document, form)
+        return await reply_value(world.background, 200, document, form)
 
     def _all_at_once(self, path: str, version: str, known: str) -> Reply:
         if self._generation != self._registry.generation:

@@ -7,7 +7,7 @@ from crossply.apiserver.auth.token_requests import TokenRequests
 from crossply.apiserver.calls import Call
 from crossply.apiserver.negotiation import Form, negotiate_for
 from crossply.apiserver.objects import MEDIA_TYPES, read_value
-from crossply.apiserver.replies import Reply, reply
+from crossply.apiserver.replies import Reply, reply_value
 from crossply.apiserver.status import not_acceptable
 from crossply.apiserver.verbs.scale import scale
 from crossply.apiserver.world import World
@@ -18,15 +18,17 @@ def register(world: World, reviews: Reviews, tokens: TokenRequests) -> None:
 
     async def review(world: World, call: Call) -> Reply:
         form = answer_form(call)
-        body = read_value(call, call.resource.names.kind, call.resource.api_version(call.version.name))
+        kind, api_version = call.resource.names.kind, call.resource.api_version(call.version.name)
+        body = await world.background.run(call.weight, lambda: read_value(call, kind, api_version))
         answer = await reviews.create(call.resource.key, call.user, call.namespace, body)
-        return reply(201, answer, form)
+        return await reply_value(world.background, 201, answer, form)
 
     async def token(world: World, call: Call) -> Reply:
         form = answer_form(call)
-        body = read_value(call, "TokenRequest", "authentication.k8s.io/v1")
+        kind, api_version = "TokenRequest", "authentication.k8s.io/v1"
+        body = await world.background.run(call.weight, lambda: read_value(call, kind, api_version))
         answer = await tokens.create(call.namespace, call.name, body)
-        return reply(201, answer, form)
+        return await reply_value(world.background, 201, answer, form)
 
     for key in RESOURCES:
         world.handlers[key, ""] = review

@@ -36,10 +36,11 @@ from crossply.apiserver.status import (
 )
 from crossply.apiserver.storage import Changed, Entry, Exists
 from crossply.apiserver.strategy import CustomStrategy, Strategy
+from crossply.apiserver.weights import stored_weight
 from crossply.apiserver.world import Authorize, World
 from crossply.apply import Scope, with_old_times
 from crossply.apply import update as record_update
-from crossply.schema.field_errors import INVALID, FieldError
+from crossply.schema.field_errors import INVALID, MAX_ERRORS, FieldError
 from crossply.values import Object
 from crossply.values.gojson import dumps
 
@@ -200,7 +201,9 @@ def refuse_invalid(call: Call, strategy: Strategy, obj: Object, errors: list[Fie
         return
     if isinstance(strategy, CustomStrategy):
         errors = [*errors, *strategy.unchecked(errors)]
-    causes = [Cause(error.kind, error.body(), error.field) for error in errors]
+    causes = [Cause(error.kind, error.body(), error.field) for error in errors[:MAX_ERRORS]]
+    if len(errors) > MAX_ERRORS:
+        causes.append(Cause(INVALID, "there are more errors, which are not listed", ""))
     name = obj["metadata"].get("name") or obj["metadata"].get("generateName", "")
     raise invalid(call.resource.names.kind, call.resource.group, name, causes)
 
@@ -278,8 +281,15 @@ async def update(world: World, call: Call, name: str, change: Change, *, recorde
 
 async def _update(world: World, call: Call, name: str, change: Change, recorded: bool) -> Object:
     """Change the latest state of an object; raises Changed when another writer was faster."""
+    key = storage_key(call, name)
+    latest = world.store.latest(key)
+    async with world.write_turns.turn(key, call.weight + (stored_weight(latest.data) if latest else 0)):
+        return await _update_in_turn(world, call, name, change, recorded)
+
+
+async def _update_in_turn(world: World, call: Call, name: str, change: Change, recorded: bool) -> Object:
     entry, old = await load(world, call, name)
-    new = await world.background.run(call.weight + len(entry.data), partial(change, old))
+    new = await world.background.run(call.weight + stored_weight(entry.data), partial(change, old))
     expected = _expected_version(new)
     if not expected:
         _require_unconditional(world, call)
@@ -308,7 +318,7 @@ def _require_unconditional(world: World, call: Call) -> None:
 async def _store_change(
     world: World, call: Call, entry: Entry, old: Object, new: Object, recorded: bool
 ) -> Object:
-    run, weight = world.background.run, call.weight + len(entry.data)
+    run, weight = world.background.run, call.weight + stored_weight(entry.data)
     new = _with_identity(old, new)
     if not recorded:
         new = await run(weight, partial(_recorded, world, call, old, new))

@@ -6,11 +6,13 @@ from typing import Any
 
 import orjson
 
+from crossply.apiserver.background import leave_event_loop
 from crossply.apiserver.calls import Call
 from crossply.apiserver.options import field_validation
 from crossply.apiserver.repeated_fields import repeated_in_json, repeated_in_yaml, yaml_lines
 from crossply.apiserver.status import bad_request, unsupported_media_type
 from crossply.apiserver.told_kinds import check_kind, unreadable_head
+from crossply.apiserver.weights import is_light_json, value_weight, yaml_weight
 from crossply.values import Object
 from crossply.values.gojson import JsonError
 from crossply.values.gojson import loads as go_loads
@@ -69,12 +71,20 @@ def read_value(call: Call, kind: str, api_version: str, offers: tuple[str, ...] 
         value = decode_object(call.body, kind, api_version)
     else:
         value = _from_yaml(call.body, kind) if form == YAML else from_json(call.body, kind)
+    weigh(call, value, is_json=form == JSON)
     value = {} if value is None else value
     if (problem := unreadable_head(value, kind, _beginning(call.body))) is not None:
         raise problem
     check_depth(value)
     assert isinstance(value, dict)
     return value
+
+
+def weigh(call: Call, value: Any, *, is_json: bool = True) -> None:
+    """Note how heavy the work on a body is, now that it is read; more than a little is done in the thread."""
+    if not is_json or not is_light_json(call.body):
+        call.weight = max(call.weight, value_weight(value))
+    leave_event_loop(call.weight)
 
 
 def from_json(body: bytes, kind: str) -> Any:
@@ -101,6 +111,7 @@ def _beginning(body: bytes) -> str:
 def _from_yaml(body: bytes, kind: str) -> Any:
     from crossply.values.yaml import YamlError, load
 
+    leave_event_loop(yaml_weight(body))
     try:
         return load(body)
     except YamlError as problem:

@@ -7,16 +7,21 @@ from dataclasses import dataclass, field
 
 import orjson
 
+from crossply.apiserver.background import Background
 from crossply.apiserver.calls import Call
 from crossply.apiserver.json_output import INDENTED, SORTED, to_json
 from crossply.apiserver.negotiation import Form
 from crossply.apiserver.objects import JSON, PROTOBUF
+from crossply.apiserver.weights import PROTOBUF_FACTOR, YAML_FACTOR, encoded_weight
 from crossply.values import Object
 
 JSON_TYPE = JSON
 _MOST_WARNINGS = 64
 _MOST_WARNED = 4096
 _LONGEST_CUT_WARNING = 256
+FACTORS = {JSON: 1, PROTOBUF: PROTOBUF_FACTOR}
+"""How many times as long as JSON a form takes to write; the others are forms of YAML."""
+_LARGEST_INDENTED = 1 << 20
 
 
 @dataclass(slots=True)
@@ -58,17 +63,30 @@ def reply(status: int, value: Object, form: Form) -> Reply:
     return Reply(status, body, content_type)
 
 
+async def reply_value(background: Background, status: int, value: Object, form: Form) -> Reply:
+    """An answer of a value of any size."""
+    return await background.run(_weight(value, form), lambda: reply(status, value, form))
+
+
+def _weight(value: Object, form: Form) -> int:
+    """How heavy it is to write a value. JSON is always light: a thread would hold up the others as long."""
+    return 0 if form.media == JSON else encoded_weight(value, FACTORS.get(form.media, YAML_FACTOR))
+
+
 def indented(answer: Reply) -> Reply:
-    """An answer for a person to read."""
-    if answer.content_type != JSON_TYPE:
+    """An answer for a person to read; a very large one stays as it is."""
+    if answer.content_type != JSON_TYPE or len(answer.body) > _LARGEST_INDENTED:
         return answer
     body = to_json(orjson.loads(answer.body), INDENTED)
     return Reply(answer.status, body + b"\n", answer.content_type, answer.headers)
 
 
-def reply_object(call: Call, status: int, obj: Object, form: Form) -> Reply:
+async def reply_object(background: Background, call: Call, status: int, obj: Object, form: Form) -> Reply:
     """An answer of one object, in the shape the client wants."""
-    return reply(status, shaped(call, obj, form), form)
+    if form.is_plain:
+        return reply(status, obj, form)
+    weight = encoded_weight(obj, FACTORS.get(form.media, YAML_FACTOR))
+    return await background.run(weight, lambda: reply(status, shaped(call, obj, form), form))
 
 
 def shaped(call: Call, obj: Object, form: Form) -> Object:

@@ -7,10 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from crossply.apiserver.resources import Version
-from crossply.apiserver.status import bad_request
+from crossply.apiserver.status import StatusError, bad_request
 from crossply.values import Object
 
 Matches = Callable[[Mapping[str, str]], bool]
+
+MAX_CLAUSES = 1000
+"""How many clauses a selector may have. Kubernetes bounds them only by the length of a URL."""
+MAX_VALUES = 4096
+"""How many values they may name together."""
+
+_KEY_FIELDS = {"metadata.name": 2, "metadata.namespace": 1}
+"""The fields that the key of a stored object tells, and where."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +54,16 @@ def _compare(value: str | None, operator: str, bound: str) -> bool:
 
 def parse_labels(text: str) -> tuple[Requirement, ...]:
     """The clauses of a label selector such as `a=b,c in (d,e),!f`."""
-    return tuple(_Parser(text).parse()) if text.strip() else ()
+    if text.count(",") > MAX_CLAUSES + MAX_VALUES:
+        raise _too_long()
+    clauses = tuple(_Parser(text).parse()) if text.strip() else ()
+    if len(clauses) > MAX_CLAUSES or sum(len(clause.values) for clause in clauses) > MAX_VALUES:
+        raise _too_long()
+    return clauses
+
+
+def _too_long() -> StatusError:
+    return bad_request(f"a selector may have at most {MAX_CLAUSES} clauses and {MAX_VALUES} values")
 
 
 def labels_match(requirements: tuple[Requirement, ...], labels: Mapping[str, str]) -> bool:
@@ -177,10 +194,22 @@ class FieldClause:
     equal: bool
     value: str
 
+    @property
+    def is_about_key(self) -> bool:
+        """Whether it is about what names an object, so that the object itself need not be looked at."""
+        return self.path in _KEY_FIELDS
+
+
+def keys_match(clauses: tuple[FieldClause, ...], key: tuple[str, str, str]) -> bool:
+    """Whether the key of a stored object satisfies clauses about its name and namespace."""
+    return all((key[_KEY_FIELDS[clause.path]] == clause.value) is clause.equal for clause in clauses)
+
 
 def parse_fields(text: str, version: Version, *, custom: bool) -> tuple[FieldClause, ...]:
     """The clauses of a field selector; only fields that may be selected by are allowed."""
     clauses = []
+    if text.count(",") >= MAX_CLAUSES:
+        raise _too_long()
     for part in filter(None, text.split(",")):
         clause = _field_clause(part)
         allowed = clause.path in ("metadata.name", "metadata.namespace", *version.selectable_fields)

@@ -10,6 +10,7 @@ from crossply.apiserver.calls import Call
 from crossply.apiserver.custom.format_warnings import definition_warnings
 from crossply.apiserver.definition_strategy import DEFINITIONS
 from crossply.apiserver.embedded_metadata import MetadataReader
+from crossply.apiserver.metadata_fields import LISTS, MAPS, METADATA_FIELDS, NUMBERS, TEXTS
 from crossply.apiserver.objects import repeated_in, report_strict
 from crossply.apiserver.repeated_fields import by_place
 from crossply.apiserver.resources import Resource, Version
@@ -19,22 +20,8 @@ from crossply.schema.fast_check import Unusual, quick_check
 from crossply.schema.prune import prune, unknown_fields
 from crossply.values import Object
 
-_TEXTS = (
-    "name",
-    "generateName",
-    "namespace",
-    "selfLink",
-    "uid",
-    "resourceVersion",
-    "creationTimestamp",
-    "deletionTimestamp",
-)
-_MAPS = ("labels", "annotations")
-_LISTS = ("ownerReferences", "finalizers", "managedFields")
-_NUMBERS = ("generation", "deletionGracePeriodSeconds")
 _WHOLE = ("create", "update")
 """Verbs whose body is the object; that of a patch is not."""
-_KNOWN = frozenset((*_TEXTS, *_MAPS, *_LISTS, *_NUMBERS))
 
 
 def shape(call: Call, obj: Object) -> Object:
@@ -51,7 +38,7 @@ def shape(call: Call, obj: Object) -> Object:
         except Unusual:
             pass
     if call.resource.custom:
-        embedded = MetadataReader(_KNOWN)
+        embedded = MetadataReader(METADATA_FIELDS)
         obj = embedded.read(obj, call.version.schema)
         unknown = sorted([*unknown, *embedded.unknown, *_unknown(call, obj)])
     else:
@@ -108,10 +95,10 @@ def read_metadata(metadata: Any, call: Call) -> tuple[Object, list[str]]:
         return {}, []
     if not isinstance(metadata, dict):
         raise _wrong_type(call, metadata, "metadata", "v1.ObjectMeta")
-    unknown = [f"metadata.{key}" for key in metadata if key not in _KNOWN]
+    unknown = [f"metadata.{key}" for key in metadata if key not in METADATA_FIELDS]
     kept: Object = {}
     for key, value in metadata.items():
-        if value is None or key not in _KNOWN:
+        if value is None or key not in METADATA_FIELDS:
             continue
         _check_type(call, key, value)
         if value not in ("", {}, []) or key == "creationTimestamp":
@@ -120,17 +107,17 @@ def read_metadata(metadata: Any, call: Call) -> tuple[Object, list[str]]:
 
 
 def _check_type(call: Call, key: str, value: Any) -> None:
-    if key in _TEXTS and not isinstance(value, str):
+    if key in TEXTS and not isinstance(value, str):
         raise _wrong_type(call, value, f"metadata.{key}", "string")
-    if key in _NUMBERS and (not isinstance(value, int) or isinstance(value, bool)):
+    if key in NUMBERS and (not isinstance(value, int) or isinstance(value, bool)):
         raise _wrong_type(call, value, f"metadata.{key}", "int64")
-    if key in _MAPS:
+    if key in MAPS:
         if not isinstance(value, dict):
             raise _wrong_type(call, value, f"metadata.{key}", "map[string]string")
         for member in value.values():
             if not isinstance(member, str):
                 raise _wrong_type(call, member, f"metadata.{key}", "string")
-    if key in _LISTS:
+    if key in LISTS:
         item = str if key == "finalizers" else dict
         if not isinstance(value, list) or any(not isinstance(each, item) for each in value):
             raise _wrong_type(call, value, f"metadata.{key}", "[]" + ("string" if item is str else "object"))

@@ -15,18 +15,21 @@ from dataclasses import dataclass
 from crossply.apiserver.builtin import blank
 from crossply.apiserver.calls import Call
 from crossply.apiserver.conversion import convert_one
+from crossply.apiserver.decoded_objects import State, state_of
 from crossply.apiserver.negotiation import Form
-from crossply.apiserver.objects import JSON, PROTOBUF, decode
+from crossply.apiserver.objects import JSON, PROTOBUF
 from crossply.apiserver.query_numbers import read_version, signed_option
-from crossply.apiserver.replies import encoded_event, shaped
+from crossply.apiserver.replies import FACTORS, encoded_event, shaped
 from crossply.apiserver.selectors import (
     FieldClause,
     Requirement,
     fields_match,
+    keys_match,
     labels_match,
     parse_fields,
     parse_labels,
 )
+from crossply.apiserver.slices import Slices
 from crossply.apiserver.status import (
     Cause,
     StatusError,
@@ -62,6 +65,16 @@ class Plan:
     timeout: float
     labels: tuple[Requirement, ...]
     fields: tuple[FieldClause, ...]
+
+    @property
+    def keys(self) -> tuple[FieldClause, ...]:
+        """Clauses about the name and namespace of an object."""
+        return tuple(clause for clause in self.fields if clause.is_about_key)
+
+    @property
+    def contents(self) -> tuple[FieldClause, ...]:
+        """Clauses about what else an object says."""
+        return tuple(clause for clause in self.fields if not clause.is_about_key)
 
     @property
     def selects_all(self) -> bool:
@@ -244,7 +257,9 @@ class Watch:
         """Events as lines, joined: few writes for many small ones, little memory for many large ones."""
         lines: list[bytes] = []
         size = 0
+        slices = Slices()
         for event in events:
+            await slices.spend(len(event.data))
             if line := await self._line(event):
                 self.events += 1
                 lines.append(line)
@@ -259,43 +274,84 @@ class Watch:
 
     async def _line(self, event: Event) -> bytes:
         """The event as the client sees it; empty when it does not concern it."""
-        if self._plain and self._plan.selects_all and event.revision >= self._call.resource.since:
-            return b'{"type":"' + event.type.encode() + b'","object":' + event.data + b"}\n"
-        obj = await convert_one(self._world, self._call.resource, decode(event.data), self._call.version.name)
-        kind, seen = await self._seen_as(event, obj)
-        if not kind:
-            return b""
-        return self._event(kind, seen)
+        if self._is_as_stored(event):
+            kind = self._seen_as(event) if not self._plan.selects_all else event.type
+            if kind == event.type or (kind == "ADDED" and event.type == "MODIFIED"):
+                return b'{"type":"' + kind.encode() + b'","object":' + event.data + b"}\n"
+            if kind == "":
+                return b""
+        return await self._converted_line(event)
 
-    def _event(self, kind: str, obj: Object) -> bytes:
-        shown = shaped(self._call, obj, self._form)
+    def _is_as_stored(self, event: Event) -> bool:
+        """Whether the stored states of an object are what the client is shown."""
+        if not self._plain or event.revision < self._call.resource.since:
+            return False
+        return (
+            self._plan.selects_all
+            or not event.previous
+            or (event.previous_revision >= self._call.resource.since)
+        )
+
+    async def _converted_line(self, event: Event) -> bytes:
+        """The same for an event that cannot be sent as it is stored."""
+        whole = self._world.decoded.whole
+        obj = await self._shown(whole(state_of(event)))
+        if self._plan.selects_all:
+            return await self._encoded(event, event.type, obj)
+        previous = event.before()
+        before = obj if previous is None else await self._shown(whole(state_of(previous)))
+        kind, seen = self._seen_as_object(event, obj, before)
+        return await self._encoded(event, kind, seen) if kind else b""
+
+    async def _shown(self, obj: Object) -> Object:
+        """An object at the version of the request."""
+        return await convert_one(self._world, self._call.resource, obj, self._call.version.name)
+
+    async def _encoded(self, event: Event, kind: str, obj: Object) -> bytes:
+        """An event of an object in the form of this watch; all that watch in this form share it."""
         if self._form.shape == "table":
-            # Columns are told once, with the first event.
-            shown = {**shown, "columnDefinitions": None} if self._columns_told else shown
-            self._columns_told = True
+            # It tells ages, so it is written anew each time.
+            told, self._columns_told = self._columns_told, True
+            return await self._world.background.run(len(event.data), lambda: self._event(kind, obj, told))
+        resource = self._call.resource
+        key = (event.key, event.revision, kind, resource.since, self._call.version.name, self._form)
+        known = self._world.decoded.known_encoding(key)
+        if known is None:
+            weight = 0 if self._form.is_plain else len(event.data) * FACTORS.get(self._form.media, 1)
+            known = await self._world.background.run(weight, lambda: self._event(kind, obj, True))
+            self._world.decoded.remember_encoding(key, known)
+        return known
+
+    def _event(self, kind: str, obj: Object, columns_told: bool) -> bytes:
+        shown = shaped(self._call, obj, self._form)
+        if self._form.shape == "table" and columns_told:
+            shown = {**shown, "columnDefinitions": None}  # columns are told once, with the first event
         return encoded_event(kind, shown, self._form)
 
-    async def _seen_as(self, event: Event, obj: Object) -> tuple[str, Object]:
-        """What the change is to a client that sees selected objects only, and what it is shown."""
-        if self._plan.selects_all:
-            return event.type, obj
-        now = self._selects(obj)
-        if event.type == "ADDED":
-            return "ADDED" if now else "", obj
-        before, previous = False, obj
-        if event.previous is not None:
-            previous = await convert_one(
-                self._world, self._call.resource, decode(event.previous), self._call.version.name
-            )
-            before = self._selects(previous)
-        if event.type == "DELETED":
-            return "DELETED" if before or now else "", obj
-        if now:
-            return "MODIFIED" if before else "ADDED", obj
-        # It left the selection: shown is the last state that was selected, at the version of the change.
-        return "DELETED" if before else "", with_version_of(previous, obj)
+    def _seen_as(self, event: Event) -> str:
+        """What the change of an object that is shown as it is stored is to a client that selects."""
+        previous = event.before()
+        before = previous is not None and self._selects(state_of(previous))
+        return _seen_as(event, self._selects(state_of(event)), before)
 
-    def _selects(self, obj: Object) -> bool:
+    def _seen_as_object(self, event: Event, obj: Object, previous: Object) -> tuple[str, Object]:
+        """What the change is to a client that sees selected objects only, and what it is shown."""
+        before = event.previous is not None and self._selects_object(previous)
+        kind = _seen_as(event, self._selects_object(obj), before)
+        # It left the selection: shown is the last state that was selected, at the version of the change.
+        left = kind == "DELETED" and event.type != "DELETED"
+        return kind, with_version_of(previous, obj) if left else obj
+
+    def _selects(self, state: State) -> bool:
+        """Whether a stored object is selected; it is decoded only if that has to be."""
+        decoded, plan = self._world.decoded, self._plan
+        if not keys_match(plan.keys, state.key):
+            return False
+        if plan.labels and not labels_match(plan.labels, decoded.labels(state)):
+            return False
+        return not plan.contents or fields_match(plan.contents, decoded.whole(state))
+
+    def _selects_object(self, obj: Object) -> bool:
         labels = obj["metadata"].get("labels") or {}
         return labels_match(self._plan.labels, labels) and fields_match(self._plan.fields, obj)
 
@@ -303,7 +359,8 @@ class Watch:
         metadata: Object = {"resourceVersion": str(revision)}
         if initial_end:
             metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
-        return self._event("BOOKMARK", self._nothing_but(metadata))
+        told, self._columns_told = self._columns_told, True
+        return self._event("BOOKMARK", self._nothing_but(metadata), told)
 
     def _nothing_but(self, metadata: Object) -> Object:
         """An object of the kind in which nothing is set."""
@@ -319,6 +376,17 @@ class Watch:
 
     def _error(self, problem: StatusError) -> bytes:
         return encoded_event("ERROR", problem.body(), self._form)
+
+
+def _seen_as(event: Event, now: bool, before: bool) -> str:
+    """What a change is to a client that selected the object before, or does now; empty if neither."""
+    if event.type == "ADDED":
+        return "ADDED" if now else ""
+    if event.type == "DELETED":
+        return "DELETED" if before or now else ""
+    if now:
+        return "MODIFIED" if before else "ADDED"
+    return "DELETED" if before else ""
 
 
 def with_version_of(obj: Object, other: Object) -> Object:

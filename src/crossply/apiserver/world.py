@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from crossply.apiserver.background import Background
 from crossply.apiserver.builtin import strategy_for
 from crossply.apiserver.calls import Call
+from crossply.apiserver.decoded_objects import DecodedObjects
 from crossply.apiserver.definition_strategy import DEFINITIONS, DefinitionStrategy
 from crossply.apiserver.owners import Scopes
 from crossply.apiserver.replies import Reply
@@ -17,6 +18,7 @@ from crossply.apiserver.requests import RequestInfo, User
 from crossply.apiserver.resources import Registry, Resource, Version
 from crossply.apiserver.storage import Store
 from crossply.apiserver.strategy import CustomStrategy, Strategy
+from crossply.apiserver.write_turns import WriteTurns
 from crossply.values import Object
 
 
@@ -80,6 +82,8 @@ class World:
     guards: list[Guard] = field(default_factory=list)
     """Further checks of every write; each raises a StatusError to refuse it."""
     background: Background = field(default_factory=Background)
+    write_turns: WriteTurns = field(default_factory=WriteTurns)
+    decoded: DecodedObjects = field(default_factory=DecodedObjects)
     authorize: Authorize | None = None
     """Decides about requests within a request; None allows everything."""
     after_write: dict[str, Settle] = field(default_factory=dict)

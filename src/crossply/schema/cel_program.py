@@ -43,6 +43,11 @@ def without_blocking() -> Iterator[None]:
         _may_block.reset(token)
 
 
+def may_block() -> bool:
+    """Whether the caller may take its time, as in a thread of its own."""
+    return _may_block.get()
+
+
 class Program:
     """An expression, its text, and how large its data may be to evaluate it here."""
 

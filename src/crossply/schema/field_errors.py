@@ -43,6 +43,10 @@ _TITLES = {
 _VALUE_NOT_SHOWN = (REQUIRED, FORBIDDEN, TOO_LONG)
 
 
+MAX_ERRORS = 100
+"""How many errors of one object are reported. More help nobody, and take long to write."""
+
+
 class FieldError(NamedTuple):
     """One failed check: its kind (a Status cause reason), the field's path, the value and a sentence."""
 

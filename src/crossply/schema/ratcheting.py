@@ -7,11 +7,16 @@ are compared one by one only where they have keys.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
-from crossply.schema.field_errors import FieldError
+from orjson import dumps
+
+from crossply.schema.field_errors import MAX_ERRORS, FieldError
 from crossply.values import Object
 from crossply.values.deepcopy import equal
+from crossply.values.interruption import checkpoint
 
 
 class _Place(NamedTuple):
@@ -24,58 +29,90 @@ class _Place(NamedTuple):
 
 
 def new_errors(errors: list[FieldError], new: Object, old: Object, schema: Object) -> list[FieldError]:
-    """The errors that an update is to blame for."""
-    return [error for error in errors if not _is_forgiven(_Place(new, old, schema, error.field))]
+    """The errors that an update is to blame for; not all of them, if they are more than are reported."""
+    comparison = _Comparison()
+    blamed = (error for error in errors if not comparison.forgives(_Place(new, old, schema, error.field)))
+    return list(islice(blamed, MAX_ERRORS + 1))
 
 
-def _is_forgiven(place: _Place) -> bool:
-    at: _Place | None = place
-    while at is not None and at.old is not None:
-        if equal(at.new, at.old):
-            return True
-        at = _next(at)
-    return False
+class _Comparison:
+    """What is found out about two objects, once for all errors."""
 
+    def __init__(self) -> None:
+        # By identity: both objects outlive this.
+        self._equal: dict[tuple[int, int], bool] = {}
+        self._items: dict[int, dict[bytes, Any]] = {}
 
-def _next(place: _Place) -> _Place | None:
-    """One step along the path; None where it ends or where old and new cannot be compared any more."""
-    schema = place.schema if isinstance(place.schema, dict) else {}
-    if isinstance(place.new, dict) and isinstance(place.old, dict):
-        return _into_member(place, schema)
-    if isinstance(place.new, list) and isinstance(place.old, list):
-        return _into_item(place, schema)
-    return None
+    def forgives(self, place: _Place) -> bool:
+        """Whether the value that an error is about, or one around it, is as it was."""
+        checkpoint()
+        at: _Place | None = place
+        while at is not None and at.old is not None:
+            if self._is_equal(at.new, at.old):
+                return True
+            at = self._next(at)
+        return False
+
+    def _is_equal(self, new: Any, old: Any) -> bool:
+        if type(new) not in (dict, list):
+            return equal(new, old)
+        pair = (id(new), id(old))
+        if pair not in self._equal:
+            self._equal[pair] = equal(new, old)
+        return self._equal[pair]
+
+    def _next(self, place: _Place) -> _Place | None:
+        """One step along the path; None where it ends or where old and new cannot be compared any more."""
+        schema = place.schema if isinstance(place.schema, dict) else {}
+        if isinstance(place.new, dict) and isinstance(place.old, dict):
+            return _into_member(place, schema)
+        if isinstance(place.new, list) and isinstance(place.old, list):
+            return self._into_item(place, schema)
+        return None
+
+    def _into_item(self, place: _Place, schema: Object) -> _Place | None:
+        index, bracket, rest = place.rest.removeprefix("[").partition("]")
+        keys = schema.get("x-kubernetes-list-map-keys") or ()
+        if not bracket or not index.isdigit() or int(index) >= len(place.new) or not keys:
+            return None
+        item = place.new[int(index)]
+        before = self._by_identity(place.old, keys).get(_identity(item, keys))
+        return _Place(item, before, schema.get("items"), rest)
+
+    def _by_identity(self, items: list[Any], keys: list[str]) -> dict[bytes, Any]:
+        if id(items) not in self._items:
+            known: dict[bytes, Any] = {}
+            for item in items:
+                known.setdefault(_identity(item, keys), item)
+            self._items[id(items)] = known
+        return self._items[id(items)]
 
 
 def _into_member(place: _Place, schema: Object) -> _Place | None:
-    # Paths are texts, and keys may hold dots: the longest key that fits is meant.
-    for key in sorted(place.new, key=len, reverse=True):
-        rest = _after(place.rest, key)
-        if rest is not None:
+    for key, rest in _beginnings(place.rest):
+        if key in place.new:
             below = (schema.get("properties") or {}).get(key) or schema.get("additionalProperties")
             return _Place(place.new[key], place.old.get(key), below, rest)
     return None
 
 
-def _after(path: str, key: str) -> str | None:
-    """What follows a key at the beginning of a path, written `key`, `.key` or `[key]`."""
-    if path.startswith(f"[{key}]"):
-        return path[len(key) + 2 :]
+def _beginnings(path: str) -> Iterator[tuple[str, str]]:
+    """The keys that a path can begin with, and what follows each; the longest comes first.
+
+    Keys are written `key`, `.key` or `[key]`, and may hold dots and brackets themselves.
+    """
+    if path.startswith("["):
+        for end in _places_of("]", path):
+            yield path[1:end], path[end + 1 :]
     path = path.removeprefix(".")
-    if path.startswith(key) and path[len(key) : len(key) + 1] in ("", ".", "["):
-        return path[len(key) :]
-    return None
+    yield path, ""
+    for end in _places_of(".[", path):
+        yield path[:end], path[end:]
 
 
-def _into_item(place: _Place, schema: Object) -> _Place | None:
-    index, bracket, rest = place.rest.removeprefix("[").partition("]")
-    keys = schema.get("x-kubernetes-list-map-keys") or ()
-    if not bracket or not index.isdigit() or int(index) >= len(place.new) or not keys:
-        return None
-    item = place.new[int(index)]
-    before = next((each for each in place.old if _identity(each, keys) == _identity(item, keys)), None)
-    return _Place(item, before, schema.get("items"), rest)
+def _places_of(chars: str, path: str) -> list[int]:
+    return [place for place in range(len(path) - 1, -1, -1) if path[place] in chars]
 
 
-def _identity(item: Any, keys: list[str]) -> list[Any] | None:
-    return [item.get(key) for key in keys] if isinstance(item, dict) else None
+def _identity(item: Any, keys: list[str]) -> bytes:
+    return dumps([item.get(key) for key in keys] if isinstance(item, dict) else None)

@@ -17,6 +17,7 @@ from crossply.schema import validation_leaves as leaves
 from crossply.schema.field_errors import INVALID, REQUIRED, FieldError, quote, too_many
 from crossply.schema.validation_result import Result
 from crossply.values import Object
+from crossply.values.interruption import checkpoint
 
 
 def validate(value: Any, schema: Object) -> list[FieldError]:
@@ -34,6 +35,7 @@ def as_json(value: Any) -> Any:
 
 
 def _node(value: Any, schema: Object, path: str) -> Result:
+    checkpoint()
     result = Result()
     if value is None:
         leaves.check_type(result, value, schema, path)

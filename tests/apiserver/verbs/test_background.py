@@ -16,7 +16,7 @@ from crossply.apiserver.verbs.patch import APPLY_YAML, JSON_PATCH, patch
 from crossply.apiserver.verbs.update import update
 from tests.apiserver.controllers.worlds import Bench, bench
 
-MANY_TURNS = 100
+MANY_TURNS = 20
 
 
 def widget(members: int, **metadata: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from crossply.apiserver.metadata_fields import METADATA_FIELDS
 from crossply.apiserver.status import StatusError, bad_request
 from crossply.values import Object
 
@@ -58,6 +59,27 @@ def check_types(kind: str, body: Object) -> None:
     """Refuse a review with a field of the wrong type."""
     _check_struct(kind, "metadata", body.get("metadata"), *_METADATA)
     _check_struct(kind, "spec", body.get("spec"), *_SPECS[kind])
+
+
+def known_fields(kind: str, body: Object) -> Object:
+    """A review of the right types without the fields that its kind does not have."""
+    kept: Object = {name: body[name] for name in ("kind", "apiVersion") if name in body}
+    if (metadata := body.get("metadata")) is not None:
+        kept["metadata"] = {name: value for name, value in metadata.items() if name in METADATA_FIELDS}
+    if (spec := body.get("spec")) is not None:
+        kept["spec"] = _known(spec, _SPECS[kind][1])
+    return kept
+
+
+def _known(value: Object, fields: Fields) -> Object:
+    kept: Object = {}
+    for name, given in value.items():
+        wanted = fields.get(name)
+        if isinstance(wanted, tuple) and given is not None:
+            kept[name] = _known(given, wanted[1])
+        elif wanted is not None:
+            kept[name] = given
+    return kept
 
 
 def _check_struct(kind: str, path: str, value: Any, struct: str, fields: Fields) -> None:

@@ -14,7 +14,7 @@ from crossply.apiserver.auth.identities import user_info
 from crossply.apiserver.auth.rbac import Authorizer
 from crossply.apiserver.auth.rbac.denials import resolution_problems
 from crossply.apiserver.auth.review_rules import access_review_causes
-from crossply.apiserver.auth.review_types import check_types
+from crossply.apiserver.auth.review_types import check_types, known_fields
 from crossply.apiserver.auth.tokens import TokenRefused
 from crossply.apiserver.requests import RequestInfo, User
 from crossply.apiserver.status import bad_request, invalid
@@ -58,6 +58,7 @@ class Reviews:
         """Answer a review of a resource in `RESOURCES` that a user asks in a namespace, if any."""
         kind = RESOURCES[resource]
         check_types(kind, body)
+        body = known_fields(kind, body)
         return await self._handlers[kind](user, namespace, body)
 
     async def _token_review(self, user: User, namespace: str, body: Object) -> Object:

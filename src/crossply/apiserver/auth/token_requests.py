@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import orjson
 
 from crossply.apiserver.auth.account_tokens import AccountTokens
-from crossply.apiserver.auth.review_types import check_types
+from crossply.apiserver.auth.review_types import check_types, known_fields
 from crossply.apiserver.auth.stored import ReadableStore
 from crossply.apiserver.status import Cause, bad_request, conflict, invalid, not_found
 from crossply.values import Object
@@ -32,6 +32,7 @@ class TokenRequests:
     async def create(self, namespace: str, name: str, body: Object) -> Object:
         """The TokenRequest with the token in its status."""
         check_types(_KIND, body)
+        body = known_fields(_KIND, body)
         metadata, spec = body.get("metadata") or {}, body.get("spec") or {}
         _check_names(namespace, name, metadata)
         account = self._load("serviceaccounts", namespace, name)

@@ -17,6 +17,7 @@ from crossply.apiserver.controllers.recorded_events import Recorder, record_warn
 from crossply.apiserver.deletion import FOREGROUND, ORPHAN, DeleteOptions, delete
 from crossply.apiserver.lifecycle import update
 from crossply.apiserver.objects import decode
+from crossply.apiserver.slices import Slices
 from crossply.apiserver.status import StatusError, not_found
 from crossply.apiserver.storage import Key
 from crossply.apiserver.world import World
@@ -25,6 +26,8 @@ from crossply.values import Object
 USER = controller_user("generic-garbage-collector")
 _RECORDER = Recorder("garbage-collector-controller", USER)
 _WARNED = 2048
+_PER_REFERENCE = 4 << 10
+"""What it weighs to look up an owner."""
 
 
 class Collector:
@@ -70,7 +73,10 @@ class Collector:
         references = owner_references(metadata)
         if not references:
             return
-        found = {ref["uid"]: self._lookup.look_up(ref, key[1]) for ref in references}
+        found, slices = {}, Slices()
+        for reference in references:
+            found[reference["uid"]] = self._lookup.look_up(reference, key[1])
+            await slices.spend(_PER_REFERENCE)
         await self._warn(obj, references, found)
         states = set(found.values())
         if Owner.UNKNOWN in states:
@@ -149,7 +155,7 @@ class Collector:
             misplaced = found[reference["uid"]] in (Owner.ABSENT, Owner.IMPOSSIBLE)
             if not misplaced or pair in self._warned:
                 continue
-            if self._lookup.elsewhere(reference, namespace):
+            if await self._lookup.elsewhere(reference, namespace):
                 self._note_warned(pair)
                 owner = _described(reference, namespace)
                 message = f'ownerRef {owner} does not exist in namespace "{namespace}"'

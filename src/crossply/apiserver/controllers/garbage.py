@@ -63,6 +63,7 @@ class GarbageCollector:
             return
         if key[0] == _DEFINITIONS:
             self._retry_unknown()
+        self._lookup.uids.follow(event)
         if event.type == "DELETED":
             self._forget(event)
         elif _HAS_OWNERS in data or _IS_DELETED in data or key in self._index:

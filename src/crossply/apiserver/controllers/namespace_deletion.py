@@ -92,10 +92,10 @@ async def finalize(world: World, call: Call) -> Reply:
     """PUT of a namespace's `finalize` subresource."""
     form = negotiate_for(call)
     check_write_options(call)
-    wanted = shape(call, read_body(call))
+    wanted = await world.background.run(call.weight, lambda: shape(call, read_body(call)))
     check_address(call, wanted)
     done = await change_namespace(world, call, lambda old: _finalized(old, wanted))
-    return reply_object(call, 200, done, form)
+    return await reply_object(world.background, call, 200, done, form)
 
 
 def _finalized(old: Object, wanted: Object) -> Object:

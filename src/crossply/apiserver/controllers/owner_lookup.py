@@ -10,7 +10,8 @@ from collections import OrderedDict
 from enum import Enum
 from typing import Any
 
-from crossply.apiserver.objects import decode
+from crossply.apiserver.controllers.owner_uids import OwnerUids
+from crossply.apiserver.decoded_objects import state_of
 from crossply.apiserver.resources import Resource
 from crossply.apiserver.storage import Key
 from crossply.apiserver.world import World
@@ -35,7 +36,7 @@ class OwnerLookup:
     def __init__(self, world: World) -> None:
         self._world = world
         self._gone: OrderedDict[str, str] = OrderedDict()
-        self._nowhere: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self.uids = OwnerUids(world)
 
     def note_gone(self, uid: str, namespace: str) -> None:
         """An object that was somebody's owner was deleted."""
@@ -54,27 +55,13 @@ class OwnerLookup:
             return Owner.UNKNOWN
         return self._in_store(resource, reference, namespace)
 
-    def elsewhere(self, reference: Object, namespace: str) -> bool:
+    async def elsewhere(self, reference: Object, namespace: str) -> bool:
         """Whether the owner exists, but in another namespace than the object that names it."""
         resource = self._resource(reference)
         if resource is None or not resource.namespaced or reference["uid"] in self._gone:
             return False
-        place = (reference["uid"], namespace)
-        if place in self._nowhere:
-            return False
-        found = self._is_outside(resource, *place)
-        if not found:
-            _remember(self._nowhere, place, None)
-        return found
-
-    def _is_outside(self, resource: Resource, uid: str, namespace: str) -> bool:
-        mark = uid.encode()
-        return any(
-            entry.key[1] != namespace
-            and mark in entry.data
-            and decode(entry.data)["metadata"].get("uid") == uid
-            for entry in self._world.store.list(resource.key)
-        )
+        key = await self.uids.find(resource.key, reference["uid"])
+        return key is not None and key[1] != namespace
 
     def _resource(self, reference: Object) -> Resource | None:
         group, _, version = reference["apiVersion"].rpartition("/")
@@ -88,7 +75,7 @@ class OwnerLookup:
         entry = self._world.store.get(key)
         if entry is None:
             return Owner.ABSENT
-        metadata = decode(entry.data)["metadata"]
+        metadata = self._world.decoded.whole(state_of(entry))["metadata"]
         if metadata.get("uid") != reference["uid"]:
             return Owner.ABSENT
         waits = "foregroundDeletion" in (metadata.get("finalizers") or ())

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
+
 from crossply.errors import CrossplyError
 from crossply.values import Object
+from crossply.values.interruption import checkpoint
 
 _PATCH, _RETAIN = "$patch", "$retainKeys"
 _DELETE_PRIMITIVES, _ORDER = "$deleteFromPrimitiveList/", "$setElementOrder/"
@@ -49,9 +52,11 @@ def _retained(target: Object, patch: Object) -> Object:
     """The target without what the patch does not retain; what the patch sets, it has to retain."""
     if _RETAIN not in patch:
         return target
-    keys = patch[_RETAIN]
+    if not isinstance(patch[_RETAIN], list):
+        raise StrategicPatchError("invalid patch format of retainKeys", malformed=True)
+    keys = _identities(patch[_RETAIN])
     sets = (key for key, value in patch.items() if value is not None and not key.startswith("$"))
-    if not isinstance(keys, list) or any(key not in keys for key in sets):
+    if any(key not in keys for key in sets):
         raise StrategicPatchError("invalid patch format of retainKeys", malformed=True)
     return {key: value for key, value in target.items() if key in keys}
 
@@ -77,7 +82,8 @@ def _merge_list(target: Any, items: list[Any], schema: Object) -> list[Any]:
     existing = target if isinstance(target, list) else []
     if items and all(isinstance(item, dict) for item in items):
         return _merge_objects(existing, items, schema)
-    return [*existing, *(item for item in items if item not in existing)]
+    known = _identities(existing)
+    return [*existing, *(item for item in items if _identity(item) not in known)]
 
 
 def _merge_objects(existing: list[Any], items: list[Object], schema: Object) -> list[Any]:
@@ -86,24 +92,51 @@ def _merge_objects(existing: list[Any], items: list[Object], schema: Object) -> 
         return items
     if any(item.get(_PATCH) == "replace" and len(item) == 1 for item in items):
         return [item for item in items if _PATCH not in item]
-    merged = list(existing)
-    new: list[Any] = []
+    merged = _MergedList(existing, key, schema.get("items") or {})
     for item in items:
         if key not in item:
             raise StrategicPatchError(f"map: {item} does not contain declared merge key: {key}")
-        _merge_item(merged, new, item, key, schema.get("items") or {})
-    return [*new, *merged]
+        merged.merge(item)
+        checkpoint()
+    return merged.items()
 
 
-def _merge_item(merged: list[Any], new: list[Any], item: Object, key: str, schema: Object) -> None:
-    places = [i for i, each in enumerate(merged) if isinstance(each, dict) and each.get(key) == item[key]]
-    if item.get(_PATCH) == "delete":
-        for place in reversed(places):
-            del merged[place]
-    elif places:
-        merged[places[0]] = strategic_patch(merged[places[0]], item, schema)
-    else:
-        new.append(strategic_patch({}, item, schema))
+class _MergedList:
+    """A list of objects that are told apart by a key; those that a patch adds come first."""
+
+    def __init__(self, existing: list[Any], key: str, schema: Object) -> None:
+        self._existing = dict(enumerate(existing))
+        self._new: list[Any] = []
+        self._key = key
+        self._schema = schema
+        self._places: dict[Any, list[int]] = {}
+        for place, item in self._existing.items():
+            if isinstance(item, dict):
+                self._places.setdefault(_identity(item.get(key)), []).append(place)
+
+    def merge(self, item: Object) -> None:
+        """Delete or change what has the key of this item, or add it."""
+        name = _identity(item[self._key])
+        if item.get(_PATCH) == "delete":
+            for place in self._places.pop(name, ()):
+                del self._existing[place]
+        elif places := self._places.get(name):
+            self._existing[places[0]] = strategic_patch(self._existing[places[0]], item, self._schema)
+        else:
+            self._new.append(strategic_patch({}, item, self._schema))
+
+    def items(self) -> list[Any]:
+        """The merged list."""
+        return [*self._new, *self._existing.values()]
+
+
+def _identity(value: Any) -> Any:
+    """What stands for a value in a set: equal values have equal ones."""
+    return ("", orjson.dumps(value, option=orjson.OPT_SORT_KEYS)) if type(value) in (dict, list) else value
+
+
+def _identities(values: Any) -> set[Any]:
+    return {_identity(value) for value in values} if isinstance(values, list) else set()
 
 
 def _follow_directives(merged: Object, patch: Object, schema: Object) -> None:
@@ -111,32 +144,31 @@ def _follow_directives(merged: Object, patch: Object, schema: Object) -> None:
         if directive.startswith(_DELETE_PRIMITIVES):
             key = directive[len(_DELETE_PRIMITIVES) :]
             if isinstance(merged.get(key), list) and isinstance(value, list):
-                merged[key] = [item for item in merged[key] if item not in value]
+                deleted = _identities(value)
+                merged[key] = [item for item in merged[key] if _identity(item) not in deleted]
         elif directive.startswith(_ORDER):
             if not isinstance(value, list):
                 received = _GO_TYPES.get(type(value), "%!s(<nil>)")
                 raise StrategicPatchError(f"expected a []interface {{}}, but received a {received}")
             key = directive[len(_ORDER) :]
-            if isinstance(merged.get(key), list):
+            if isinstance(merged.get(key), list) and isinstance(value, list):
                 merged[key] = _ordered(merged[key], value, _property(schema, key))
 
 
 def _ordered(items: list[Any], order: list[Any], schema: Object) -> list[Any]:
     """The items in the order the patch lists them; those it does not list stay where they are around them."""
     key = schema.get("x-kubernetes-patch-merge-key")
-    wanted = [each.get(key) if isinstance(each, dict) else each for each in order]
 
     def name(item: Any) -> Any:
-        return item.get(key) if isinstance(item, dict) else item
+        return _identity(item.get(key) if isinstance(item, dict) else item)
 
-    listed = sorted((i for i in items if name(i) in wanted), key=lambda i: wanted.index(name(i)))
-    result: list[Any] = []
-    for item in items:
-        if name(item) not in wanted:
-            result.append(item)
-        elif listed:
-            result.append(listed.pop(0))
-    return result
+    positions: dict[Any, int] = {}
+    for position, item in enumerate(order):
+        positions.setdefault(name(item), position)
+    names = [name(item) for item in items]
+    listed = [(positions[name], place) for place, name in enumerate(names) if name in positions]
+    in_order = iter([items[place] for _, place in sorted(listed)])
+    return [next(in_order) if name in positions else item for name, item in zip(names, items, strict=True)]
 
 
 def _property(schema: Object, key: str) -> Object:

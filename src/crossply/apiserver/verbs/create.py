@@ -17,4 +17,4 @@ async def create(world: World, call: Call) -> Reply:
     form = negotiate_for(call)
     check_write_options(call)
     obj = await world.background.run(call.weight, lambda: shape(call, read_body(call)))
-    return reply_object(call, 201, await create_object(world, call, obj), form)
+    return await reply_object(world.background, call, 201, await create_object(world, call, obj), form)

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from crossply.apiserver.calls import Call
+from crossply.apiserver.deletion import DeleteOptions, read_options
 from crossply.apiserver.deletion import delete as delete_object
-from crossply.apiserver.deletion import read_options
 from crossply.apiserver.negotiation import negotiate_for
-from crossply.apiserver.replies import Reply, reply, reply_object
+from crossply.apiserver.replies import Reply, reply_object
 from crossply.apiserver.status import StatusError
-from crossply.apiserver.verbs.list import select, shaped_list
+from crossply.apiserver.verbs.list import reply_list, select
 from crossply.apiserver.world import World
 
 
 async def delete(world: World, call: Call) -> Reply:
     """Delete one object."""
     form = negotiate_for(call)
-    answer, _ = await delete_object(world, call, call.name, read_options(call))
-    return reply_object(call, 200, answer, form)
+    answer, _ = await delete_object(world, call, call.name, await _options(world, call))
+    return await reply_object(world.background, call, 200, answer, form)
 
 
 async def delete_collection(world: World, call: Call) -> Reply:
     """Delete every selected object; one that somebody else deletes meanwhile counts as deleted."""
     form = negotiate_for(call)
-    options = read_options(call)
+    options = await _options(world, call)
     selected = await select(world, call)
     for obj in selected.objects:
         metadata = obj["metadata"]
@@ -32,7 +32,11 @@ async def delete_collection(world: World, call: Call) -> Reply:
         except StatusError as problem:
             if problem.status != 404:
                 raise
-    return reply(200, shaped_list(call, selected, form), form)
+    return await reply_list(world, call, selected, form)
+
+
+async def _options(world: World, call: Call) -> DeleteOptions:
+    return await world.background.run(call.weight, lambda: read_options(call))
 
 
 def _about(call: Call, namespace: str, name: str) -> Call:

@@ -23,4 +23,4 @@ async def get(world: World, call: Call) -> Reply:
     if fresh and form.is_plain and call.resource.is_stored_at(call.version.name):
         return Reply(200, entry.data)
     obj = await convert_one(world, call.resource, decode(entry.data), call.version.name)
-    return reply_object(call, 200, obj, form)
+    return await reply_object(world.background, call, 200, obj, form)

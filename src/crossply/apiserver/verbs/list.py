@@ -5,17 +5,30 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from dataclasses import dataclass
+from bisect import bisect_left
+from dataclasses import dataclass, replace
+from itertools import compress
+from typing import NamedTuple
 
 import orjson
 
 from crossply.apiserver.calls import Call
 from crossply.apiserver.conversion import convert
+from crossply.apiserver.decoded_objects import state_of
 from crossply.apiserver.negotiation import Form, negotiate_for
 from crossply.apiserver.objects import decode
 from crossply.apiserver.query_numbers import listed_version, signed_option
-from crossply.apiserver.replies import Reply, partial, reply
-from crossply.apiserver.selectors import fields_match, labels_match, parse_fields, parse_labels
+from crossply.apiserver.replies import FACTORS, Reply, partial, reply
+from crossply.apiserver.selectors import (
+    FieldClause,
+    Requirement,
+    fields_match,
+    keys_match,
+    labels_match,
+    parse_fields,
+    parse_labels,
+)
+from crossply.apiserver.slices import Slices
 from crossply.apiserver.status import (
     Cause,
     bad_list_options,
@@ -25,12 +38,15 @@ from crossply.apiserver.status import (
 )
 from crossply.apiserver.storage import Compacted, Entry
 from crossply.apiserver.untold_kinds import untold, untold_bytes
+from crossply.apiserver.weights import YAML_FACTOR
 from crossply.apiserver.world import World
 from crossply.schema.field_errors import FORBIDDEN, NOT_SUPPORTED
 from crossply.values import Object
 from crossply.values.gojson import JsonError
 from crossply.values.gojson import loads as go_loads
 
+_PER_CLAUSE = 64
+"""What it weighs to hold a clause of a selector against an object."""
 _TOKEN_VERSION = "meta.k8s.io/v1"
 _NOT_BASE64 = re.compile("[^A-Za-z0-9_-]")
 _OTHER_LIST = (
@@ -50,8 +66,32 @@ async def list_objects(world: World, call: Call) -> Reply:
     plain = form.is_plain and call.resource.is_stored_at(call.version.name)
     if plain and not _selects(call) and _is_fresh(page, call.resource.since):
         return Reply(200, _joined(call, page))
-    selected = await select(world, call, page)
-    return reply(200, shaped_list(call, selected, form), form)
+    if plain and _is_fresh(page, call.resource.since):
+        selection = _selection(call)
+        if selection.needs_objects:
+            selected = await select(world, call, page)
+            return Reply(200, _joined(call, replace(selected.page, entries=selected.entries)))
+        page = _first_page(await _matching(world, selection, page), page, _limit(call))
+        return Reply(200, _joined(call, page))
+    return await reply_list(world, call, await select(world, call, page), form)
+
+
+async def reply_list(world: World, call: Call, selected: Selected, form: Form) -> Reply:
+    """An answer of many objects, in the shape the client wants."""
+    if form.is_plain:
+        return Reply(200, await _encoded_list(selected.as_list(call)))
+    factor = FACTORS.get(form.media, YAML_FACTOR)
+    weight = sum(len(entry.data) for entry in selected.entries) * factor
+    return await world.background.run(weight, lambda: reply(200, shaped_list(call, selected, form), form))
+
+
+async def _encoded_list(whole: Object) -> bytes:
+    """A list as JSON, written item by item: a large one in one piece would hold up the others."""
+    slices, items = Slices(), []
+    for item in whole.pop("items"):
+        items.append(orjson.dumps(item, option=orjson.OPT_SORT_KEYS))
+        await slices.spend(len(items[-1]))
+    return orjson.dumps(whole)[:-1] + b',"items":[' + b",".join(items) + b"]}\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +106,10 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """The objects of a page that the selectors choose."""
+    """The objects of a page that the selectors choose, and the entries that they come from."""
 
     objects: list[Object]
+    entries: list[Entry]
     page: Page
 
     def as_list(self, call: Call) -> Object:
@@ -94,16 +135,66 @@ def list_metadata(page: Page, whole: bool = False) -> Object:
 async def select(world: World, call: Call, page: Page | None = None) -> Selected:
     """The objects that the call's selectors choose, at the version of the call."""
     page = page or _page(world, call)
-    labels = parse_labels(call.query.get("labelSelector", ""))
+    selection = _selection(call)
+    entries = await _matching(world, selection, page)
+    slices, decoded = Slices(), []
+    for entry in entries:
+        decoded.append(decode(entry.data))
+        await slices.spend(len(entry.data))
+    objects = await convert(world, call.resource, decoded, call.version.name)
+    if selection.fields:
+        chosen = [fields_match(selection.fields, obj) for obj in objects]
+        entries, objects = list(compress(entries, chosen)), list(compress(objects, chosen))
+    if _selects(call):
+        page = _first_page(entries, page, _limit(call))
+    return Selected(objects[: len(page.entries)], page.entries, page)
+
+
+class _Selection(NamedTuple):
+    """What is selected, by what has to be known of an object to tell."""
+
+    keys: tuple[FieldClause, ...]
+    """Clauses about its name and namespace."""
+    labels: tuple[Requirement, ...]
+    fields: tuple[FieldClause, ...]
+    """Clauses about the rest of it."""
+
+    @property
+    def needs_objects(self) -> bool:
+        """Whether whole objects must be decoded."""
+        return bool(self.fields)
+
+
+def _selection(call: Call) -> _Selection:
     fields = parse_fields(call.query.get("fieldSelector", ""), call.version, custom=call.resource.custom)
-    chosen = [(entry, decode(entry.data)) for entry in page.entries]
-    if labels:
-        chosen = [(e, obj) for e, obj in chosen if labels_match(labels, obj["metadata"].get("labels") or {})]
-    objects = await convert(world, call.resource, [obj for _, obj in chosen], call.version.name)
-    pairs = list(zip([entry for entry, _ in chosen], objects, strict=True))
-    if fields:
-        pairs = [(entry, obj) for entry, obj in pairs if fields_match(fields, obj)]
-    return _first_page(pairs, page, _limit(call)) if _selects(call) else Selected(objects, page)
+    keys = tuple(clause for clause in fields if clause.is_about_key)
+    rest = tuple(clause for clause in fields if not clause.is_about_key)
+    return _Selection(keys, parse_labels(call.query.get("labelSelector", "")), rest)
+
+
+async def _matching(world: World, selection: _Selection, page: Page) -> list[Entry]:
+    """The entries that can be selected, by their keys and labels."""
+    if not selection.keys and not selection.labels:
+        return page.entries
+    entries = _named(page.entries, selection.keys)
+    slices, kept = Slices(), []
+    cost = _PER_CLAUSE * (1 + len(selection.keys) + len(selection.labels))
+    for entry in entries:
+        if keys_match(selection.keys, entry.key) and (
+            not selection.labels or labels_match(selection.labels, world.decoded.labels(state_of(entry)))
+        ):
+            kept.append(entry)
+        await slices.spend(cost + (len(entry.data) if selection.labels else 0))
+    return kept
+
+
+def _named(entries: list[Entry], keys: tuple[FieldClause, ...]) -> list[Entry]:
+    """The entries of one namespace that can have a name that is selected; they are in order."""
+    name = next((clause.value for clause in keys if clause.path == "metadata.name" and clause.equal), None)
+    if name is None or not entries or entries[0].key[1] != entries[-1].key[1]:
+        return entries
+    start = bisect_left(entries, name, key=lambda entry: entry.key[2])
+    return entries[start : start + 1]
 
 
 def _is_fresh(page: Page, since: int) -> bool:
@@ -115,12 +206,11 @@ def _selects(call: Call) -> bool:
     return bool(call.query.get("labelSelector") or call.query.get("fieldSelector"))
 
 
-def _first_page(pairs: list[tuple[Entry, Object]], page: Page, limit: int) -> Selected:
-    """As many of the selected objects as asked for; how many remain is not known without looking at all."""
-    if not limit or len(pairs) <= limit:
-        return Selected([obj for _, obj in pairs], page)
-    kept = pairs[:limit]
-    return Selected([obj for _, obj in kept], Page([], page.revision, _token(page.revision, kept[-1][0])))
+def _first_page(entries: list[Entry], page: Page, limit: int) -> Page:
+    """As many of the selected entries as asked for; how many remain is not known without looking at all."""
+    if not limit or len(entries) <= limit:
+        return replace(page, entries=entries)
+    return Page(entries[:limit], page.revision, _token(page.revision, entries[limit - 1]))
 
 
 def _page(world: World, call: Call) -> Page:

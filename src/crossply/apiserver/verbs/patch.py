@@ -7,12 +7,13 @@ from typing import Any
 
 import orjson
 
+from crossply.apiserver.background import leave_event_loop
 from crossply.apiserver.builtin import decode_problem
 from crossply.apiserver.calls import Call
 from crossply.apiserver.lifecycle import Change, create_or_update, scope_of
 from crossply.apiserver.lifecycle import update as update_object
 from crossply.apiserver.negotiation import negotiate_for
-from crossply.apiserver.objects import check_depth, media_type
+from crossply.apiserver.objects import check_depth, media_type, weigh
 from crossply.apiserver.options import check_write_options, field_validation
 from crossply.apiserver.owners import as_status
 from crossply.apiserver.patches.json_patch import MAX_COPIED_BYTES, MAX_OPERATIONS, JsonPatchError, json_patch
@@ -32,6 +33,7 @@ from crossply.apiserver.status import (
     unsupported_media_type,
     unsupported_patch,
 )
+from crossply.apiserver.weights import yaml_weight
 from crossply.apiserver.world import World
 from crossply.apply import ApplyError, apply, at_address
 from crossply.values import Object
@@ -56,10 +58,10 @@ async def patch(world: World, call: Call) -> Reply:
     check_write_options(call, *_patch_causes(call, kind))
     if kind == APPLY_YAML:
         status, obj = await _apply(world, call)
-        return reply_object(call, status, obj, form)
+        return await reply_object(world.background, call, status, obj, form)
     change = await world.background.run(call.weight, lambda: _change(call, kind))
     changed = await update_object(world, call, call.name, change)
-    return reply_object(call, 200, changed, form)
+    return await reply_object(world.background, call, 200, changed, form)
 
 
 def _patch_causes(call: Call, kind: str) -> Iterator[Cause]:
@@ -218,6 +220,7 @@ def _parsed(call: Call, place: str = "error decoding patch: ") -> Any:
             value = loads(call.body.decode("utf-8", "replace"))
         except JsonError as problem:
             raise bad_request(f"{place}{problem}") from None
+    weigh(call, value)
     check_depth(value)
     return value
 
@@ -240,7 +243,10 @@ async def _apply(world: World, call: Call) -> tuple[int, Object]:
 
 
 def _applied_configuration(call: Call) -> Object:
-    wanted = _from_yaml(call.body)
+    try:
+        wanted, is_json = orjson.loads(call.body), True  # most clients send JSON, which is YAML as well
+    except orjson.JSONDecodeError:
+        wanted, is_json = _from_yaml(call.body), False
     if wanted is None:
         raise bad_request("invalid object type: /, Kind=")
     if not isinstance(wanted, dict):
@@ -248,18 +254,15 @@ def _applied_configuration(call: Call) -> Object:
             "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "
             f"{json_type(wanted)} into Go value of type map[string]interface {{}}"
         )
+    weigh(call, wanted, is_json=is_json)
     check_depth(wanted)
     return wanted
 
 
 def _from_yaml(body: bytes) -> Any:
-    """The body as YAML; most clients send JSON, which is YAML and much faster to read."""
-    try:
-        return orjson.loads(body)
-    except orjson.JSONDecodeError:
-        pass
     from crossply.values.yaml import YamlError, load
 
+    leave_event_loop(yaml_weight(body))
     try:
         return load(body)
     except YamlError as problem:

@@ -10,11 +10,11 @@ from crossply.apiserver.calls import Call
 from crossply.apiserver.lifecycle import load
 from crossply.apiserver.lifecycle import update as update_object
 from crossply.apiserver.negotiation import negotiate_for
-from crossply.apiserver.objects import from_json, media_type, read_value
+from crossply.apiserver.objects import from_json, media_type, read_value, weigh
 from crossply.apiserver.options import check_write_options
 from crossply.apiserver.patches.json_patch import JsonPatchError, json_patch
 from crossply.apiserver.patches.merge_patch import merge_patch
-from crossply.apiserver.replies import Reply, reply
+from crossply.apiserver.replies import Reply, reply_value
 from crossply.apiserver.resources import ScalePaths
 from crossply.apiserver.shape import read_metadata
 from crossply.apiserver.status import (
@@ -41,10 +41,11 @@ async def scale(world: World, call: Call) -> Reply:
         if _at(obj, where.spec_replicas) is None:
             why = f'the spec replicas field "{where.spec_replicas}" does not exist'
             raise internal_error(why)
-        return reply(200, scale_of(obj, where), form)
+        return await reply_value(world.background, 200, scale_of(obj, where), form)
 
     check_write_options(call)
-    make = _replacement(call) if call.info.verb == "update" else _patched(call)
+    read = _replacement if call.info.verb == "update" else _patched
+    make = await world.background.run(call.weight, lambda: read(call))
 
     def change(old: Object) -> Object:
         scale_object = make(_current(old, where))
@@ -56,7 +57,7 @@ async def scale(world: World, call: Call) -> Reply:
         return _with_replicas(old, where, _replicas(scale_object))
 
     written = await update_object(world, call, call.name, change)
-    return reply(200, scale_of(written, where), form)
+    return await reply_value(world.background, 200, scale_of(written, where), form)
 
 
 def _current(obj: Object, where: ScalePaths) -> Object:
@@ -100,6 +101,7 @@ def _replacement(call: Call) -> Callable[[Object], Object]:
 def _patched(call: Call) -> Callable[[Object], Object]:
     """Changes a Scale by the patch in the body."""
     patch = from_json(call.body, "Scale")
+    weigh(call, patch)
     if media_type(call.headers.get("Content-Type", "")) != "application/json-patch+json":
         return lambda current: _read(call, merge_patch(current, _object(patch)))
 

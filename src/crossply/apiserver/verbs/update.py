@@ -33,9 +33,11 @@ async def update(world: World, call: Call) -> Reply:
         return obj
 
     if call.info.subresource or not strategy.creates_on_update:
-        return reply_object(call, 200, await update_object(world, call, call.name, change), form)
+        return await reply_object(
+            world.background, call, 200, await update_object(world, call, call.name, change), form
+        )
     written, created = await create_or_update(world, call, make, change)
-    return reply_object(call, 201 if created else 200, written, form)
+    return await reply_object(world.background, call, 201 if created else 200, written, form)
 
 
 def _check_uid(call: Call, old: Object, obj: Object) -> None:

@@ -19,10 +19,13 @@ from yaml.events import (
     StreamEndEvent,
 )
 
+from crossply.values.interruption import checkpoint
 from crossply.values.yaml.floats import through_json
 from crossply.values.yaml.limits import MAX_DEPTH
 from crossply.values.yaml.problems import too_many_nodes
 from crossply.values.yaml.scalars import HINTS, resolve
+
+_BETWEEN_CHECKPOINTS = 256
 
 
 class Unusual(Exception):
@@ -78,6 +81,8 @@ def _build_document(next_event: Any, max_nodes: int) -> tuple[Any, int]:
         else:
             raise Unusual
         nodes += 1
+        if not nodes % _BETWEEN_CHECKPOINTS:
+            checkpoint()
         if nodes > max_nodes:
             raise too_many_nodes(event.start_mark.line)
         if not is_map:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from crossply.values.interruption import checkpoint
 from crossply.values.yaml.floats import through_json, to_key
 from crossply.values.yaml.gosyntax import GoMap, go_syntax
 from crossply.values.yaml.limits import MAX_DEPTH, MAX_NODES, excessive_aliasing
@@ -52,6 +53,7 @@ class _Decoder:
             self._enter_alias(node, depth)
             node = node.target
         self._count(node, depth)
+        checkpoint()
         if node.kind is SCALAR:
             value = _scalar(node)
         elif node.kind is SEQUENCE:

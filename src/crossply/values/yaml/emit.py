@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from crossply.values.interruption import checkpoint
 from crossply.values.yaml.floats import format_g, to_yaml
 from crossply.values.yaml.keyorder import in_key_order
 from crossply.values.yaml.limits import MAX_DEPTH
@@ -57,6 +58,7 @@ def _write_map(value: dict[str, Any], lead: str, indent: int, depth: int, out: l
     _check_depth(depth)
     pad = " " * indent
     for key in in_key_order(value):
+        checkpoint()
         item = value[key]
         written = _key(key)
         if written is None:
@@ -77,6 +79,7 @@ def _write_list(items: Iterable[Any], lead: str, indent: int, depth: int, out: l
     _check_depth(depth)
     pad = " " * indent
     for item in items:
+        checkpoint()
         _write_node(item, lead + "- ", indent + 2, depth, out)
         lead = pad
 

@@ -17,7 +17,7 @@ from crossply.apiserver.builtin.strategies.field_checks import (
 )
 from crossply.apiserver.metadata_rules import check_labels
 from crossply.apiserver.names import dns_label_problems, subdomain_problems
-from crossply.schema.field_errors import FieldError
+from crossply.schema.field_errors import MAX_ERRORS, FieldError
 from crossply.values import Object
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")
@@ -99,6 +99,8 @@ def _check_volumes(volumes: Sequence[Object], path: str) -> list[FieldError]:
         if name in seen:
             errors.append(duplicate(f"{at}.name", name))
         seen.add(name)
+        if len(errors) > MAX_ERRORS:
+            break
     return errors
 
 
