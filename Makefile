@@ -4,9 +4,10 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+RESULTS := .cache/test-results.xml
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/crossply/version.py)
 
-.PHONY: help bytecode run stop packages test lint format bench soak store-faults fuzz docs lock proto test-cluster test-e2e test-rest test-node test-takeover manifests image clean
+.PHONY: help bytecode run stop packages test promises lint format bench soak store-faults fuzz docs lock proto test-cluster test-e2e test-rest test-node test-takeover manifests image clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -21,7 +22,10 @@ packages: ## Install the programs that some tests use: container engines, a regi
 	@sh tools/system_packages.sh
 
 test: packages bytecode lint ## Set up and run every check and test
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup
+	@$(BIN)/python -m pytest -n 3 --dist loadgroup --junitxml=$(RESULTS)
+
+promises: $(STAMP) ## Write docs/reference/promises.md from the results of the last `make test`
+	@$(BIN)/python tools/promise_results.py $(RESULTS)
 
 lint: $(STAMP) ## Check style, types and the direction of imports
 	@$(BIN)/ruff format --check --quiet
