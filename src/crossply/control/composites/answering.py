@@ -5,6 +5,7 @@ What was read in a run is noted as well: the composite resource is interested in
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -39,10 +40,20 @@ from crossply.kube.discovery import UnknownKind
 class ClusterAnswers:
     """Answers for one reconcile: within it, what is read twice is read once."""
 
-    def __init__(self, plane: Plane, interests: set[Interest], anew: bool = False) -> None:
-        """With `anew`, functions are asked also where an answer of before would still be good."""
+    def __init__(
+        self,
+        plane: Plane,
+        interests: set[Interest],
+        anew: bool = False,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        """With `anew`, functions are asked also where an answer of before would still be good.
+
+        `check` is called before each call of a function; what it raises ends the run.
+        """
         self._plane = plane
         self._anew = anew
+        self._check = check
         self._selected: dict[str, list[Snapshot]] = {}
         self.interests = interests
         """All that was read is added to it."""
@@ -54,6 +65,8 @@ class ClusterAnswers:
         try:
             ask = next(work)
             while True:
+                if type(ask) is Call:
+                    self._check()
                 try:
                     reply = await self._answer(ask)
                 except UnknownKind as problem:

@@ -50,6 +50,7 @@ from crossply.control.composites.events import admitted, bounded, failure, joine
 from crossply.control.composites.legacy_status import engine_status
 from crossply.control.composites.looking_again import polled_after
 from crossply.control.composites.preparation import FINALIZER, Preparation
+from crossply.control.composites.run_guard import RunGuard
 from crossply.control.composites.selecting import Compositions
 from crossply.control.composites.watched_refs import WatchedRefsField
 from crossply.control.composites.writes import CompositeWrites
@@ -118,6 +119,7 @@ class CompositeReconciler:
         self._compositions = compositions
         self._composed = composed
         self._writes = ComposedWrites(plane, composed)
+        self._cache = cache
         self._own = CompositeWrites(plane, kind, cache, circuit)
         self._watched_refs = WatchedRefsField(plane, kind)
         self._circuit = circuit
@@ -141,7 +143,8 @@ class CompositeReconciler:
         if xr["metadata"].get("deletionTimestamp"):
             await self._let_go(xr)
             return 0.0
-        attempt = Attempt()
+        guard = RunGuard(self._cache, xr)
+        attempt = Attempt(guard)
         try:
             return await self._compose(xr, attempt)
         except (Conflict, Waiting):
@@ -151,6 +154,10 @@ class CompositeReconciler:
             explain_refusal(problem, self._definition, await attempt.composed(self._plane.discovery))
             await self._tell_failure(self._own.latest(xr), attempt.told, problem)
             raise
+        finally:
+            if guard.is_gone():
+                # It went during the run, which may have followed something since.
+                self.forget(uid_of(xr), namespace_of(xr), name_of(xr))
 
     async def _let_go(self, xr: Object) -> None:
         """Nothing is deleted here: owner references let what was composed go with its owner."""
@@ -237,7 +244,7 @@ class CompositeReconciler:
         observed = _observed(found, xr)
         capabilities = self._plane.capabilities
         job = Job(Snapshot(xr), recipe, observed, details, {}, required, capabilities)
-        answers = ClusterAnswers(self._plane, interests)
+        answers = ClusterAnswers(self._plane, interests, check=attempt.guard.check)
         try:
             outcome = await answers.drive(compose(job, told))
         except ComposeError as problem:
