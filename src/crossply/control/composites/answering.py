@@ -29,6 +29,7 @@ from crossply.compose.messages import (
     Snapshot,
 )
 from crossply.compose.world import NotFound, decode_data
+from crossply.control.composites.bounds import check_count
 from crossply.control.composites.dependencies import Interest
 from crossply.control.kinds import CRD, SECRET
 from crossply.control.plane import Plane
@@ -98,6 +99,8 @@ class ClusterAnswers:
         answer = await self._plane.functions.call(ask.step, ask.request, self._anew)
         if answer.good_for > 0 and (not self.look_again_after or answer.good_for < self.look_again_after):
             self.look_again_after = answer.good_for
+        if answer.response.desired is not None:
+            check_count(len(answer.response.desired.resources), self._plane.most_composed)
         await self._note_watched(answer.response.requirements)
         return answer.response
 

@@ -33,7 +33,7 @@ from crossply.control.claims.events import tell_claim
 from crossply.control.composites.answering import ClusterAnswers
 from crossply.control.composites.attempt import Attempt
 from crossply.control.composites.awaited import awaited_after, takes_effect_later
-from crossply.control.composites.bounds import check_bounds, check_count
+from crossply.control.composites.bounds import check_bounds
 from crossply.control.composites.circles import check_depth, check_not_itself
 from crossply.control.composites.circuit import Circuit
 from crossply.control.composites.composed_store import CANNOT_OBSERVE, ComposedStore
@@ -252,7 +252,6 @@ class CompositeReconciler:
         finally:
             self._required[uid_of(xr)] = told.requirements
         attempt.composes(composition, (each.object for each in outcome.composed), namespace_of(xr))
-        check_count(outcome.composed, self._plane.most_composed)
         check_not_itself(xr, outcome.composed)
         await check_bounds(self._plane.discovery, self._definition, outcome.composed)
         await self._collect(outcome.deletions, interests)
