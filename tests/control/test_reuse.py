@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crossply.compose.messages import SECOND, Request, Resource, Response, State, fatal, respond
+from crossply.compose.wire import request_tag
 from crossply.control.calls.reuse import Answers
 
 
@@ -31,7 +32,7 @@ def test_the_same_question_has_the_same_answer_until_its_time_is_over(clock) -> 
     clock.now += 4
     found = answers.find("f", question())
     assert found is not None
-    assert (found.response, found.good_for) == (response, 6)
+    assert (found.response, found.good_for) == (response._replace(tag=request_tag(question())), 6)
     clock.now += 6
     assert answers.find("f", question()) is None
 
@@ -65,6 +66,25 @@ def test_what_is_not_to_be_reused(clock, response, why) -> None:
     answers = Answers(clock)
     assert answers.keep("f", question(), response).good_for == 0
     assert answers.find("f", question()) is None, why
+
+
+def test_answers_are_bounded_in_bytes_and_the_newest_stay(clock) -> None:
+    answers = Answers(clock)
+    large = State(Resource({"status": {"text": "x" * (4 << 20)}}))
+    for number in range(20):
+        answers.keep("f", question(number), Response(large, ttl=60 * SECOND))
+    kept = [number for number in range(20) if answers.find("f", question(number)) is not None]
+    assert kept == list(range(20 - len(kept), 20))
+    assert 10 <= len(kept) <= 16
+
+
+def test_an_answer_does_not_keep_its_question_in_memory(clock) -> None:
+    answers = Answers(clock)
+    asked = question()
+    answers.keep("f", asked, respond(asked, ttl=10 * SECOND))
+    found = answers.find("f", question())
+    assert found is not None
+    assert isinstance(found.response.tag, str)
 
 
 def test_a_changed_function_is_asked_anew(clock) -> None:

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import threading
+from collections import Counter, deque
 
 import pytest
 
-from crossply.compose.messages import Requirements, ResourceSelector
+from crossply.compose.messages import SEVERITY_FATAL, Requirements, ResourceSelector, Response, Result
 from crossply.control.composites.circuit import Circuit
+from crossply.control.composites.dependencies import UNSETTLED
+from crossply.control.kinds import OPERATION
 from crossply.control.options import Options
+from crossply.values.bounded_cache import BoundedCache
 from tests.e2e.in_process import play_with
 from tests.e2e.pipelines import calling, entry, resources, served
-from tests.e2e.scenario import CONFIG_MAP
+from tests.e2e.scenario import CONFIG_MAP, PATIENCE
 from tests.e2e.things import READY, SYNCED, Things, config_map, desiring, failing
 
 pytestmark = pytest.mark.xdist_group("e2e-neighbours")
 
 MANY = 400
+CALLS_IN_A_RUN = 5
+TOLERATED = 10
+"""Fewer than the composite resources that come and go; names of functions and kinds may be learnt."""
+OURS = ("crossply.control", "crossply.kube", "crossply.record", "crossply.functions", "crossply.compose")
+BOUNDED_BY_COUNT = ("Recorder._told", "Allowances._known")
+"""They hold digests of events and small figures: the newest few thousand."""
+MOST_DOUBLINGS = 12
+"""Pauses of 1, 2, 4 … s: so many do not fit into the time that a test has."""
 
 
 def counted(request):
@@ -90,6 +104,169 @@ def test_nothing_is_remembered_of_a_composite_resource_that_is_gone(own_server):
         return any((s.id, "mine") in each for each in circuits)
 
     play_with(own_server, Options(), scenario)
+
+
+def test_no_collection_of_the_control_plane_grows_with_composite_resources_that_came_and_went(own_server):
+    """All collections are counted, before and after."""
+
+    async def churn(things, count):
+        for number in range(count):
+            await things.apply(f"mine-{number}", annotations={"crossplane.io/reconcile-requested-at": "now"})
+        for number in range(count):
+            await things.until(f"mine-{number}", READY)
+        for number in range(count):
+            await things.delete(f"mine-{number}")
+
+    async def scenario(s, address):
+        things = await Things.defined(s)
+        await things.compose(await calling(s, address))
+        await churn(things, 3)
+        before = collection_sizes()
+        await churn(things, 30)
+        await assert_as_before(s, before)
+
+    with served(required_and_composed) as address:
+        play_with(own_server, Options(), lambda s: scenario(s, address))
+
+
+def test_nothing_is_kept_of_composite_resources_that_are_deleted_while_they_are_composed(own_server):
+    names = [f"mine-{number}" for number in range(2 * TOLERATED)]
+    called, gone = set(), threading.Event()
+
+    def slow(request):
+        name = request.observed.composite.object["metadata"]["name"]
+        if name in names:
+            called.add(name)
+            gone.wait(PATIENCE)
+        return required_and_composed(request)
+
+    async def scenario(s, address):
+        things = await Things.defined(s)
+        await things.compose(await calling(s, address))
+        await things.apply("other")
+        await things.until("other", READY)
+        before = collection_sizes()
+        for name in names:
+            await things.apply(name)
+
+        async def all_called():
+            return len(called) == len(names)
+
+        await s.eventually(all_called)
+        for name in names:
+            await things.delete(name)
+        gone.set()
+        await assert_as_before(s, before)
+
+    with served(slow) as address:
+        play_with(own_server, Options(), lambda s: scenario(s, address))
+
+
+def test_nothing_is_kept_of_operations_that_are_deleted_while_they_wait(own_server):
+    def failed(operation):
+        return (operation.get("status") or {}).get("failures")
+
+    async def churn(s, step, names):
+        for name in names:
+            spec = {"mode": "Pipeline", "retryLimit": 50, "pipeline": [step]}
+            body = {"apiVersion": OPERATION.api_version, "kind": OPERATION.kind, "metadata": {"name": name}}
+            await s.client.create(OPERATION, {**body, "spec": spec})
+        for name in names:
+            await s.until(OPERATION, name, failed)
+        for name in names:
+            await s.client.delete(OPERATION, name)
+            await s.until_gone(OPERATION, name)
+
+    async def scenario(s, address):
+        step = await calling(s, address)
+        await churn(s, step, ["first"])
+        before = collection_sizes()
+        await churn(s, step, [f"op-{number}" for number in range(2 * TOLERATED)])
+        await assert_as_before(s, before)
+
+    with served(lambda request: Response(results=(Result(SEVERITY_FATAL, "not now"),))) as address:
+        play_with(own_server, Options(operations=True), lambda s: scenario(s, address))
+
+
+async def assert_as_before(s, before):
+    """Wait until no collection is larger than before: what was composed goes a moment after its owner."""
+
+    async def grown():
+        after = collection_sizes()
+        return {
+            path: size
+            for path, size in after.items()
+            if size > before.get(path, 0) + TOLERATED and path not in BOUNDED_BY_COUNT
+        }
+
+    async def is_as_before():
+        return not await grown()
+
+    with contextlib.suppress(AssertionError):
+        await s.eventually(is_as_before)
+    assert await grown() == {}
+
+
+def required_and_composed(request):
+    """Compose a ConfigMap, and require one that is named after the composite resource."""
+    name = request.observed.composite.object["metadata"]["name"]
+    selector = ResourceSelector("v1", "ConfigMap", match_name=f"for-{name}", namespace="default")
+    return desiring(request, one=config_map())._replace(requirements=Requirements({"one": selector}))
+
+
+def collection_sizes():
+    """How much all objects of the control plane hold in collections together, by class and field."""
+    sizes = Counter()
+    for holder in gc.get_objects():
+        if str(type(holder).__module__).startswith(OURS) and not isinstance(holder, BoundedCache):
+            for name, field in fields_of(holder).items():
+                sizes[f"{type(holder).__name__}.{name}"] += size_of(field)
+    return sizes
+
+
+def fields_of(holder):
+    slots = [name for kind in type(holder).__mro__ for name in getattr(kind, "__slots__", ())]
+    return {**getattr(holder, "__dict__", {}), **{name: getattr(holder, name, None) for name in slots}}
+
+
+def size_of(field):
+    """The number of its members, and of their members."""
+    if not isinstance(field, dict | set | frozenset | list | deque):
+        return 0
+    members = list(field.values() if isinstance(field, dict) else field)
+    return len(members) + sum(len(each) for each in members if isinstance(each, dict | set | list | deque))
+
+
+def test_a_function_whose_requirements_never_settle_is_called_ever_more_rarely(own_server):
+    """Within one run they are asked for a few times; then the composite resource says so, and waits."""
+
+    class Unsettled:
+        def __init__(self):
+            self.calls = 0
+
+        def __call__(self, request):
+            answer = desiring(request, one=config_map())
+            if request.observed.composite.object["spec"].get("mode") == "stable":
+                return answer
+            self.calls += 1
+            name = f"n{self.calls}"
+            selector = ResourceSelector("v1", "ConfigMap", match_name=name, namespace="default")
+            return answer._replace(requirements=Requirements({name: selector}))
+
+    async def scenario(s, address):
+        things = await Things.defined(s)
+        await things.compose(await calling(s, address))
+        await things.apply("mine")
+        await things.until("mine", failing("requirements didn't stabilize"))
+        for number in range(20):
+            await things.apply(f"other-{number}", {"mode": "stable"})
+            await things.until(f"other-{number}", READY)
+        runs = unsettled.calls / CALLS_IN_A_RUN
+        assert 1 <= runs < UNSETTLED + MOST_DOUBLINGS
+
+    unsettled = Unsettled()
+    with served(unsettled) as address:
+        play_with(own_server, Options(), lambda s: scenario(s, address))
 
 
 def test_a_function_that_requires_something_else_each_time_slows_down(own_server):

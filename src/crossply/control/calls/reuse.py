@@ -6,16 +6,17 @@ A function that fails fatally is asked again each time: somebody may have mended
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import NamedTuple
 
 from crossply.compose.messages import SECOND, Request, Response
 from crossply.compose.requirements import is_fatal
-from crossply.compose.wire import request_tag
+from crossply.compose.wire import encode_response, request_tag
 from crossply.control.calls.kept_answers import KeptAnswers
+from crossply.values.bounded_cache import BoundedCache
 
-_MOST = 4096
+_MOST_BYTES = 64 << 20
+"""How much is kept of answers, counted as encoded."""
 
 
 class Answer(NamedTuple):
@@ -32,7 +33,7 @@ class Answers:
         self.kept: KeptAnswers | None = None
         """Those on disk, where they are to survive a restart."""
         self._clock = clock
-        self._known: OrderedDict[tuple[str, str], tuple[float, Response]] = OrderedDict()
+        self._known: BoundedCache[tuple[str, str], tuple[float, Response]] = BoundedCache(_MOST_BYTES)
 
     def find(self, function: str, request: Request, kept_as: str = "") -> Answer | None:
         """The answer to the same question, if it is still good; `kept_as` is the function's name on disk."""
@@ -56,11 +57,11 @@ class Answers:
         return self._remember(function, tag, response, seconds)
 
     def _remember(self, function: str, tag: str, response: Response, seconds: float) -> Answer:
-        key = (function, tag)
-        self._known[key] = (self._clock() + seconds, response)
-        self._known.move_to_end(key)
-        if len(self._known) > _MOST:
-            self._known.popitem(last=False)
+        if not isinstance(response.tag, str):
+            # The request would stay in memory with its answer.
+            response = response._replace(tag=request_tag(response.tag))
+        until = self._clock() + seconds
+        self._known.put((function, tag), (until, response), len(encode_response(response)))
         return Answer(response, seconds)
 
     def forget(self) -> None:

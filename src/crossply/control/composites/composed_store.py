@@ -7,8 +7,8 @@ have lost its label, or be too new.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import orjson
 
@@ -29,10 +29,11 @@ from crossply.kube.failures import Forbidden, KubeError
 from crossply.kube.kind import Kind
 from crossply.kube.selection import Selection
 from crossply.values import Object
+from crossply.values.bounded_cache import BoundedCache
 
 LABEL = "crossplane.io/composite"
-_SNAPSHOTS = 4096
-"""How many decoded objects are kept: those of composite resources that are busy."""
+_SNAPSHOT_BYTES = 32 << 20
+"""How much is kept of decoded objects, counted as encoded: those of composite resources that are busy."""
 CANNOT_OBSERVE = "cannot compose resources: cannot get existing composed resources"
 CANNOT_GET = f"{CANNOT_OBSERVE}: cannot get composed resource"
 CANNOT_WATCH = "cannot compose resources: cannot watch composed resources"
@@ -49,7 +50,9 @@ class ComposedStore:
         self._composite = composite
         self._enqueue = enqueue
         self._caches: dict[Kind, Cache] = {}
-        self._snapshots: OrderedDict[tuple[Kind, str, str], tuple[bytes, Snapshot]] = OrderedDict()
+        self._snapshots: BoundedCache[tuple[Kind, str, str], tuple[bytes, Snapshot]] = BoundedCache(
+            _SNAPSHOT_BYTES
+        )
         self.applied = Applied()
         """What was applied last, of what is there."""
 
@@ -92,10 +95,8 @@ class ComposedStore:
         key = (kind, namespace, name)
         known = self._snapshots.get(key)
         if known is None or known[0] is not data:
-            known = self._snapshots[key] = (data, Snapshot(orjson.loads(data)))
-        self._snapshots.move_to_end(key)
-        if len(self._snapshots) > _SNAPSHOTS:
-            self._snapshots.popitem(last=False)
+            known = (data, Snapshot(orjson.loads(data)))
+            self._snapshots.put(key, known, len(data))
         return known[1]
 
     async def follow(self, kind: Kind) -> Cache:
@@ -103,7 +104,7 @@ class ComposedStore:
         cache = self._caches.get(kind)
         if cache is None:
             cache = self._caches[kind] = self._plane.caches.acquire(kind, Selection(labels=LABEL))
-            cache.subscribe(self._notice)
+            cache.subscribe(partial(self._notice, kind))
         if not cache.synced.is_set():
             await self._may_read(cache)
         return cache
@@ -118,8 +119,12 @@ class ComposedStore:
         """Take in what an apply left, ahead of the watch."""
         (await self.follow(kind)).learn(obj)
 
-    def _notice(self, change: str, key: tuple[str, str], old: bytes | None, new: bytes | None) -> None:
+    def _notice(
+        self, kind: Kind, change: str, key: tuple[str, str], old: bytes | None, new: bytes | None
+    ) -> None:
         """Wake the owner; one that the object has just lost must hear of it, too."""
+        if new is None:
+            self._snapshots.remove((kind, *key))
         if new is None and old is not None:
             self.applied.forget(orjson.loads(old)["metadata"].get("uid", ""))
         for data in (old, new):

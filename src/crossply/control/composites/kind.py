@@ -7,6 +7,7 @@ import asyncio
 import orjson
 
 from crossply.compose.machinery import Machinery, machinery_at
+from crossply.compose.metadata import uid_of
 from crossply.control.composites.awaited import SETTLING_SECONDS
 from crossply.control.composites.circuit import Circuit
 from crossply.control.composites.composed_store import ComposedStore
@@ -129,9 +130,19 @@ class CompositeKind:
         if wait:
             self._queue.add_after(key, wait)
             return
-        again = await self._reconciler.reconcile(xr)
+        try:
+            again = await self._reconciler.reconcile(xr)
+        finally:
+            self._forget_if_gone(key, uid_of(xr))
         if again:
             self._queue.add_after(key, spread(again))
+
+    def _forget_if_gone(self, key: Key, uid: str) -> None:
+        """What was noted about one that was deleted while it was reconciled would be kept for ever."""
+        if self._cache.get(*key) is None:
+            self._reconciler.forget(uid, *key)
+        elif self._cache.uid(*key) != uid:
+            self._reconciler.forget_uid(uid)
 
 
 def kind_of(definition: Definition) -> Kind:

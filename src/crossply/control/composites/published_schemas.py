@@ -37,7 +37,9 @@ class PublishedSchemas:
 
     async def _components(self, path: str) -> dict[str, Object]:
         index = orjson.loads((await self._client.request("GET", "/openapi/v3")).data)
-        published = (index.get("paths") or {}).get(path)
+        paths = index.get("paths") or {}
+        self._documents = {known: self._documents[known] for known in self._documents if known in paths}
+        published = paths.get(path)
         if published is None:
             return {}
         address = published["serverRelativeURL"]

@@ -143,8 +143,7 @@ class CompositeReconciler:
         if xr["metadata"].get("deletionTimestamp"):
             await self._let_go(xr)
             return 0.0
-        guard = RunGuard(self._cache, xr)
-        attempt = Attempt(guard)
+        attempt = Attempt(RunGuard(self._cache, xr))
         try:
             return await self._compose(xr, attempt)
         except (Conflict, Waiting):
@@ -154,10 +153,6 @@ class CompositeReconciler:
             explain_refusal(problem, self._definition, await attempt.composed(self._plane.discovery))
             await self._tell_failure(self._own.latest(xr), attempt.told, problem)
             raise
-        finally:
-            if guard.is_gone():
-                # It went during the run, which may have followed something since.
-                self.forget(uid_of(xr), namespace_of(xr), name_of(xr))
 
     async def _let_go(self, xr: Object) -> None:
         """Nothing is deleted here: owner references let what was composed go with its owner."""
@@ -172,11 +167,15 @@ class CompositeReconciler:
 
     def forget(self, uid: str, namespace: str, name: str) -> None:
         """It is gone: nothing about it matters any more."""
-        self._required.pop(uid, None)
-        self._handled.pop(uid, None)
+        self.forget_uid(uid)
         self._circuit.forget((namespace, name))
         self._plane.dependencies.forget((self._kind, namespace, name))
         self._plane.functions.forget((self._kind, namespace, name))
+
+    def forget_uid(self, uid: str) -> None:
+        """It is gone, and another one has its name."""
+        self._required.pop(uid, None)
+        self._handled.pop(uid, None)
 
     def _note_request(self, xr: Object) -> None:
         token = annotations_of(xr).get("crossplane.io/reconcile-requested-at")

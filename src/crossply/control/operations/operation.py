@@ -13,7 +13,7 @@ import orjson
 
 from crossply.compose.errors import ComposeError, OperationResourceError, StepNotRun
 from crossply.compose.events import WARNING, Event, StatusCondition
-from crossply.compose.metadata import metadata_of, uid_of
+from crossply.compose.metadata import metadata_of, name_of, uid_of
 from crossply.compose.operating import (
     RUNNING,
     SUCCEEDED,
@@ -55,17 +55,18 @@ class OperationController:
     def __init__(self, plane: Plane) -> None:
         self._plane = plane
         self.operations = plane.caches.acquire(OPERATION)
-        self._not_before: dict[str, float] = {}
-        """When what failed may be tried again, by UID."""
+        self._not_before: dict[str, tuple[str, float]] = {}
+        """The UID of what failed and when it may be tried again, by name."""
 
     async def reconcile(self, name: str) -> float | None:
         """Run one Operation, unless it is over, or has to wait."""
         data = self.operations.get("", name)
         operation: Object = orjson.loads(data) if data is not None else {}
         if not operation or metadata_of(operation).get("deletionTimestamp") or is_complete(operation):
-            self._not_before.pop(uid_of(operation), None)
+            self._not_before.pop(name, None)
             return None
-        pause = self._not_before.get(uid_of(operation), 0.0) - time.monotonic()
+        uid, not_before = self._not_before.get(name, ("", 0.0))
+        pause = not_before - time.monotonic() if uid == uid_of(operation) else 0.0
         return pause if pause > 0 else await self._attempt(operation)
 
     async def _attempt(self, operation: Object) -> float | None:
@@ -128,7 +129,7 @@ class OperationController:
         self._plane.recorder.record(operation, event)
         failed = after_failure(operation, event.message, self._plane.now(), *others)
         pause: float = min(2.0 ** (failures_of(failed) - 1), _LONGEST_PAUSE)
-        self._not_before[uid_of(operation)] = time.monotonic() + pause
+        self._not_before[name_of(operation)] = (uid_of(operation), time.monotonic() + pause)
         await self._write(failed)
         return pause
 

@@ -1,0 +1,61 @@
+"""A cache that is bounded in bytes: what was not used for longest goes first."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+_ENTRY_BYTES = 512
+"""What an entry costs beside its value."""
+
+
+class BoundedCache(Generic[K, V]):
+    """Values by key, each with the bytes that it holds. A value larger than the whole cache is not kept."""
+
+    __slots__ = ("_entries", "_most_bytes", "bytes")
+
+    def __init__(self, most_bytes: int) -> None:
+        self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        self._most_bytes = most_bytes
+        self.bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __contains__(self, key: K) -> bool:
+        return key in self._entries
+
+    def get(self, key: K) -> V | None:
+        """The value of a key, which counts as used now."""
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        self._entries.move_to_end(key)
+        return entry[0]
+
+    def put(self, key: K, value: V, size: int) -> None:
+        """Keep a value of this many bytes, and drop what no longer fits."""
+        self.remove(key)
+        size += _ENTRY_BYTES
+        if size > self._most_bytes:
+            return
+        self._entries[key] = (value, size)
+        self.bytes += size
+        while self.bytes > self._most_bytes:
+            _, (_, dropped) = self._entries.popitem(last=False)
+            self.bytes -= dropped
+
+    def remove(self, key: K) -> None:
+        """Forget a key, if it is known."""
+        entry = self._entries.pop(key, None)
+        if entry is not None:
+            self.bytes -= entry[1]
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._entries.clear()
+        self.bytes = 0

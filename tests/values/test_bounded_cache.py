@@ -1,0 +1,39 @@
+"""Caches that are bounded in bytes."""
+
+from __future__ import annotations
+
+from crossply.values.bounded_cache import BoundedCache
+
+
+def test_what_was_not_used_for_longest_goes_when_the_bytes_become_too_many() -> None:
+    cache: BoundedCache[str, str] = BoundedCache(10_000)
+    for name in "abc":
+        cache.put(name, name.upper(), 2_500)
+    assert cache.get("a") == "A"
+    cache.put("d", "D", 2_500)
+    assert [cache.get(name) for name in "abcd"] == ["A", None, "C", "D"]
+    assert cache.bytes <= 10_000
+
+
+def test_many_small_values_are_bounded_too() -> None:
+    cache: BoundedCache[int, None] = BoundedCache(100_000)
+    for number in range(10_000):
+        cache.put(number, None, 0)
+    assert len(cache) < 200
+
+
+def test_a_value_that_replaces_another_is_counted_once_and_what_is_removed_not_at_all() -> None:
+    cache: BoundedCache[str, int] = BoundedCache(10_000)
+    for number in range(100):
+        cache.put("a", number, 1_000)
+    assert (len(cache), cache.get("a")) == (1, 99)
+    cache.remove("a")
+    cache.remove("a")
+    assert (len(cache), cache.bytes) == (0, 0)
+
+
+def test_a_value_that_is_larger_than_the_cache_drops_nothing_else() -> None:
+    cache: BoundedCache[str, str] = BoundedCache(10_000)
+    cache.put("small", "s", 100)
+    cache.put("large", "l", 20_000)
+    assert (cache.get("small"), cache.get("large")) == ("s", None)
