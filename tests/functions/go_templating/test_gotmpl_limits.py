@@ -161,6 +161,12 @@ def test_nesting_is_bounded_when_a_template_is_read():
         compile_text("{{ if 1 }}" * (MAX_NESTING + 1) + "{{ end }}" * (MAX_NESTING + 1))
 
 
+def test_the_number_of_tokens_is_bounded_when_a_template_is_read():
+    assert compile_text("{{ 1 }}" * 1_000).render({}) == "1" * 1_000
+    with pytest.raises(ParseError, match="more than 200000 tokens"):
+        compile_text("{{1}}" * 100_000)
+
+
 def test_long_chains_of_else_if_are_no_nesting():
     assert compile_text("{{ if 0 }}" + "{{ else if 0 }}" * 1000 + "{{ else }}x{{ end }}").render({}) == "x"
 
