@@ -124,6 +124,24 @@ def test_a_claim_neither_reads_changes_nor_deletes_a_composite_resource_that_som
     play(scenario)
 
 
+def test_a_claim_binds_a_composite_resource_once_it_has_no_controller_any_more(play):
+    async def scenario(s):
+        await publishing(s)
+        ref = await free_composite(s)
+        parent = await s.client.get(s.xrs, ref["name"])
+        owner = {**ref, "uid": parent["metadata"]["uid"], "controller": True}
+        ref = {**ref, "name": f"{s.id}-child"}
+        metadata = {"name": ref["name"], "ownerReferences": [owner]}
+        body = {"apiVersion": s.api_version, "kind": "XDb", "metadata": metadata, "spec": {}}
+        await s.client.create(s.xrs, body, "somebody")
+        await s.claim("heir", {"resourceRef": ref})
+        await s.claim_that_is("heir", condition("Synced", "False", "ReconcileError"))
+        await s.client.patch_merge(s.xrs, ref["name"], {"metadata": {"ownerReferences": None}})
+        await s.claim_that_is("heir", READY)
+
+    play(scenario)
+
+
 async def publishing(s):
     """Offer what publishes a connection secret, and compose it."""
     await s.offer()

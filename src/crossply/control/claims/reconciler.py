@@ -103,6 +103,10 @@ class ClaimReconciler:
             claim, xr = await self._sync(claim, xr)
             await self._pass_on(claim, xr, interests)
 
+    def forget_composite(self, uid: str) -> None:
+        """A composite resource is gone: keep nothing of it."""
+        self._applied.forget(uid)
+
     async def clear_up_after(self, claim: Object) -> None:
         """A claim is gone although we held it: API servers may lose a finalizer added while they delete."""
         xr = await self._bound(claim)
