@@ -80,18 +80,20 @@ class UsageRelease:
     async def _free(self, usage: Usage, kind: Kind, used: Object) -> None:
         """Let the used resource be deleted; if somebody tried to, now."""
         annotations = annotations_of(used)
-        if IN_USE in labels_of(used) or DELETION_ATTEMPT in annotations:
-            await self._unmark(kind, used)
         policy = annotations.get(DELETION_ATTEMPT, "")
         # What noted the attempt before there was this annotation does not say who refused it.
         refused = annotations.get(REFUSED_BY, usage.uid).split(",")
         if usage.replays_deletion and policy in _POLICIES and usage.uid in refused:
+            # The attempt stays noted until it is made up for: we may die in between.
+            if IN_USE in labels_of(used):
+                await self._unmark(kind, used, {})
             await self._replay(usage, kind, used, policy)
+        elif IN_USE in labels_of(used) or policy:
+            # One that stays would be made up for by a Usage that never refused it.
+            await self._unmark(kind, used, {DELETION_ATTEMPT: None, REFUSED_BY: None})
 
-    async def _unmark(self, kind: Kind, used: Object) -> None:
-        # An attempt that stays would be made up for by a Usage that never refused it.
-        attempt = {DELETION_ATTEMPT: None, REFUSED_BY: None}
-        body = {"metadata": {"uid": uid_of(used), "labels": {IN_USE: None}, "annotations": attempt}}
+    async def _unmark(self, kind: Kind, used: Object, annotations: Object) -> None:
+        body = {"metadata": {"uid": uid_of(used), "labels": {IN_USE: None}, "annotations": annotations}}
         with contextlib.suppress(NotFound):
             await self._plane.client.patch_merge(kind, name_of(used), body, namespace_of(used), MANAGER)
 
