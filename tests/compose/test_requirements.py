@@ -10,6 +10,7 @@ from crossply.compose.errors import (
     RequirementRefused,
     RequirementsUnstable,
     StepFailed,
+    TooManyRequirements,
 )
 from crossply.compose.messages import (
     CAPABILITIES,
@@ -109,6 +110,49 @@ def test_a_step_may_have_a_limit_of_its_own(platform: Platform) -> None:
     with pytest.raises(RequirementsUnstable, match=r"\(1\)"):
         platform.render([platform.step("s", run, max_iterations=1)])
     assert len(platform.calls) == 2
+
+
+@pytest.mark.parametrize("limit", [-1, 1_000_000])
+def test_no_step_calls_its_function_again_more_than_a_hundred_times(platform: Platform, limit: int) -> None:
+    def run(request: Request) -> Response:
+        if len(platform.calls) > 200:
+            return respond(request)
+        return wants(**{f"r{len(platform.calls)}": ResourceSelector("v1", "Thing", match_name="x")})
+
+    with pytest.raises(RequirementsUnstable, match=r"\(100\)"):
+        platform.render([platform.step("s", run, max_iterations=limit)])
+    assert len(platform.calls) == 101
+
+
+def test_a_step_asks_for_a_thousand_things_and_no_more(platform: Platform) -> None:
+    def asking(resources: int, schemas: int, watches: int) -> Response:
+        selector = ResourceSelector("v1", "Thing", match_name="x")
+        return Response(
+            requirements=Requirements(
+                resources={f"r{number}": selector for number in range(resources)},
+                schemas={f"s{number}": SchemaSelector("v1", "Thing") for number in range(schemas)},
+                watch_resources=tuple(ResourceRef("v1", "Thing", f"w{n}", "ns") for n in range(watches)),
+            )
+        )
+
+    platform.render([platform.step("s", lambda _: asking(998, 1, 1))])
+    for too_many in ((1001, 0, 0), (0, 1001, 0), (0, 0, 1001), (999, 1, 1)):
+        with pytest.raises(TooManyRequirements, match='step "s" asks for 1001 '):
+            platform.render([platform.step("s", lambda _, counts=too_many: asking(*counts))])
+
+
+def test_watches_of_all_calls_of_a_step_count_together(platform: Platform) -> None:
+    def run(request: Request) -> Response:
+        call = len(platform.calls)
+        wish = Requirements(
+            resources={f"r{call}": ResourceSelector("v1", "Thing", match_name="x")},
+            watch_resources=tuple(ResourceRef("v1", "Thing", f"{call}-{n}", "ns") for n in range(400)),
+        )
+        return Response(requirements=wish)
+
+    with pytest.raises(TooManyRequirements):
+        platform.render([platform.step("s", run)])
+    assert len(platform.calls) == 3
 
 
 def test_a_fatal_result_ends_the_loop_at_once(platform: Platform) -> None:

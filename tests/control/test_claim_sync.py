@@ -204,14 +204,22 @@ def test_a_new_claim_is_written_once_and_a_settled_one_never():
     [
         (None, ""),
         (REF, ""),
-        ({**REF, "name": "theirs"}, '"theirs" in namespace "team"'),
-        ({**REF, "namespace": "elsewhere"}, '"mine" in namespace "elsewhere"'),
-        ({**REF, "apiVersion": "example.org/v2"}, '"mine" in namespace "team"'),
-        ({}, '"<none>" in namespace "<none>"'),
+        ({**REF, "name": "theirs"}, 'bound to claim "theirs" in namespace "team"'),
+        ({**REF, "namespace": "elsewhere"}, 'bound to claim "mine" in namespace "elsewhere"'),
+        ({**REF, "apiVersion": "example.org/v2"}, 'bound to claim "mine" in namespace "team"'),
+        ({}, 'bound to claim "<none>" in namespace "<none>"'),
     ],
 )
 def test_a_composite_resource_belongs_to_the_claim_that_all_four_fields_name(ref, other):
     assert owner_elsewhere(claim(), composite({} if ref is None else {"claimRef": ref})) == other
+
+
+@pytest.mark.parametrize("spec", [{}, {"claimRef": REF}])
+def test_a_composite_resource_with_a_controller_is_no_claims(spec):
+    controller = {"apiVersion": "example.org/v1", "kind": "XParent", "name": "prod", "uid": "u"}
+    owned = composite(spec, ownerReferences=[{**controller, "controller": True}])
+    assert owner_elsewhere(claim(), owned) == 'controlled by XParent "prod"'
+    assert owner_elsewhere(claim(), composite(spec, ownerReferences=[controller])) == ""
 
 
 def test_a_missing_composite_resource_belongs_to_nobody():

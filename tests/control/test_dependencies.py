@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from crossply.control.composites.dependencies import UNSETTLED, Dependencies, Interest
+from crossply.control.composites.dependencies import NAMESPACES_OF_A_KIND, UNSETTLED, Dependencies, Interest
 from crossply.kube.caches import Caches
 from crossply.kube.client import Client
 from tests.kube.embedded import CONFIG_MAP, config_map
@@ -47,6 +47,29 @@ def follow(connect):
         connect(connected)
 
     return run
+
+
+def test_many_namespaces_of_a_kind_share_one_watch_that_goes_with_the_last(follow, ns) -> None:
+    async def case(client, caches, dependencies, woken) -> None:
+        await client.create(CONFIG_MAP, config_map("one", ns))
+        interests = [Interest(CONFIG_MAP, f"{ns}-{number}", "one") for number in range(500)]
+        # The namespace that is there is the last: it has no watch of its own.
+        dependencies.follow("many", interests, woken.wake("many"))
+        dependencies.follow("late", [Interest(CONFIG_MAP, ns, "one")], woken.wake("late"))
+        dependencies.follow("other", [Interest(CONFIG_MAP, f"{ns}-499", "one")], woken.wake("other"))
+        assert len(caches.running()) == NAMESPACES_OF_A_KIND + 1
+        await woken.until("late", 1)
+        await woken.until("other", 1)
+        await client.patch_merge(CONFIG_MAP, "one", {"data": {"size": "2"}}, ns)
+        await woken.until("late", 2)
+        assert woken.times["other"] == 1
+        dependencies.forget("many")
+        dependencies.forget("other")
+        assert len(caches.running()) == 1
+        dependencies.forget("late")
+        assert caches.running() == []
+
+    follow(case)
 
 
 def test_only_those_who_read_an_object_hear_of_it(follow, ns) -> None:

@@ -11,7 +11,10 @@ from crossply.compose.messages import (
     Response,
     Result,
 )
+from crossply.control.calls.bound import AT_ONCE, COMPUTING_AT_ONCE
 from crossply.control.calls.function_calls import FunctionMeter, meter_of
+from crossply.control.calls.opening import Opening
+from crossply.control.calls.ways import Way
 from crossply.errors import CrossplyError
 from crossply.functions.failures import FunctionCrashed, FunctionTimedOut, FunctionUnavailable
 from crossply.functions.remote import METHOD
@@ -83,3 +86,19 @@ def test_the_target_says_where_a_function_runs(annotations, package, target) -> 
         f'function_name="{name}",function_package="{package}",grpc_target="{target}"'
         in FUNCTION_REQUESTS.text()
     )
+
+
+@pytest.mark.parametrize(
+    ("function", "at_once"),
+    [
+        ("function-go-templating", COMPUTING_AT_ONCE),
+        ("function-cel-filter", COMPUTING_AT_ONCE),
+        ("function-python", AT_ONCE),
+    ],
+)
+def test_few_calls_compute_in_this_process_at_the_same_time(function, at_once) -> None:
+    bound = Opening().open(Way("f", f"xpkg.crossplane.io/c/{function}:v1"))
+    try:
+        assert bound.at_once == at_once
+    finally:
+        bound.close()

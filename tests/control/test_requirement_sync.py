@@ -74,7 +74,9 @@ def test_the_composition_that_was_chosen_comes_back():
 def test_infrastructure_that_is_bound_elsewhere_is_recognized():
     assert owner_elsewhere(requirement(), sql(requirementRef=BACK), REQUIREMENT) == ""
     elsewhere = sql(requirementRef={**BACK, "name": "other"})
-    assert owner_elsewhere(requirement(), elsewhere, REQUIREMENT) == '"other" in namespace "team"'
+    assert (
+        owner_elsewhere(requirement(), elsewhere, REQUIREMENT) == 'bound to claim "other" in namespace "team"'
+    )
     assert owner_elsewhere(requirement(), sql(), REQUIREMENT) == ""
 
 

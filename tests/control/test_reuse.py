@@ -78,6 +78,15 @@ def test_answers_are_bounded_in_bytes_and_the_newest_stay(clock) -> None:
     assert 10 <= len(kept) <= 16
 
 
+def test_many_small_values_count_as_what_they_take_in_memory(clock) -> None:
+    answers = Answers(clock)
+    many = State(Resource({"status": {"items": [[]] * 100_000}}))
+    for number in range(20):
+        answers.keep("f", question(number), Response(many, ttl=60 * SECOND))
+    kept = [number for number in range(20) if answers.find("f", question(number)) is not None]
+    assert 1 <= len(kept) <= 6
+
+
 def test_an_answer_does_not_keep_its_question_in_memory(clock) -> None:
     answers = Answers(clock)
     asked = question()

@@ -79,7 +79,7 @@ def test_a_refusal_names_the_reason_where_the_sentence_does_not():
         (usage(), "other", False, "another namespace is another resource"),
         (usage(of=ELSEWHERE), "other", True, "it says so"),
         (usage(of=ELSEWHERE), "here", False, "the same name at home is not meant"),
-        (usage(), "", True, "a cluster scoped resource has one name for all"),
+        (usage(), "", False, "a namespaced Usage protects nothing that is cluster scoped"),
         (usage(CLUSTER_USAGE), "", True, "both are cluster scoped"),
         (usage(CLUSTER_USAGE), "here", False, "it has no namespace to mean"),
         (usage(metadata={"deletionTimestamp": "t"}), "here", False, "it was let go"),

@@ -18,6 +18,7 @@ from crossply.compose.messages import (
 )
 from tests.e2e.pipelines import calling, served
 from tests.e2e.scenario import CONFIG_MAP, CRD, DEFINITION, SECRET, condition
+from tests.e2e.things import message_of
 
 pytestmark = pytest.mark.xdist_group("e2e")
 
@@ -94,6 +95,49 @@ def test_a_claim_leaves_a_composite_resource_alone_that_is_bound_to_another(play
             f'bound to claim "first" in namespace "{s.id}"'
         )
         assert (await s.composite_of(first))["spec"].get("size") is None
+
+    play(scenario)
+
+
+def test_a_claim_neither_reads_changes_nor_deletes_a_composite_resource_that_something_controls(play):
+    async def scenario(s):
+        await publishing(s)
+        ref = await free_composite(s)
+        parent = await s.client.get(s.xrs, ref["name"])
+        owner = {**ref, "uid": parent["metadata"]["uid"], "controller": True}
+        ref = {**ref, "name": f"{s.id}-child"}
+        metadata = {"name": ref["name"], "ownerReferences": [owner]}
+        body = {"apiVersion": s.api_version, "kind": "XDb", "metadata": metadata, "spec": {}}
+        await s.client.create(s.xrs, body, "somebody")
+        before = await s.until(s.xrs, ref["name"], READY)
+        fields = {"size": "9", "resourceRef": ref, "writeConnectionSecretToRef": {"name": "stolen"}}
+        await s.claim("thief", fields)
+        thief = await s.claim_that_is("thief", condition("Synced", "False", "ReconcileError"))
+        assert f'controlled by XDb "{s.id}"' in message_of(thief)
+        assert await s.client.get(SECRET, "stolen", s.id) is None
+        await s.client.delete(s.claims, "thief", s.id)
+        await s.until_gone(s.claims, "thief")
+        after = await s.client.get(s.xrs, ref["name"])
+        assert after["spec"] == before["spec"]
+        assert "deletionTimestamp" not in after["metadata"]
+
+    play(scenario)
+
+
+def test_a_claim_binds_a_composite_resource_once_it_has_no_controller_any_more(play):
+    async def scenario(s):
+        await publishing(s)
+        ref = await free_composite(s)
+        parent = await s.client.get(s.xrs, ref["name"])
+        owner = {**ref, "uid": parent["metadata"]["uid"], "controller": True}
+        ref = {**ref, "name": f"{s.id}-child"}
+        metadata = {"name": ref["name"], "ownerReferences": [owner]}
+        body = {"apiVersion": s.api_version, "kind": "XDb", "metadata": metadata, "spec": {}}
+        await s.client.create(s.xrs, body, "somebody")
+        await s.claim("heir", {"resourceRef": ref})
+        await s.claim_that_is("heir", condition("Synced", "False", "ReconcileError"))
+        await s.client.patch_merge(s.xrs, ref["name"], {"metadata": {"ownerReferences": None}})
+        await s.claim_that_is("heir", READY)
 
     play(scenario)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import pytest
 
@@ -169,6 +170,35 @@ def test_a_composition_says_how_often_a_function_may_ask(play):
         await things.apply("mine")
         told = "requirements didn't stabilize after the maximum number of iterations (2)"
         await things.until("mine", failing(told))
+
+    with served(function) as address:
+        play(lambda s: scenario(s, address))
+
+
+def test_a_function_is_not_called_again_for_a_composite_resource_that_is_deleted(play):
+    calls, called, goes_on = [], threading.Event(), threading.Event()
+
+    def function(request):
+        calls.append(1)
+        called.set()
+        goes_on.wait(60)
+        return requiring(
+            Response(request.desired),
+            "resources",
+            a=selector(home_of(request), match_name=f"unlikely-{len(calls)}"),
+        )
+
+    async def scenario(s, address):
+        things = await Things.defined(s)
+        await things.compose(await calling(s, address, maxIterations=-1))
+        await things.apply("mine")
+        await asyncio.to_thread(called.wait, 60)
+        await s.client.delete(things.kind, "mine", s.id)
+        await asyncio.sleep(1)  # the watch tells the controllers
+        goes_on.set()
+        await s.until_gone(things.kind, "mine")
+        await asyncio.sleep(0.5)
+        assert len(calls) == 1
 
     with served(function) as address:
         play(lambda s: scenario(s, address))

@@ -229,3 +229,25 @@ def test_fn_metadata_abuse_a_namespaced_xr_composes_nothing_that_is_cluster_scop
 
     with served(function) as address:
         play(lambda s: scenario(s, address))
+
+
+def test_fn_oversize_too_many_resources_are_refused_right_after_their_step(play):
+    later = []
+
+    def too_many(request):
+        return Response(State(resources={f"r{n}": Resource(config_map()) for n in range(10_001)}))
+
+    def after(request):
+        later.append(1)
+        return Response(request.desired)
+
+    async def scenario(s, first, second):
+        things = await Things.defined(s)
+        await things.compose(await calling(s, first), await calling(s, second, step="after"))
+        await things.apply("mine")
+        xr = await things.until("mine", failing("functions want 10001 composed resources"))
+        assert not await things.composed(xr)
+        assert not later
+
+    with served(too_many) as first, served(after) as second:
+        play(lambda s: scenario(s, first, second))

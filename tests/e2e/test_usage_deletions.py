@@ -33,6 +33,26 @@ def test_a_deletion_that_was_refused_is_made_up_for_when_the_usage_says_so(play,
     play(scenario)
 
 
+def test_a_deletion_is_not_made_up_for_by_a_usage_that_never_refused_it(play):
+    async def scenario(s):
+        await config_map(s, "used")
+        await use(s, "own", named(CONFIG_MAP, "used"), reason="not yet")
+        await s.until(USAGE, "own", READY)
+        await refused(s, CONFIG_MAP, "used")
+        # While the one that refused is there, and after it is gone.
+        for name, ends in (("during", "own"), ("after", "")):
+            await use(s, name, named(CONFIG_MAP, "used"), reason="mine", replayDeletion=True)
+            await s.until(USAGE, name, READY)
+            for each in filter(None, (ends, name)):
+                await s.client.delete(USAGE, each, s.id)
+                await s.until_gone(USAGE, each)
+            left = await s.client.get(CONFIG_MAP, "used", s.id)
+            assert "deletionTimestamp" not in left["metadata"]
+            assert ATTEMPT not in left["metadata"].get("annotations", {})
+
+    play(scenario)
+
+
 def test_a_deletion_that_is_only_tried_out_is_refused_and_leaves_no_trace(play):
     async def scenario(s):
         await config_map(s, "used")

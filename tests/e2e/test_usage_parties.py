@@ -148,14 +148,15 @@ def test_a_resource_of_another_namespace_is_protected_only_for_somebody_who_uses
     play(scenario)
 
 
-def test_a_namespaced_usage_of_a_cluster_scoped_resource_keeps_what_it_says(play):
+def test_a_namespaced_usage_of_a_cluster_scoped_resource_is_refused(play):
     async def scenario(s):
         await s.client.create(CLUSTER_ROLE, {"metadata": {"name": s.id}, "rules": []})
         await use(s, "u", named(CLUSTER_ROLE, s.id), reason="ours")
-        await s.until(USAGE, "u", READY)
-        await refused(s, CLUSTER_ROLE, s.id)
+        usage = await s.until(USAGE, "u", lambda obj: obj["metadata"].get("finalizers"))
+        message = "cannot get used: ClusterRole is cluster scoped: use a ClusterUsage to protect it"
+        await until_told(s, usage, "Warning", "GetUsedResource", message)
+        assert await s.client.delete(CLUSTER_ROLE, s.id)
         await s.client.delete(USAGE, "u", s.id)
         await s.until_gone(USAGE, "u")
-        assert await s.client.delete(CLUSTER_ROLE, s.id)
 
     play(scenario)

@@ -266,3 +266,15 @@ def test_a_request_is_built_of_fragments_that_were_encoded_before(monkeypatch):
     monkeypatch.setattr(messages, "encode_struct", encoded.append)
     assert encode_request(Request(State(Resource({}), composed))) == first
     assert encoded == [], "what was encoded once is joined as it is"
+
+
+def test_a_flood_of_results_and_conditions_is_cut_but_a_fatal_result_counts():
+    flood = [messages.Result(messages.SEVERITY_WARNING, "w")] * 5_000
+    fatal_result = messages.Result(messages.SEVERITY_FATAL, "no")
+    conditions = tuple(messages.Condition(f"T{number}", 1, "R") for number in range(5_000))
+    response = Response(results=(*flood, fatal_result, *flood, fatal_result), conditions=conditions)
+    read = decode_response(encode_response(response))
+    assert len(read.results) == 1_001
+    assert read.results[-1].message == "no"
+    assert read.conditions == conditions[:1_000]
+    assert decode_response(encode_response(Response(results=tuple(flood)))).results == tuple(flood[:1_000])

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 
 import pytest
 from aiohttp import web
 
+from crossply.kube import transport
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
 from crossply.kube.credentials import Credential
 from crossply.kube.failures import Busy, Unauthorized, Unreachable
+from crossply.kube.requests import Request
 from crossply.kube.transport import CONCURRENT
 from tests.kube.embedded import CONFIG_MAP, config_map
 
@@ -162,3 +165,25 @@ def test_a_sign_of_life_does_not_wait_behind_all_other_requests() -> None:
         await runner.cleanup()
 
     asyncio.run(case())
+
+
+def test_watches_have_a_limit_and_other_requests_go_on(monkeypatch) -> None:
+    monkeypatch.setattr(transport, "MOST_STREAMS", 3)
+
+    def endless(request: web.BaseRequest) -> web.Response:
+        return web.json_response(OBJECT)
+
+    async def use(client: Client) -> object:
+        sent = Request("GET", "/api/v1/configmaps", "watch", "configmaps", {"watch": "1"})
+        async with contextlib.AsyncExitStack() as stack:
+            for _ in range(3):
+                await stack.enter_async_context(client._transport.stream(sent, 60))
+            with pytest.raises(Unreachable, match="3 watches are open"):
+                await stack.enter_async_context(client._transport.stream(sent, 60))
+            found = await client.get(CONFIG_MAP, "one", "ns")
+        async with client._transport.stream(sent, 60):
+            return found
+
+    found, given = answers(endless, use=use)
+    assert found == OBJECT
+    assert given == 5

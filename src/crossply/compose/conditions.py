@@ -8,6 +8,13 @@ from typing import Any
 from crossply.compose.events import StatusCondition
 from crossply.values import Object
 
+MOST_MESSAGE = 32 << 10
+"""How many characters the message of a condition may have."""
+_MOST_MESSAGES = 256 << 10
+"""How many the messages that are set at once may have in all, before each is cut to `_SHORT_MESSAGE`."""
+_SHORT_MESSAGE = 1 << 10
+_MOST_REASON = 1 << 10
+
 
 def read_conditions(status: Any) -> list[Object]:
     """The conditions of a status, in their order, reduced to the fields that conditions have."""
@@ -30,10 +37,20 @@ def set_conditions(
     conditions: list[Object], changes: Iterable[StatusCondition], now: str, generation: int
 ) -> list[Object]:
     """The conditions with the changes made. A replaced one keeps its place, an equal one its time."""
-    result = list(conditions)
+    result, characters = list(conditions), 0
     for change in changes:
+        most = MOST_MESSAGE if characters < _MOST_MESSAGES else _SHORT_MESSAGE
+        change = change._replace(message=cut(change.message, most), reason=change.reason[:_MOST_REASON])
+        characters += len(change.message)
         _place(result, _entry(change, now, 0 if change.by_function else generation))
     return result
+
+
+def cut(message: str, most: int = MOST_MESSAGE) -> str:
+    """The beginning of a long message, and how much is missing: no API server takes an endless status."""
+    if len(message) <= most:
+        return message
+    return f"{message[:most]}... ({len(message) - most} more characters)"
 
 
 def put_conditions(conditions: list[Object], others: Iterable[Object]) -> list[Object]:

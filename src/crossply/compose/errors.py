@@ -74,6 +74,20 @@ class RequirementsUnstable(ComposeError):
     hint = "a function's requirements must depend only on its request; raise maxIterations if it needs more"
 
 
+class TooManyRequirements(ComposeError):
+    """A function asks for more resources, schemas and watches than one step may have."""
+
+    code = "CP-226"
+    hint = "ask for resources by labels instead of one by one, or split the step"
+
+
+class RunTooLong(ComposeError):
+    """All the steps of a pipeline together took longer than one run may take."""
+
+    code = "CP-227"
+    hint = "look at which function is slow, or is called again and again because of its requirements"
+
+
 class RequirementRefused(ComposeError):
     """A function asked for resources that its step does not allow."""
 

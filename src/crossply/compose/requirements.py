@@ -16,6 +16,7 @@ from crossply.compose.errors import (
     RequirementRefused,
     RequirementsUnstable,
     StepNotRun,
+    TooManyRequirements,
 )
 from crossply.compose.extra_resource_rules import is_allowed
 from crossply.compose.messages import (
@@ -35,6 +36,10 @@ from crossply.values import Object
 
 MAX_ITERATIONS = 5
 """How often a function is called again because of its requirements, unless its step says otherwise."""
+MOST_ITERATIONS = 100
+"""How often at most, whatever its step says."""
+MOST_REQUIREMENTS = 1_000
+"""How many resources, schemas and watches one step may ask for in all."""
 
 
 class Answers(NamedTuple):
@@ -81,7 +86,7 @@ def _fetch_found(
 
 def call_until_stable(step: Step, request: Request) -> Work[Response]:
     """The function's final answer, with all that it wanted watched in any call."""
-    limit = MAX_ITERATIONS if step.max_iterations is None else step.max_iterations
+    limit = _most_iterations(step)
     given = Answers(request.required_resources, request.extra_resources, request.required_schemas)
     watched = WatchedResources(step)
     watched.permit(given.resources, given.extra_resources)
@@ -92,6 +97,7 @@ def call_until_stable(step: Step, request: Request) -> Work[Response]:
         if REQUIRED_RESOURCES not in request.capabilities:
             response = _refuse_resources(response)
         watched.add(response.requirements)
+        _check_count(step, response.requirements, len(watched))
         asked = _without_watches(response.requirements)
         if asked == wanted or is_fatal(response):
             return watched.into(response)
@@ -107,6 +113,23 @@ def call_until_stable(step: Step, request: Request) -> Work[Response]:
         iteration += 1
         request = request.with_requirements(
             response.context, answers.resources, answers.extra_resources, answers.schemas
+        )
+
+
+def _most_iterations(step: Step) -> int:
+    if step.max_iterations is None:
+        return MAX_ITERATIONS
+    return MOST_ITERATIONS if step.max_iterations < 0 else min(step.max_iterations, MOST_ITERATIONS)
+
+
+def _check_count(step: Step, asked: Requirements | None, watched: int) -> None:
+    """Refuse more than one step may ask for: each is a request, and a part of a watch."""
+    asked = asked or Requirements()
+    count = len(asked.resources) + len(asked.extra_resources) + len(asked.schemas) + watched
+    if count > MOST_REQUIREMENTS:
+        raise TooManyRequirements(
+            f'step "{step.name}" asks for {count} resources, schemas and watches, and may ask for at most '
+            f"{MOST_REQUIREMENTS}"
         )
 
 

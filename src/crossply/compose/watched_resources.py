@@ -28,6 +28,9 @@ class WatchedResources:
         self._refs: dict[ResourceRef, None] = {}
         self._sent: set[ResourceRef] = set()
 
+    def __len__(self) -> int:
+        return len(self._refs)
+
     def permit(self, *sent: Found) -> None:
         """Let the function watch resources that it was sent."""
         if self._step.allowed_extra_resources is not None:

@@ -13,6 +13,7 @@ from typing import Any
 from crossply.compose.messages import (
     NO_STATE,
     SECOND,
+    SEVERITY_FATAL,
     Condition,
     Request,
     Requirements,
@@ -34,6 +35,9 @@ _LARGEST_TAG = (1 << 32) - 1
 
 _MOST_FIELDS = 100_000
 """How many fields one message may have: a few bytes on the wire are a hundred times as many in memory."""
+
+MOST_TOLD = 1_000
+"""How many results and how many conditions of a reply are read; the rest is dropped."""
 
 _MOST_INPUTS = 64
 _LARGEST_INPUT = 1 << 18
@@ -68,10 +72,10 @@ def response(data: bytes) -> Response:
     requirements = read_message(fields, 0x2A)
     return Response(
         desired=None if desired is None else _state(desired),
-        results=tuple(map(_result, fields.get(0x1A, ()))),
+        results=_results(fields.get(0x1A, [])),
         context=_struct(fields, 0x22),
         requirements=None if requirements is None else _requirements(requirements),
-        conditions=tuple(map(_condition, fields.get(0x32, ()))),
+        conditions=tuple(map(_condition, fields.get(0x32, [])[:MOST_TOLD])),
         ttl=_duration(read_message(meta, 0x12)),
         tag=read_text(meta, 0x0A),
         output=_struct(fields, 0x3A),
@@ -130,6 +134,13 @@ def read_credentials(data: bytes) -> dict[str, bytes]:
     """The data of one of the request's credentials."""
     credential_data = read_message(read_fields(data), 0x0A) or b""
     return dict(read_entries(read_fields(credential_data), 0x0A))
+
+
+def _results(messages: list[bytes]) -> tuple[Result, ...]:
+    """The first results, and the first fatal one among the others: it decides what becomes of the run."""
+    first, others = messages[:MOST_TOLD], map(_result, messages[MOST_TOLD:])
+    fatal = next((result for result in others if result.severity == SEVERITY_FATAL), None)
+    return (*map(_result, first), *(() if fatal is None else (fatal,)))
 
 
 def _result(data: bytes) -> Result:

@@ -38,6 +38,8 @@ CONNECT_SECONDS, REQUEST_SECONDS = 10.0, 60.0
 _GOODBYE = 0.5
 CONCURRENT = 64
 """How many requests other than watches are under way at once."""
+MOST_STREAMS = 2048
+"""How many watches are open at once; each has a connection. Beyond it a watch fails, and is tried again."""
 
 _BROKEN = (aiohttp.ClientError, HttpProcessingError, TimeoutError)
 """The connection broke, or what came over it is not HTTP."""
@@ -55,12 +57,13 @@ class Transport:
         self._contexts: dict[Certificate | None, ssl.SSLContext] = {}
         self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
         self._room = asyncio.Semaphore(CONCURRENT)
+        self._streams = 0
         self._server = config.server
         self._host = host_of(config.server)
 
     async def open(self) -> None:
         """Get ready; the connection is made when it is needed."""
-        # Every watch holds a connection, so the number of connections has no limit here.
+        # Watches and other requests have limits of their own, so that neither waits for the other.
         connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=60, socket_factory=self._new_socket)
         self._session = aiohttp.ClientSession(
             connector=connector,
@@ -133,10 +136,24 @@ class Transport:
     async def stream(self, request: Request, seconds: float) -> AsyncIterator[aiohttp.StreamReader]:
         """The body of an answer that goes on for at most so many seconds."""
         timeout = aiohttp.ClientTimeout(total=seconds, sock_connect=CONNECT_SECONDS)
-        async with self._respond(request, timeout) as response:
-            if response.status >= 400:
-                raise self._failed(request, response, await response.read())
-            yield response.content
+        with self._one_more_stream(request):
+            async with self._respond(request, timeout) as response:
+                if response.status >= 400:
+                    raise self._failed(request, response, await response.read())
+                yield response.content
+
+    @contextlib.contextmanager
+    def _one_more_stream(self, request: Request) -> Iterator[None]:
+        if self._streams >= MOST_STREAMS:
+            raise Unreachable(
+                f"{request.verb} {request.resource} at {self._server}: {MOST_STREAMS} watches are open, "
+                "which is the most"
+            )
+        self._streams += 1
+        try:
+            yield
+        finally:
+            self._streams -= 1
 
     @contextlib.asynccontextmanager
     async def _respond(

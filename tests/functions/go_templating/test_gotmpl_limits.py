@@ -56,6 +56,24 @@ BOMBS = [
         "nests too deep",
         "lists in lists",
     ),
+    (
+        "{{ $l := list }}{{ range 100 }}"
+        "{{ $l = append $l (fromJson (print `[` (repeat 90000 `[],{},`) `1]`)) }}{{ end }}",
+        "256 MiB",
+        "many small values of JSON",
+    ),
+    ("{{ fromJson (print `[` (repeat 4000000 `{},`) `1]`) | len }}", "256 MiB", "or many at once"),
+    (
+        "{{ $l := list }}{{ range 100 }}{{ $l = append $l (fromYaml (repeat 90000 `- a\n`)) }}{{ end }}",
+        "256 MiB|takes longer",
+        "or of YAML",
+    ),
+    (
+        "{{ $x := list }}{{ range 300 }}{{ $x = append $x dict }}{{ end }}{{ $l := list }}"
+        "{{ range 90000 }}{{ $l = list $l (deepCopy $x) }}{{ end }}",
+        "256 MiB|takes longer",
+        "or copies of many",
+    ),
     ("{{ fromYaml (repeat 100000 `[`) }}", "max depth", "brackets without end"),
     (
         '{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}',
@@ -141,6 +159,12 @@ def test_nesting_is_bounded_when_a_template_is_read():
         compile_text(deep)
     with pytest.raises(ParseError, match="max expression depth exceeded"):
         compile_text("{{ if 1 }}" * (MAX_NESTING + 1) + "{{ end }}" * (MAX_NESTING + 1))
+
+
+def test_the_number_of_tokens_is_bounded_when_a_template_is_read():
+    assert compile_text("{{ 1 }}" * 1_000).render({}) == "1" * 1_000
+    with pytest.raises(ParseError, match="more than 200000 tokens"):
+        compile_text("{{1}}" * 100_000)
 
 
 def test_long_chains_of_else_if_are_no_nesting():

@@ -107,6 +107,46 @@ def test_a_call_that_runs_out_of_time_ends_in_a_fatal_result() -> None:
     assert "take longer than the timeout of the call" in message
 
 
+def _transformed(transforms: list[Object]) -> list[Object]:
+    return [{**_copies(1)[0], "transforms": transforms}]
+
+
+_TO_JSON: Object = {"type": "string", "string": {"type": "Convert", "convert": "ToJson"}}
+_NO_MATCH: Object = {"type": "regexp", "regexp": "^never$"}
+_HEAVY = {
+    "a chain": ("x" * 50_000, [_TO_JSON] * 20),
+    "a long chain of short texts": ("x" * 5_000, [_TO_JSON] * 100),
+    "many patterns": ("x" * 50_000, [{"type": "match", "match": {"patterns": [_NO_MATCH] * 50}}]),
+    "a large input": ("x", [{"type": "map", "map": {f"key-{number}": "v" for number in range(9_000)}}]),
+}
+
+
+@pytest.mark.parametrize(("data", "transforms"), _HEAVY.values(), ids=list(_HEAVY))
+def test_heavy_transforms_leave_the_event_loop_at_once(data: str, transforms: list[Object]) -> None:
+    function = bind_builtin("patch-and-transform", "f")
+    assert isinstance(function, InProcess)
+    with pytest.raises(TooMuchAtOnce):
+        function.call_in_event_loop(_request(data, _transformed(transforms)))
+
+
+@pytest.mark.parametrize("name", ["a chain", "many patterns"])
+def test_every_transform_looks_at_the_deadline(name: str) -> None:
+    data, transforms = _HEAVY[name]
+    function = bind_builtin("patch-and-transform", "f")
+    message = _fatal(function(_request(data, _transformed(transforms)), 1e-9))
+    assert "take longer than the timeout of the call" in message
+
+
+@BOTH
+@pytest.mark.parametrize("data", ["x" * 600_000, list(range(100_000))])
+def test_a_combination_of_many_large_fields_is_refused_before_it_is_made(name: str, data: Any) -> None:
+    variables = [{"fromFieldPath": "spec.data"}] * 200
+    combine = {"variables": variables, "strategy": "string", "string": {"fmt": "%s" * 200}}
+    patch = {"type": "CombineFromComposite", "combine": combine, "toFieldPath": "data.a"}
+    message = _run(name, _request(data, [patch])).results[-1].message
+    assert "text is longer than 16777216 characters" in message
+
+
 def test_a_large_call_leaves_the_event_loop_and_is_made_in_a_thread() -> None:
     function = bind_builtin("patch-and-transform", "f")
     assert isinstance(function, InProcess)

@@ -22,6 +22,9 @@ from crossply.functions.runner import Runner
 AT_ONCE = 32
 """How many calls one function gets at the same time, unless somebody says otherwise."""
 
+COMPUTING_AT_ONCE = 4
+"""How many calls a built-in function gets at the same time that may compute for seconds in this process."""
+
 LARGE_AT_ONCE = 2
 """How many large calls of a quick function run at the same time: they compete with the event loop."""
 
@@ -54,8 +57,8 @@ class Bound:
         """Whether the same question always gets the same answer."""
         self._runner = runner
         self._quick = runner if quick and isinstance(runner, InProcess) else None
-        at_once = LARGE_AT_ONCE if self._quick else at_once
-        self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="function")
+        self.at_once = LARGE_AT_ONCE if self._quick else at_once
+        self._threads = ThreadPoolExecutor(self.at_once, thread_name_prefix="function")
         self._ready = ready
         self._readiness: asyncio.Future[bool] | None = None
         """A wait for a connection, shared by all calls that need to know."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crossply.control.calls.bound import AT_ONCE, Bound
+from crossply.control.calls.bound import AT_ONCE, COMPUTING_AT_ONCE, Bound
 from crossply.control.calls.function_calls import FunctionMeter, meter_of
 from crossply.control.calls.ways import Way
 from crossply.functions import builtin
@@ -68,7 +68,9 @@ class Opening:
         quick = pure and builtin.is_quick(way.image)
         bound = bind(function, max_reply=self.max_reply)
         meter = meter_of(function)
-        return Bound(repr(way), bound if pure else Breaker(bound), meter, pure, quick, at_once=self.at_once)
+        computes = pure and builtin.computes_here(way.image)
+        at_once = min(self.at_once, COMPUTING_AT_ONCE) if computes else self.at_once
+        return Bound(repr(way), bound if pure else Breaker(bound), meter, pure, quick, at_once=at_once)
 
     def _remote(self, way: Way) -> Runner:
         opener = self.schemes.get(way.scheme, self.instead)

@@ -16,7 +16,9 @@ from crossply.control.calls.kept_answers import KeptAnswers
 from crossply.values.bounded_cache import BoundedCache
 
 _MOST_BYTES = 64 << 20
-"""How much is kept of answers, counted as encoded."""
+"""How much memory the answers take that are kept, roughly."""
+_VALUE_BYTES = 120
+"""About how much a map entry or an item of a list takes when it is decoded, however small it is encoded."""
 
 
 class Answer(NamedTuple):
@@ -61,9 +63,14 @@ class Answers:
             # The request would stay in memory with its answer.
             response = response._replace(tag=request_tag(response.tag))
         until = self._clock() + seconds
-        self._known.put((function, tag), (until, response), len(encode_response(response)))
+        self._known.put((function, tag), (until, response), _memory_of(encode_response(response)))
         return Answer(response, seconds)
 
     def forget(self) -> None:
         """Ask anew: functions are not what they were."""
         self._known.clear()
+
+
+def _memory_of(encoded: bytes) -> int:
+    """About how many bytes an answer takes: all entries of maps and items of lists begin with one tag."""
+    return len(encoded) + _VALUE_BYTES * encoded.count(b"\n")

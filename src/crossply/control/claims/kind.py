@@ -6,6 +6,7 @@ import asyncio
 
 import orjson
 
+from crossply.compose.metadata import controller_of, uid_of
 from crossply.control.claims.reconciler import ClaimReconciler
 from crossply.control.claims.sync import (
     CLAIM,
@@ -97,16 +98,17 @@ class ClaimKind:
     def _notice_composite(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
         """A composite resource concerns the claim it refers to, and the one it referred to before.
 
-        When that is another one, it concerns all claims that refer to it: one of them may have it now.
+        When that is another one, or its controller changed, it concerns all claims that refer to it: one of
+        them may have it now.
         """
-        before, after = (
-            claim_reference(orjson.loads(data), self._binding) if data is not None else None
-            for data in (old, new)
-        )
+        was, now = (orjson.loads(data) if data is not None else {} for data in (old, new))
+        before, after = (claim_reference(each, self._binding) for each in (was, now))
+        if new is None:
+            self._reconciler.forget_composite(uid_of(was))
         for ref in (before, after):
             if ref is not None:
                 self._queue.add((str(ref.get("namespace", "")), str(ref.get("name", ""))))
-        if before != after or new is None:
+        if before != after or new is None or controller_of(was) != controller_of(now):
             for claim in self._claims.keys_by(BY_COMPOSITE, key[1]):
                 self._queue.add(claim)
 

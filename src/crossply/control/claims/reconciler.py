@@ -104,6 +104,10 @@ class ClaimReconciler:
             claim, xr = await self._sync(claim, xr)
             await self._pass_on(claim, xr, interests)
 
+    def forget_composite(self, uid: str) -> None:
+        """A composite resource is gone: keep nothing of it."""
+        self._applied.forget(uid)
+
     async def clear_up_after(self, claim: Object) -> None:
         """A claim is gone although we held it: API servers may lose a finalizer added while they delete."""
         xr = await self._bound(claim)
@@ -134,9 +138,9 @@ class ClaimReconciler:
         return referenced_name(claim, self._binding)
 
     async def _stand_back(self, claim: Object, other: str) -> None:
-        """Leave alone what is another claim's: have nothing of it, and go without it.
+        """Leave alone what belongs to another: take nothing of it, and be deleted without it.
 
-        Nothing we do can change this. The composite resource wakes us when the other claim lets go.
+        Nothing we do can change this. A change of the composite resource enqueues the claim.
         """
         if claim["metadata"].get("deletionTimestamp"):
             if FINALIZER in (claim["metadata"].get("finalizers") or ()):
@@ -324,7 +328,4 @@ class ClaimReconciler:
 
 
 def _not_ours(xr: str, other: str) -> str:
-    return (
-        f'refusing to operate on composite resource "{xr}" that is not bound to this claim: '
-        f"bound to claim {other}"
-    )
+    return f'refusing to operate on composite resource "{xr}" that is not bound to this claim: {other}'

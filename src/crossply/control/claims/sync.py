@@ -18,6 +18,7 @@ from crossply.compose.metadata import (
     CLAIM_NAME_LABEL,
     CLAIM_NAMESPACE_LABEL,
     annotations_of,
+    controller_of,
     labels_of,
     name_of,
     namespace_of,
@@ -96,11 +97,18 @@ def claim_reference(xr: Object | None, binding: Binding = CLAIM) -> Object | Non
 
 
 def owner_elsewhere(claim: Object, xr: Object | None, binding: Binding = CLAIM) -> str:
-    """The other claim that the composite resource is bound to, in words; empty when it is ours or free."""
+    """Whose the composite resource is instead, in words; empty when it is this claim's or free.
+
+    A composite resource that has a controller is part of something else: no claim may bind, change or delete
+    it, also when its reference names the claim.
+    """
+    controller = controller_of(xr) if xr is not None else None
+    if controller is not None:
+        return f'controlled by {controller.get("kind") or "<none>"} "{controller.get("name") or "<none>"}"'
     ref = claim_reference(xr, binding)
     if ref is None or all(ref.get(key) == value for key, value in reference_to_claim(claim).items()):
         return ""
-    return f'"{ref.get("name") or "<none>"}" in namespace "{ref.get("namespace") or "<none>"}"'
+    return f'bound to claim "{ref.get("name") or "<none>"}" in namespace "{ref.get("namespace") or "<none>"}"'
 
 
 def guarded(wish: Object, xr: Object) -> Object:

@@ -5,6 +5,7 @@ What was read in a run is noted as well: the composite resource is interested in
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -28,6 +29,7 @@ from crossply.compose.messages import (
     Snapshot,
 )
 from crossply.compose.world import NotFound, decode_data
+from crossply.control.composites.bounds import check_count
 from crossply.control.composites.dependencies import Interest
 from crossply.control.kinds import CRD, SECRET
 from crossply.control.plane import Plane
@@ -39,10 +41,20 @@ from crossply.kube.discovery import UnknownKind
 class ClusterAnswers:
     """Answers for one reconcile: within it, what is read twice is read once."""
 
-    def __init__(self, plane: Plane, interests: set[Interest], anew: bool = False) -> None:
-        """With `anew`, functions are asked also where an answer of before would still be good."""
+    def __init__(
+        self,
+        plane: Plane,
+        interests: set[Interest],
+        anew: bool = False,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        """With `anew`, functions are asked also where an answer of before would still be good.
+
+        `check` is called before each call of a function; what it raises ends the run.
+        """
         self._plane = plane
         self._anew = anew
+        self._check = check
         self._selected: dict[str, list[Snapshot]] = {}
         self.interests = interests
         """All that was read is added to it."""
@@ -54,6 +66,8 @@ class ClusterAnswers:
         try:
             ask = next(work)
             while True:
+                if type(ask) is Call:
+                    self._check()
                 try:
                     reply = await self._answer(ask)
                 except UnknownKind as problem:
@@ -85,6 +99,8 @@ class ClusterAnswers:
         answer = await self._plane.functions.call(ask.step, ask.request, self._anew)
         if answer.good_for > 0 and (not self.look_again_after or answer.good_for < self.look_again_after):
             self.look_again_after = answer.good_for
+        if answer.response.desired is not None:
+            check_count(len(answer.response.desired.resources), self._plane.most_composed)
         await self._note_watched(answer.response.requirements)
         return answer.response
 

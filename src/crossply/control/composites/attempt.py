@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from crossply.compose.metadata import namespace_of, text_in
 from crossply.compose.pipeline import Told
 from crossply.control.composites.dependencies import Interest
+from crossply.control.composites.run_guard import RunGuard
 from crossply.control.definitions.grants import Composed, Place
 from crossply.kube.discovery import Discovery, UnknownKind
 from crossply.values import Object
@@ -15,9 +16,11 @@ from crossply.values import Object
 class Attempt:
     """What functions said, what the composite resource depends on, and what it was to be composed of."""
 
-    __slots__ = ("_composition", "_kinds", "interests", "told")
+    __slots__ = ("_composition", "_kinds", "guard", "interests", "told")
 
-    def __init__(self) -> None:
+    def __init__(self, guard: RunGuard) -> None:
+        self.guard = guard
+        """Says whether to go on."""
         self.told = Told()
         self.interests: set[Interest] = set()
         self._composition = ""

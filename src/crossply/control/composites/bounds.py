@@ -7,7 +7,7 @@ namespace could otherwise slip through.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 
 from crossply.compose.composed import Composed
 from crossply.compose.errors import OutOfBounds, TooManyResources
@@ -17,12 +17,12 @@ from crossply.kinds.definition_v1alpha1 import INFRASTRUCTURE
 from crossply.kube.discovery import Discovery, UnknownKind
 
 
-def check_count(composed: Collection[Composed], most: int) -> None:
+def check_count(count: int, most: int) -> None:
     """Refuse more resources than one composite resource may be made of."""
-    if len(composed) > most:
+    if count > most:
         raise TooManyResources(
-            f"cannot compose resources: functions want {len(composed)} composed resources, and a composite "
-            f"resource may have at most {most} (--max-composed-resources)"
+            f"functions want {count} composed resources, and a composite resource may have at most {most} "
+            "(--max-composed-resources)"
         )
 
 

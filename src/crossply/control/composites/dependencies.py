@@ -1,12 +1,14 @@
 """What composite resources depend on beside what they are made of: a change of it wakes them.
 
 That is what functions required or wanted watched, the objects that steps take their input from, credentials,
-and connection secrets. Each kind is followed once a namespace, and of its objects only metadata is kept.
+and connection secrets. Each kind is watched once a namespace, in many namespaces once for all of them: a
+watch is a connection. Only metadata is kept of its objects.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from typing import NamedTuple
 
@@ -41,6 +43,8 @@ class Interest(NamedTuple):
 UNSETTLED = 5
 """So often in a row somebody may come to depend on something else, and is woken at once."""
 LONGEST_PAUSE = 60.0
+NAMESPACES_OF_A_KIND = 16
+"""So many namespaces of a kind have a watch of their own; more share one of the whole cluster."""
 
 Place = tuple[Kind, str]
 Interests = frozenset[Interest]
@@ -51,30 +55,40 @@ class _Followed:
 
     def __init__(self, cache: Cache) -> None:
         self.cache = cache
-        self.by_name: dict[str, dict[Hashable, None]] = {}
-        self.by_labels: dict[Interest, dict[Hashable, None]] = {}
+        self._waiting: dict[tuple[str, str], dict[Interest, dict[Hashable, None]]] = {}
+        """By namespace and name, each empty where an interest does not say."""
         self.ready: asyncio.Task[None] | None = None
 
-    def of(self, interest: Interest) -> dict[Hashable, None]:
-        if interest.name:
-            return self.by_name.setdefault(interest.name, {})
-        return self.by_labels.setdefault(interest, {})
+    def join(self, who: Hashable, interest: Interest) -> None:
+        key = (interest.namespace, interest.name)
+        self._waiting.setdefault(key, {}).setdefault(interest, {})[who] = None
+
+    def has(self, who: Hashable, interest: Interest) -> bool:
+        return who in self._waiting.get((interest.namespace, interest.name), {}).get(interest, ())
 
     def leave(self, who: Hashable, interest: Interest) -> None:
-        waiting = self.of(interest)
-        waiting.pop(who, None)
-        if not waiting:
-            self.by_name.pop(interest.name, None) if interest.name else self.by_labels.pop(interest, None)
+        key = (interest.namespace, interest.name)
+        interests = self._waiting[key]
+        del interests[interest][who]
+        if not interests[interest]:
+            del interests[interest]
+        if not interests:
+            del self._waiting[key]
+
+    def is_empty(self) -> bool:
+        return not self._waiting
 
     def waiting_for(self, metadata: Object) -> list[Hashable]:
-        found = list(self.by_name.get(metadata["name"], ()))
-        for interest, waiting in self.by_labels.items():
-            if interest.includes(metadata):
-                found.extend(waiting)
+        namespace, name = metadata.get("namespace", ""), metadata["name"]
+        found: list[Hashable] = []
+        for key in {(namespace, name), (namespace, ""), ("", name), ("", "")}:
+            for interest, waiting in self._waiting.get(key, {}).items():
+                if interest.includes(metadata):
+                    found.extend(waiting)
         return found
 
     def everybody(self) -> list[Hashable]:
-        groups = (*self.by_name.values(), *self.by_labels.values())
+        groups = (group for interests in self._waiting.values() for group in interests.values())
         return [who for group in groups for who in group]
 
 
@@ -84,6 +98,8 @@ class Dependencies:
     def __init__(self, caches: Caches) -> None:
         self._caches = caches
         self._followed: dict[Place, _Followed] = {}
+        self._namespaces: Counter[Kind] = Counter()
+        """How many namespaces of a kind have a watch of their own."""
         self._interests: dict[Hashable, Interests] = {}
         self._wake: dict[Hashable, Callable[[], None]] = {}
         self._unsettled: dict[Hashable, int] = {}
@@ -117,14 +133,23 @@ class Dependencies:
 
     def _join(self, who: Hashable, interest: Interest) -> bool:
         """Wait with others; whether what has changed until now was told already."""
-        place = (interest.kind, interest.namespace)
+        place = self._place_to_join(interest)
         followed = self._followed.get(place)
         if followed is None:
-            cache = self._caches.acquire(interest.kind, Selection(interest.namespace, metadata_only=True))
+            cache = self._caches.acquire(interest.kind, Selection(place[1], metadata_only=True))
             followed = self._followed[place] = _Followed(cache)
+            if place[1]:
+                self._namespaces[place[0]] += 1
             followed.ready = asyncio.create_task(self._begin(followed))
-        followed.of(interest)[who] = None
+        followed.join(who, interest)
         return followed.cache.synced.is_set()
+
+    def _place_to_join(self, interest: Interest) -> Place:
+        place = (interest.kind, interest.namespace)
+        if not interest.namespace or place in self._followed:
+            return place
+        has_room = self._namespaces[interest.kind] < NAMESPACES_OF_A_KIND
+        return place if has_room else (interest.kind, "")
 
     async def _begin(self, followed: _Followed) -> None:
         await followed.cache.synced.wait()
@@ -154,10 +179,15 @@ class Dependencies:
 
     def _leave(self, who: Hashable, interest: Interest) -> None:
         place = (interest.kind, interest.namespace)
+        own = self._followed.get(place)
+        if own is None or not own.has(who, interest):
+            place = (interest.kind, "")
         followed = self._followed[place]
         followed.leave(who, interest)
-        if not followed.by_name and not followed.by_labels:
+        if followed.is_empty():
             del self._followed[place]
+            if place[1]:
+                self._namespaces[place[0]] -= 1
             if followed.ready is not None:
                 followed.ready.cancel()
             self._caches.release(followed.cache)

@@ -33,7 +33,7 @@ from crossply.control.claims.events import tell_claim
 from crossply.control.composites.answering import ClusterAnswers
 from crossply.control.composites.attempt import Attempt
 from crossply.control.composites.awaited import awaited_after, takes_effect_later
-from crossply.control.composites.bounds import check_bounds, check_count
+from crossply.control.composites.bounds import check_bounds
 from crossply.control.composites.circles import check_depth, check_not_itself
 from crossply.control.composites.circuit import Circuit
 from crossply.control.composites.composed_store import CANNOT_OBSERVE, ComposedStore
@@ -49,6 +49,7 @@ from crossply.control.composites.events import admitted, bounded, failure, joine
 from crossply.control.composites.legacy_status import engine_status
 from crossply.control.composites.looking_again import polled_after
 from crossply.control.composites.preparation import FINALIZER, Preparation
+from crossply.control.composites.run_guard import RunGuard
 from crossply.control.composites.selecting import Compositions
 from crossply.control.composites.watched_refs import WatchedRefsField
 from crossply.control.composites.writes import CompositeWrites
@@ -117,6 +118,7 @@ class CompositeReconciler:
         self._compositions = compositions
         self._composed = composed
         self._writes = ComposedWrites(plane, composed)
+        self._cache = cache
         self._own = CompositeWrites(plane, kind, cache, circuit)
         self._watched_refs = WatchedRefsField(plane, kind)
         self._circuit = circuit
@@ -140,7 +142,7 @@ class CompositeReconciler:
         if xr["metadata"].get("deletionTimestamp"):
             await self._let_go(xr)
             return 0.0
-        attempt = Attempt()
+        attempt = Attempt(RunGuard(self._cache, xr))
         try:
             return await self._compose(xr, attempt)
         except (Conflict, Waiting):
@@ -240,7 +242,7 @@ class CompositeReconciler:
         observed = _observed(found, xr)
         capabilities = self._plane.capabilities
         job = Job(Snapshot(xr), recipe, observed, details, {}, required, capabilities)
-        answers = ClusterAnswers(self._plane, interests)
+        answers = ClusterAnswers(self._plane, interests, check=attempt.guard.check)
         try:
             outcome = await answers.drive(compose(job, told))
         except ComposeError as problem:
@@ -248,7 +250,6 @@ class CompositeReconciler:
         finally:
             self._required[uid_of(xr)] = told.requirements
         attempt.composes(composition, (each.object for each in outcome.composed), namespace_of(xr))
-        check_count(outcome.composed, self._plane.most_composed)
         check_not_itself(xr, outcome.composed)
         await check_bounds(self._plane.discovery, self._definition, outcome.composed)
         await self._collect(outcome.deletions, interests)

@@ -99,7 +99,9 @@ class Usages:
 
 def protects(usage: Usage, namespace: str) -> bool:
     """Whether a Usage of a resource's kind and name protects the one in a namespace, or the cluster's."""
-    return usage.protects and (not namespace or usage.of.namespace == namespace)
+    if not namespace:
+        return usage.protects and not usage.kind.namespaced
+    return usage.protects and usage.of.namespace == namespace
 
 
 def _waking(kind: Kind, wake: Callable[[UsageKey], None]) -> Subscriber:

@@ -38,9 +38,14 @@ class Parties:
 
     async def used(self, usage: Usage) -> tuple[Kind, Object]:
         """The used resource; from the watch, if it is marked already."""
-        kind, namespace = await self._address(usage.of)
+        kind, namespace = await self._used_address(usage)
         marked = await self._watches.in_use(usage.key, kind, namespace, usage.of.name)
         return kind, marked or await self._get(kind, namespace, usage.of)
+
+    async def used_now(self, usage: Usage) -> tuple[Kind, Object]:
+        """The used resource as it is at this moment."""
+        kind, namespace = await self._used_address(usage)
+        return kind, await self._get(kind, namespace, usage.of)
 
     async def find(self, party: Party) -> tuple[Kind, Object]:
         """A resource as it is at this moment."""
@@ -64,6 +69,13 @@ class Parties:
         if found:
             told += " and with same controller reference"
         raise PartyMissing(told, (Selected(kind, selection),))
+
+    async def _used_address(self, usage: Usage) -> tuple[Kind, str]:
+        """Where the used resource is; a namespaced Usage protects nothing that is cluster scoped."""
+        kind, namespace = await self._address(usage.of)
+        if usage.kind.namespaced and not kind.namespaced:
+            raise PartyMissing(f"{usage.of.kind} is cluster scoped: use a ClusterUsage to protect it")
+        return kind, namespace
 
     async def _address(self, party: Party) -> tuple[Kind, str]:
         kind = await self._kind(party)

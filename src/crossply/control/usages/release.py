@@ -14,7 +14,7 @@ from crossply.compose.metadata import annotations_of, labels_of, name_of, namesp
 from crossply.control.plane import Plane
 from crossply.control.usages.index import Usages
 from crossply.control.usages.parties import Parties, PartyMissing
-from crossply.control.usages.view import DELETION_ATTEMPT, FINALIZER, IN_USE, Usage
+from crossply.control.usages.view import DELETION_ATTEMPT, FINALIZER, IN_USE, REFUSED_BY, Usage
 from crossply.control.usages.watches import Presence, Wait
 from crossply.kube.failures import Conflict, Denied, Forbidden, Invalid, NotFound
 from crossply.kube.kind import Kind
@@ -58,7 +58,7 @@ class UsageRelease:
 
     async def _find_used(self, usage: Usage) -> tuple[Kind, Object] | None:
         try:
-            return await self._parties.find(usage.of) if usage.of.name else None
+            return await self._parties.used_now(usage) if usage.of.name else None
         except PartyMissing:
             return None
 
@@ -79,14 +79,21 @@ class UsageRelease:
 
     async def _free(self, usage: Usage, kind: Kind, used: Object) -> None:
         """Let the used resource be deleted; if somebody tried to, now."""
-        if IN_USE in labels_of(used):
-            await self._unmark(kind, used)
-        policy = annotations_of(used).get(DELETION_ATTEMPT, "")
-        if usage.replays_deletion and policy in _POLICIES:
+        annotations = annotations_of(used)
+        policy = annotations.get(DELETION_ATTEMPT, "")
+        # What noted the attempt before there was this annotation does not say who refused it.
+        refused = annotations.get(REFUSED_BY, usage.uid).split(",")
+        if usage.replays_deletion and policy in _POLICIES and usage.uid in refused:
+            # The attempt stays noted until it is made up for: we may die in between.
+            if IN_USE in labels_of(used):
+                await self._unmark(kind, used, {})
             await self._replay(usage, kind, used, policy)
+        elif IN_USE in labels_of(used) or policy:
+            # One that stays would be made up for by a Usage that never refused it.
+            await self._unmark(kind, used, {DELETION_ATTEMPT: None, REFUSED_BY: None})
 
-    async def _unmark(self, kind: Kind, used: Object) -> None:
-        body = {"metadata": {"uid": uid_of(used), "labels": {IN_USE: None}}}
+    async def _unmark(self, kind: Kind, used: Object, annotations: Object) -> None:
+        body = {"metadata": {"uid": uid_of(used), "labels": {IN_USE: None}, "annotations": annotations}}
         with contextlib.suppress(NotFound):
             await self._plane.client.patch_merge(kind, name_of(used), body, namespace_of(used), MANAGER)
 

@@ -21,6 +21,8 @@ FINALIZER = "usage.apiextensions.crossplane.io"
 IN_USE = "crossplane.io/in-use"
 DETAILS = "crossplane.io/usage-details"
 DELETION_ATTEMPT = "usage.crossplane.io/deletion-attempt-with-policy"
+REFUSED_BY = "crossply.dev/deletion-refused-by"
+"""The UIDs of the Usages that refused the deletion: only they may make up for it."""
 COMPOSITE_LABEL = "crossplane.io/composite"
 
 

@@ -11,7 +11,7 @@ import logging
 from crossply.compose.metadata import annotations_of, name_of, namespace_of, uid_of
 from crossply.control.plane import Plane
 from crossply.control.usages.index import Usages
-from crossply.control.usages.view import DELETION_ATTEMPT, Usage
+from crossply.control.usages.view import DELETION_ATTEMPT, REFUSED_BY, Usage
 from crossply.errors import CrossplyError
 from crossply.kube.failures import NotFound
 from crossply.values import Object
@@ -19,6 +19,9 @@ from crossply.values.goquote import quote
 
 MANAGER = "crossplane"
 _log = logging.getLogger("crossply.usage")
+
+_MOST_NOTED = 1000
+"""How many Usages are noted with a deletion that they refused."""
 
 
 class UsageReview:
@@ -50,19 +53,21 @@ class UsageReview:
         if not usages:
             return {"uid": request.get("uid", ""), "allowed": True}
         if request.get("dryRun") is not True:
-            await self._note_attempt(obj, request.get("options") or {})
+            await self._note_attempt(obj, request.get("options") or {}, usages)
         told = in_use_message(usages)
         _log.info("deletion of %s %s refused: %s", which[1], "/".join(filter(None, which[2:])), told)
         return _refused(request, 409, reason=told, message=f"{told} {next_step(usages[0])}")
 
-    async def _note_attempt(self, obj: Object, options: Object) -> None:
+    async def _note_attempt(self, obj: Object, options: Object, usages: list[Usage]) -> None:
         """Keep how the deletion was meant, for a Usage that makes up for it in the end."""
         policy = str(options.get("propagationPolicy") or "Background")
-        if annotations_of(obj).get(DELETION_ATTEMPT) == policy:
+        refused_by = ",".join(sorted(usage.uid for usage in usages)[:_MOST_NOTED])
+        attempt = {DELETION_ATTEMPT: policy, REFUSED_BY: refused_by}
+        if attempt.items() <= annotations_of(obj).items():
             return
         kind = await self._plane.discovery.kind_for(obj["apiVersion"], obj["kind"])
         # The uid makes it fail for another object of the same name.
-        body = {"metadata": {"uid": uid_of(obj), "annotations": {DELETION_ATTEMPT: policy}}}
+        body = {"metadata": {"uid": uid_of(obj), "annotations": attempt}}
         try:
             await self._plane.client.patch_merge(kind, name_of(obj), body, namespace_of(obj), MANAGER)
         except NotFound:

@@ -47,6 +47,16 @@ _RUN_WHAT_USERS_WRITE = (
 """Bounded in time like the others, but that bound is seconds."""
 
 
+_IN_WORKERS = ("python", "starlark")
+"""They run in processes of their own."""
+
+
+def computes_here(package: str) -> bool:
+    """Whether the built-in function that stands for a package may compute for seconds in this process."""
+    name = for_package(package)
+    return name in _RUN_WHAT_USERS_WRITE and name not in _IN_WORKERS
+
+
 def is_quick(package: str) -> bool:
     """Whether the built-in function that stands for a package never takes long."""
     return for_package(package) not in _RUN_WHAT_USERS_WRITE

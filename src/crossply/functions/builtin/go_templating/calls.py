@@ -151,13 +151,16 @@ def _argument(scope: Scope, node: Operand, go_name: str, compile_operand: Compil
 
 def _invoker(name: str, function: Function, site: Place) -> Invoke:
     """Run the function; its failure is told with the place of the whole command."""
-    call_it, slow = function.call, function.slow
+    call_it, slow, memory = function.call, function.slow, function.memory
 
     def invoke(frame: Frame, values: tuple[Any, ...]) -> Any:
         budget = frame.budget
         try:
             if slow:
                 budget.check_nearly()
+            if memory is not None:
+                budget.made += memory(*values)
+                budget.check()
             result = call_it(*values)
             if result.__class__ is str:
                 budget.made += len(result)

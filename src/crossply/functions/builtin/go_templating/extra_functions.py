@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from crossply.functions.builtin.go_templating.limits import decoded_size
 from crossply.functions.builtin.go_templating.signatures import ANY, Function, FunctionFailed
 from crossply.functions.builtin.go_templating.values import ByteMap, NilList, NilMap, Structure
 
@@ -103,7 +104,7 @@ def _map(value: Any) -> dict[str, Any]:
 FUNCTIONS: dict[str, Function] = {
     "randomChoice": Function(random_choice, ("string",), variadic=True),
     "toYaml": Function(to_yaml, (ANY,)),
-    "fromYaml": Function(from_yaml, ("string",)),
+    "fromYaml": Function(from_yaml, ("string",), memory=decoded_size),
     "getResourceCondition": Function(resource_condition, ("string", _MAP)),
     "setResourceNameAnnotation": Function(name_annotation, ("string",)),
     "getComposedResource": Function(composed_resource, (_MAP, "string")),

@@ -7,6 +7,7 @@ is for functions that make much of little, before they make it.
 from __future__ import annotations
 
 from time import monotonic
+from typing import Any
 
 MAX_VALUE = 16 << 20
 """The largest text, in characters, that one value may have."""
@@ -44,6 +45,29 @@ def check_items(items: int) -> None:
     """Refuse a list that would be too long."""
     if items > MAX_ITEMS:
         raise TooLarge(f"list would be longer than {MAX_ITEMS} items")
+
+
+_PER_MAP, _PER_LIST, _PER_VALUE = 240, 88, 56
+"""About how many bytes of memory a decoded map, list and any other value take."""
+
+
+def decoded_size(text: str) -> int:
+    """About how many bytes the values in JSON or YAML take at most, without decoding it."""
+    values = text.count(",") + text.count(":") + text.count("\n")
+    return len(text) + _PER_MAP * text.count("{") + _PER_LIST * text.count("[") + _PER_VALUE * values
+
+
+def copied_size(value: Any) -> int:
+    """About how many bytes a deep copy takes; TooLarge where it has too many items."""
+    size, items, pending = 0, 0, [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, dict | list):
+            size += (_PER_MAP if isinstance(item, dict) else _PER_LIST) + 16 * len(item)
+            items += len(item)
+            check_items(items)
+            pending.extend(item.values() if isinstance(item, dict) else item)
+    return size
 
 
 class Budget:

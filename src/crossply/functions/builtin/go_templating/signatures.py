@@ -26,9 +26,11 @@ class Function(NamedTuple):
     "interface {}" ("any" means the same here), "[]interface {}", "[]string", "map[string]interface {}",
     "time.Time"; "..." as a type is not written: `variadic` says that the last parameter may repeat, or be
     missing. `slow` marks what can take seconds: no such call is begun when the time is nearly up.
+    `memory` says of the arguments about how many bytes the result takes, before they are used.
     """
 
     call: Callable[..., Any]
     parameters: tuple[str, ...] = ()
     variadic: bool = False
     slow: bool = False
+    memory: Callable[..., int] | None = None

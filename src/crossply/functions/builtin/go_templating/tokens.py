@@ -14,11 +14,14 @@ from crossply.functions.builtin.go_templating.nodes import Source
 MAX_NESTING = 80
 """How deep actions and parentheses may nest. Go allows 10,000; no template that people read comes near."""
 
+MAX_TOKENS = 200_000
+"""How many tokens a template may have: each takes time to be read, and memory while the template is kept."""
+
 
 class Tokens:
     """Reads ahead, and steps back."""
 
-    __slots__ = ("_ahead", "_depth", "_lexer", "_window", "action_line", "source")
+    __slots__ = ("_ahead", "_depth", "_left", "_lexer", "_window", "action_line", "source")
 
     def __init__(self, source: Source, left: str, right: str) -> None:
         self.source = source
@@ -29,21 +32,28 @@ class Tokens:
         self._window = [nothing, nothing, nothing]
         self._ahead = 0
         self._depth = 0
+        self._left = MAX_TOKENS
 
     def next(self) -> Token:
         """The next token."""
         if self._ahead:
             self._ahead -= 1
         else:
-            self._window[0] = self._lexer.next()
+            self._read()
         return self._window[self._ahead]
 
     def peek(self) -> Token:
         """The next token, left where it is."""
         if not self._ahead:
-            self._window[0] = self._lexer.next()
+            self._read()
             self._ahead = 1
         return self._window[self._ahead - 1]
+
+    def _read(self) -> None:
+        self._window[0] = self._lexer.next()
+        self._left -= 1
+        if self._left < 0:
+            raise self.error(f"template has more than {MAX_TOKENS} tokens")
 
     def back_up(self) -> None:
         """Step back by one."""

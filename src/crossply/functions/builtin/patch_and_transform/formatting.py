@@ -17,13 +17,17 @@ _FEW = 16
 def formatter(text: str, count: int) -> Format:
     """Make a closure that formats so many values."""
     plain = _plain(text, count)
+    careful = _careful(text) if text.count("%") > _FEW else lambda values: sprintf(text, values)
     if plain is None:
-        return _careful(text) if text.count("%") > _FEW else lambda values: sprintf(text, values)
+        return careful
 
     def format_texts(values: Sequence[Any]) -> str:
+        length = len(plain)
         for value in values:
             if type(value) is not str:
-                return sprintf(text, values)
+                return careful(values)
+            length += len(value)
+        check_length(length)
         return plain % tuple(values)
 
     return format_texts
@@ -34,8 +38,8 @@ def _careful(text: str) -> Format:
     verbs = text.count("%")
 
     def format_bounded(values: Sequence[Any]) -> str:
-        longest = max((len(sprintf("%v", (value,))) for value in values), default=0)
-        check_length(len(text) + verbs * longest)
+        for value in values:
+            check_length(len(text) + verbs * len(sprintf("%v", (value,))))
         return sprintf(text, values)
 
     return format_bounded

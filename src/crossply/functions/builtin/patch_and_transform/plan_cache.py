@@ -13,7 +13,7 @@ from _thread import allocate_lock
 from crossply.functions.builtin.patch_and_transform.dialect import Dialect
 from crossply.functions.builtin.patch_and_transform.failure import Fatal
 from crossply.functions.builtin.patch_and_transform.plan import Plan, make_plan
-from crossply.functions.reply_limits import LimitExceeded, size_of
+from crossply.functions.reply_limits import LimitExceeded, TooMuchAtOnce, current_limits, size_of
 from crossply.values import Object
 from crossply.values.deepcopy import equal
 
@@ -22,6 +22,9 @@ MAX_PLANS = 256
 
 MAX_BYTES = 64 << 20
 """How much memory the inputs and plans that are remembered take together, roughly."""
+
+LARGE_INPUT = 64 << 10
+"""An input of so many bytes is not read in an event loop."""
 
 _BYTES_OF_PATCH = 1 << 10
 
@@ -47,7 +50,8 @@ class PlanCache:
         if known is not None and known[0] is given:
             return known[1]
         with self._lock:
-            return self._find_equal(given) or self._make(given)
+            equal_plan = self._find_equal(given)
+        return equal_plan or self._make(given)
 
     def _find_equal(self, given: Object) -> Plan | str | None:
         """Look for an equal input; the newer of the two is the one that may well come again."""
@@ -60,13 +64,28 @@ class PlanCache:
         return None
 
     def _make(self, given: Object) -> Plan | str:
+        # Outside of the lock: an event loop may wait for it.
+        _check_event_loop(given)
         plan = _plan_or_problem(given, self._dialect)
         weight = _weight(given, plan)
-        self._plans[id(given)] = given, plan, weight
-        self._bytes += weight
-        while len(self._plans) > MAX_PLANS or self._bytes > MAX_BYTES:
-            self._bytes -= self._plans.pop(next(iter(self._plans)))[2]
+        with self._lock:
+            self._bytes += weight - self._plans.pop(id(given), (None, "", 0))[2]
+            self._plans[id(given)] = given, plan, weight
+            while len(self._plans) > MAX_PLANS or self._bytes > MAX_BYTES:
+                self._bytes -= self._plans.pop(next(iter(self._plans)))[2]
         return plan
+
+
+def _check_event_loop(given: Object) -> None:
+    """Leave a large input to a thread."""
+    if not current_limits().in_event_loop:
+        return
+    try:
+        is_large = size_of(given, LARGE_INPUT) > LARGE_INPUT
+    except LimitExceeded:
+        return  # what nests too deep is refused soon
+    if is_large:
+        raise TooMuchAtOnce
 
 
 def _weight(given: Object, plan: Plan | str) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from crossply.functions.builtin.go_templating.limits import copied_size, decoded_size
 from crossply.functions.builtin.go_templating.signatures import ANY, Function
 
 _TYPES = {
@@ -164,6 +165,7 @@ _JSON = {
     "toRawJson": "to_raw_json any",
     "mustToRawJson": "to_raw_json any",
 }
+_MEMORY = {"from_json": decoded_size, "must_from_json": decoded_size, "deep_copy": copied_size}
 _REFLECTION = {
     "typeOf": "type_of any",
     "typeIs": "type_is string any",
@@ -275,7 +277,8 @@ def _function(family: str, row: str) -> Function:
     variadic = bool(types) and types[-1].endswith("...")
     names = [name.removesuffix("...") for name in types]
     parameters = tuple(_TYPES.get(name, name) for name in names)
-    return Function(_loaded_when_called(family, attribute), parameters, variadic, family in _SLOW)
+    call = _loaded_when_called(family, attribute)
+    return Function(call, parameters, variadic, family in _SLOW, _MEMORY.get(attribute))
 
 
 def _loaded_when_called(family: str, attribute: str) -> Callable[..., Any]:

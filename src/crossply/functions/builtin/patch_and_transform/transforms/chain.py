@@ -7,7 +7,12 @@ from typing import Any, NamedTuple
 
 from crossply.functions.builtin.patch_and_transform.dialect import Dialect
 from crossply.functions.builtin.patch_and_transform.failure import REASONS, Failure, failing
-from crossply.functions.builtin.patch_and_transform.limits import check_length
+from crossply.functions.builtin.patch_and_transform.limits import (
+    SHORT_TEXT,
+    check_length,
+    check_work,
+    is_short,
+)
 from crossply.functions.builtin.patch_and_transform.transforms.arithmetic import math_transform
 from crossply.functions.builtin.patch_and_transform.transforms.convert import convert_transform
 from crossply.functions.builtin.patch_and_transform.transforms.lookup import map_transform, match_transform
@@ -15,6 +20,9 @@ from crossply.functions.builtin.patch_and_transform.transforms.strings import st
 from crossply.values import Object
 
 Change = Callable[[Any], Any]
+
+_MANY_STEPS = 64
+"""From so many transforms on also those of short texts take time."""
 
 
 class Step(NamedTuple):
@@ -45,13 +53,20 @@ def chain(transforms: list[Object], dialect: Dialect) -> Change | None:
 
 
 def _first_to_last(steps: list[Step]) -> Change:
+    is_long = len(steps) > _MANY_STEPS
+
     def change(value: Any) -> Any:
         said = ""
+        if is_long or not is_short(value):
+            check_work(value, len(steps))
         try:
             for step, said in steps:  # noqa: B007 - said is needed when the step fails
                 value = step(value)
-                if type(value) is str:
+                if type(value) is str and len(value) > SHORT_TEXT:
                     check_length(len(value))
+                    check_work(value, len(steps))
+                elif is_long:
+                    check_work(value, 1)
         except REASONS as reason:
             raise Failure(f"{said}{reason}") from None
         return value

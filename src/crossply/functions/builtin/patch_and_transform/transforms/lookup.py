@@ -8,6 +8,7 @@ from typing import Any
 from crossply.errors import CrossplyError
 from crossply.functions.builtin.patch_and_transform.dialect import Dialect
 from crossply.functions.builtin.patch_and_transform.failure import REASONS, Failure, failing, wrap
+from crossply.functions.builtin.patch_and_transform.limits import check_work, is_short
 from crossply.functions.builtin.patch_and_transform.texts import valid_text
 from crossply.values import Object
 from crossply.values.gotypes import go_type
@@ -15,6 +16,8 @@ from crossply.values.regexp import compile_go
 
 Change = Callable[[Any], Any]
 Test = Callable[[Any], bool]
+
+_MANY_PATTERNS = 64
 
 
 def map_transform(pairs: Object, _dialect: Dialect) -> Change:
@@ -38,7 +41,12 @@ def match_transform(settings: Object, _dialect: Dialect) -> Change:
     otherwise = _fallback(settings)
 
     def match(value: Any) -> Any:
+        takes_time = len(patterns) > _MANY_PATTERNS or not is_short(value)
+        if takes_time:
+            check_work(value, len(patterns))
         for index, (fits, result) in enumerate(patterns):
+            if takes_time:
+                check_work(value, 1)
             try:
                 if fits(value):
                     return result
