@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from crossply.compose.verdict import some_of
 from crossply.packages.failures import PackagesError
+from crossply.packages.references import canonical_source
 from crossply.values import Object
 from crossply.values.semver import InvalidVersion, Version, compare, parse
 from crossply.values.semver_constraints import InvalidConstraint, check, satisfies
@@ -72,10 +73,10 @@ def dependencies_of(meta: Object) -> tuple[Dependency, ...]:
 def _dependency(entry: Mapping[str, Any]) -> Dependency:
     constraint = str(entry.get("version") or "")
     if entry.get("package"):
-        return Dependency(str(entry["package"]), constraint, str(entry.get("kind") or ""))
+        return Dependency(canonical_source(str(entry["package"])), constraint, str(entry.get("kind") or ""))
     for kind in KINDS:
         if entry.get(kind.lower()):
-            return Dependency(str(entry[kind.lower()]), constraint, kind)
+            return Dependency(canonical_source(str(entry[kind.lower()])), constraint, kind)
     raise DependencyError("a dependency names no package", hint="write package, kind, apiVersion and version")
 
 
