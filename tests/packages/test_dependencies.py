@@ -17,6 +17,7 @@ from crossply.packages.dependencies import (
     read_lock,
 )
 from crossply.packages.dependency_tree import why
+from crossply.values.semver_constraints import _groups
 
 TAGS = ["v1.0.0", "v1.2.0", "v1.10.0", "v2.0.0", "v2.1.0-rc.1", "latest", "v3", "2.0.1"]
 
@@ -85,6 +86,14 @@ def test_the_best_version_is_the_highest_that_all_accept(
     wanted: list[str], best: str | None, reason: str
 ) -> None:
     assert best_version([Dependency("r/f", each) for each in wanted], TAGS) == best, reason
+
+
+def test_each_constraint_is_parsed_once_for_all_tags() -> None:
+    """Also where there are more of them than are remembered."""
+    wishes = [Dependency("r.test/x", f">=v1.0.{number}", "Function") for number in range(200)]
+    _groups.cache_clear()
+    assert best_version(wishes, [f"v1.0.{number}" for number in range(150, 250)]) == "v1.0.249"
+    assert _groups.cache_info().misses == len(wishes)
 
 
 def test_a_constraint_that_is_none_is_told() -> None:

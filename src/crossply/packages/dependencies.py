@@ -7,7 +7,7 @@ a chain are no harm.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from crossply.compose.verdict import some_of
@@ -15,7 +15,7 @@ from crossply.packages.failures import PackagesError
 from crossply.packages.references import canonical_source
 from crossply.values import Object
 from crossply.values.semver import InvalidVersion, Version, compare, parse
-from crossply.values.semver_constraints import InvalidConstraint, check, satisfies
+from crossply.values.semver_constraints import InvalidConstraint, compiled, satisfies
 
 KINDS = ("Provider", "Configuration", "Function")
 _PARTS = 3
@@ -209,26 +209,24 @@ def unmet(packages: Iterable[Locked], package: Locked) -> list[tuple[Dependency,
 def best_version(wanted: Iterable[Dependency], tags: Iterable[str]) -> str | None:
     """The highest of some tags that all who want a package accept, or the digest that they name; or None."""
     wishes = list(wanted)
-    for wish in wishes:
-        _check_constraint(wish)
+    accepted = [_compiled(wish) for wish in wishes if not wish.digest]
     digests = {wish.digest for wish in wishes}
     if digests != {""}:
         return digests.pop() if len(digests) == 1 else None
     best: tuple[Version, str] | None = None
     for tag in tags:
         version = _complete(tag)
-        if version is None or not all(wish.accepts(tag) for wish in wishes):
+        if version is None or not all(accepts(version) for accepts in accepted):
             continue
         if best is None or compare(version, best[0]) > 0:
             best = version, tag
     return best[1] if best else None
 
 
-def _check_constraint(wish: Dependency) -> None:
-    if wish.digest:
-        return
+def _compiled(wish: Dependency) -> Callable[[Version], bool]:
+    """The constraint of a dependency, parsed once for all the versions that are checked."""
     try:
-        check(wish.constraint)
+        return compiled(wish.constraint)
     except InvalidConstraint as problem:
         raise DependencyError(f"invalid constraint for {wish.source}: {problem}") from None
 

@@ -27,6 +27,7 @@ from crossply.kube.client import Client
 from crossply.packages import image_configs
 from crossply.packages.cache import PackageCache
 from crossply.packages.contents import NoStream, stream_of
+from crossply.packages.disk_space import explained_disk_errors
 from crossply.packages.pulling import pull_package, resolve, tags
 from crossply.packages.references import DOCKER_HUB, Reference, parse
 from crossply.packages.registry import Registries
@@ -227,11 +228,14 @@ class Fetching:
         except CrossplyError as problem:
             raise _explained(problem, plan).within(f"cannot fetch package {resolved.pulled}") from None
         if self._cache is not None:
-            await asyncio.to_thread(self._cache.put, original, resolved.digest, stream)
+            await asyncio.to_thread(_keep, self._cache, original, resolved.digest, stream)
         return stream
 
     async def _pulled(self, registries: Registries, resolved: Resolved) -> bytes:
-        with tempfile.TemporaryDirectory(prefix=".pull-", dir=self._directory or None) as directory:
+        with (
+            explained_disk_errors(f"keep the layers of {resolved.reference}"),
+            tempfile.TemporaryDirectory(prefix=".pull-", dir=self._directory or None) as directory,
+        ):
             pulled = await pull_package(registries, resolved.reference, directory)
             try:
                 return await asyncio.to_thread(stream_of, pulled.image)
@@ -253,6 +257,14 @@ def _usable(directory: str) -> str:
     except OSError as problem:
         _log.warning("packages are not kept in %s: %s", directory, (problem.strerror or "").lower())
     return ""
+
+
+def _keep(cache: PackageCache, source: Reference, digest: str, stream: bytes) -> None:
+    """Keep a package for the next time; without that it is used all the same."""
+    try:
+        cache.put(source, digest, stream)
+    except OSError as problem:
+        _log.warning("cannot keep package %s: %s", source, (problem.strerror or "").lower())
 
 
 def _parsed(image: str, pulled: str) -> Reference:

@@ -160,7 +160,8 @@ class ResolvingController:
             best = best_version(wishes, _mentioned(wishes)) if _needs_no_registry(dependency) else None
             if best is None:
                 offered = [] if any(each.digest for each in wishes) else await self._fetching.versions(source)
-                best = best_version(wishes, offered)
+                # There may be a hundred thousand of them: others are not to wait meanwhile.
+                best = await asyncio.to_thread(best_version, wishes, offered)
         except CrossplyError as problem:
             raise problem.within("cannot find dependency version to install") from None
         if best is None:

@@ -9,6 +9,7 @@ from crossply.compose.metadata import annotations_of
 from crossply.containers.store import Store, StoredImage
 from crossply.control.packages.fetching import DIGEST, NEVER, Fetching
 from crossply.control.runtimes.runtime import NotRunning
+from crossply.packages.disk_space import explained_disk_errors
 from crossply.packages.pulling import pull_image
 from crossply.values import Object
 
@@ -57,6 +58,10 @@ class RevisionImages:
     async def _pull(self, revision: Object, image: str) -> StoredImage:
         secrets = [str(each.get("name") or "") for each in revision["spec"].get("packagePullSecrets") or ()]
         digest = annotations_of(revision).get(DIGEST, "")
+        with explained_disk_errors(f"unpack image {image}"):
+            return await self._pull_into_store(image, secrets, digest)
+
+    async def _pull_into_store(self, image: str, secrets: list[str], digest: str) -> StoredImage:
         async with self._fetching.opened(image, secrets, digest) as opened:
             kept = await asyncio.to_thread(self._store.get, opened.resolved.digest)
             if kept is not None:
