@@ -23,11 +23,11 @@ def test_the_image_of_a_revision_that_is_deleted_is_pulled_no_further(connect, n
     async def case(client):
         async with Lying().running() as registry:
             registry.serve_image(package())
-            asked = asyncio.Event()
+            asked, released = asyncio.Event(), asyncio.Event()
 
             async def hang(request: web.Request) -> web.StreamResponse:
                 asked.set()
-                await asyncio.Event().wait()
+                await released.wait()
                 return web.Response()
 
             registry.handlers[f"/v2/acme/x/blobs/{encode(package()).config.digest}"] = hang
@@ -37,9 +37,10 @@ def test_the_image_of_a_revision_that_is_deleted_is_pulled_no_further(connect, n
             waiting = asyncio.create_task(images.fetch(revision, 60))
             await asked.wait()
             images.cancel(revision)
-            with pytest.raises(NotRunning, match="was no longer wanted$"):
+            with pytest.raises(NotRunning, match=r"was no longer wanted$"):
                 await waiting
             assert [path.name for path in (tmp_path / "store").glob("pull-*")] == []
+            released.set()
             await images.close()
 
     connect(case)
