@@ -16,7 +16,7 @@ from aiohttp import web
 
 from crossply.errors import CrossplyError
 from crossply.packages import media, pulling
-from crossply.packages.addresses import Refused, may_see_credentials
+from crossply.packages.addresses import Refused, is_public_host, may_see_credentials
 from crossply.packages.contents import stream_of
 from crossply.packages.disk_space import check_space
 from crossply.packages.failures import BadArchive, NoDiskSpace, TooLarge, WrongDigest
@@ -403,6 +403,36 @@ def test_refusals_keep_the_registrys_sentence() -> None:
         return [denied.value.hint]
 
     assert "log in" in play(scene)[0][0]
+
+
+def test_a_refusal_is_one_line_without_control_characters() -> None:
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> str:
+        wicked = "\x1b[2Jhello\nlevel=error" + "A" * 5000
+        told = orjson.dumps({"errors": [{"code": "DENIED", "message": wicked}]})
+        registry.serve("/v2/acme/x/manifests/v1", told, status=403)
+        with pytest.raises(NotAllowed) as denied:
+            await manifest(registries, reference)
+        return str(denied.value)
+
+    message = play(scene)[0]
+    assert message.isprintable()
+    assert len(message) < 400
+
+
+@pytest.mark.parametrize(
+    ("host", "public"),
+    [
+        ("127.1", False),
+        ("localhost", False),
+        ("x.localhost", False),
+        ("10.1.2.3", False),
+        ("::1", False),
+        ("8.8.8.8", True),
+        ("no-such-name.invalid", True),
+    ],
+)
+def test_a_host_is_public_by_all_its_addresses(host: str, public: bool) -> None:
+    assert asyncio.run(is_public_host(host)) is public
 
 
 def test_a_registry_that_is_busy_for_a_moment_is_asked_again() -> None:

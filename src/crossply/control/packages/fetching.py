@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import NamedTuple
+from weakref import WeakValueDictionary
 
 import orjson
 
@@ -44,6 +45,7 @@ REASONS = (REWRITE, PULL_SECRET, VERIFY)
 
 _RESOLVE_SECONDS, _FETCH_SECONDS = 60.0, 180.0
 _AT_ONCE = 4
+"""So many packages are fetched from one registry at once: a slow one does not hold up those of others."""
 _log = logging.getLogger("crossply.control")
 
 
@@ -130,6 +132,16 @@ class _Plan(NamedTuple):
     verification: image_configs.Chosen | None
 
 
+class _Slots:
+    """Room for a few packages of each registry; of registries that nobody waits for nothing is kept."""
+
+    def __init__(self) -> None:
+        self._slots: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    def of(self, registry: str) -> asyncio.Semaphore:
+        return self._slots.setdefault(registry, asyncio.Semaphore(_AT_ONCE))
+
+
 class Fetching:
     """Fetches packages, as the ImageConfigs and the pull secrets of a control plane say."""
 
@@ -138,7 +150,7 @@ class Fetching:
         self._directory = _usable(settings.directory)
         self._cache = PackageCache(self._directory) if self._directory else None
         self._verifying = Verifying(client, settings.namespace)
-        self._room = asyncio.Semaphore(_AT_ONCE)
+        self._slots = _Slots()
 
     async def resolve(self, image: str, secrets: Iterable[str] = ()) -> Resolved:
         """What an image stands for now: asks its registry, unless it is given by its digest."""
@@ -151,7 +163,8 @@ class Fetching:
     ) -> Fetched:
         """A package; with its digest its registry is asked only for what is not kept here."""
         plan = await self._plan(image, secrets)
-        async with self._room, _limited(_FETCH_SECONDS, image), self._session(plan) as registries:
+        slot = self._slots.of(plan.reference.registry)
+        async with slot, _limited(_FETCH_SECONDS, image), self._session(plan) as registries:
             resolved = await self._resolved(registries, plan, digest)
             stream = await self._stream(registries, plan, resolved, policy or IF_NOT_PRESENT)
             try:
