@@ -282,3 +282,17 @@ def test_cleaning_never_removes_what_is_no_cache(dependency: Run, tmp_path: Path
     assert code == 1
     assert 'schemas path ".." is not below the project' in said
     assert Path("schemas").is_dir()
+
+
+def test_a_link_does_not_have_a_folder_elsewhere_replaced(
+    dependency: Run, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    victim = tmp_path_factory.mktemp("victim")
+    (victim / "python").mkdir()
+    (victim / "python" / "kept").write_text("mine")
+    Path("schemas").symlink_to(victim)
+    for words in (("clean-cache", "--keep-packages"), ("update-cache",)):
+        code, _, said = dependency(*words)
+        assert code == 1
+        assert 'schemas path "schemas" is not below the project' in said
+    assert (victim / "python" / "kept").read_text() == "mine"

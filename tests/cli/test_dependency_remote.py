@@ -221,7 +221,18 @@ def test_a_token_is_shown_to_the_git_server(dependency: Run, site: Site) -> None
     file.write_text(
         f"{PROJECT}  dependencies:\n  - {{type: crd, git: {{repository: '{site.address}/x', ref: main}}}}\n"
     )
-    code, _, said = dependency("update-cache", "--git-token=geheim", "--git-username=bot")
+    flags = ("--git-token=geheim", "--git-username=bot")
+    host = site.address.partition("://")[2]
+    code, _, said = dependency("update-cache", *flags, f"--git-host={host}")
     assert code == 1
     assert "geheim" not in said
     assert set(site.logins) == {f"Basic {base64.b64encode(b'bot:geheim').decode()}"}
+
+
+def test_a_token_is_not_shown_to_a_host_that_only_the_project_names(dependency: Run, site: Site) -> None:
+    file = Path("crossplane-project.yaml")
+    file.write_text(
+        f"{PROJECT}  dependencies:\n  - {{type: crd, git: {{repository: '{site.address}/x', ref: main}}}}\n"
+    )
+    assert dependency("update-cache", "--git-token=geheim", "--git-username=bot")[0] == 1
+    assert not [login for login in site.logins if login]

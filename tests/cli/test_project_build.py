@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -323,6 +324,43 @@ def test_a_project_file_that_cannot_be_followed_is_refused(
     code, _, err = project("build")
     assert code == 1
     assert sentence in last(err)
+
+
+@pytest.mark.parametrize("linked", ["examples", "examples/kubeconfig.yaml", "apis/kubeconfig.yaml"])
+def test_files_of_whoever_builds_a_project_do_not_get_into_it(
+    project: Run, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, linked: str
+) -> None:
+    home = tmp_path_factory.mktemp("home")
+    (home / "kubeconfig.yaml").write_text("apiVersion: v1\nkind: Config\nmetadata: {name: geheim}\n")
+    write_project(tmp_path, "registry.test", {"apis/x.yaml": XRD})
+    link = tmp_path / linked
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(home if linked == "examples" else home / "kubeconfig.yaml")
+    code, _, err = project("build")
+    assert code == 1
+    assert "outside of the project" in last(err) or "is a link that leads out of" in last(err)
+    assert not (tmp_path / "_output").exists()
+
+
+def test_a_pipe_in_a_project_is_not_read(project: Run, tmp_path: Path) -> None:
+    write_project(tmp_path, "registry.test", {"apis/x.yaml": XRD, "examples/a.yaml": "a: b\n"})
+    os.unlink(tmp_path / "examples/a.yaml")
+    os.mkfifo(tmp_path / "examples/a.yaml")
+    (tmp_path / "examples/b.yaml").symlink_to("/dev/zero")
+    code, _, err = project("build")
+    assert code == 1
+    assert "leads out of" in last(err) or "is not a regular file" in last(err)
+
+
+@pytest.mark.parametrize("name", ["../../../escaped", "a/b", "/tmp/x", "UPPER", "."])
+def test_the_name_of_a_project_is_no_path(project: Run, tmp_path: Path, name: str) -> None:
+    write_project(tmp_path, "registry.test", {"apis/x.yaml": XRD})
+    file = tmp_path / "crossplane-project.yaml"
+    file.write_text(re.sub(r"name: \S+", f"name: {name}", file.read_text(), count=1))
+    code, _, err = project("build", "-o", str(tmp_path / "out"))
+    assert code == 1
+    assert "name must consist of lower case letters, digits, - and ." in last(err)
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_project_that_is_not_there_is_told(project: Run) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from crossply.cli.main import main
+from crossply.cli.validate_sources import files_below
 from crossply.values.yaml import dump, dump_all, load
 
 CRD: dict[str, Any] = {
@@ -344,3 +346,9 @@ def test_definitions_of_the_first_design_are_understood(shell):
     )
     assert "Kind=Queue, one : spec.depth: Invalid value" in found[1]
     assert "[✓] acme.test/v1, Kind=QueueRequirement, one validated" in found[1]
+
+
+def test_a_pipe_in_a_directory_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("apiVersion: v1\nkind: ConfigMap\n")
+    os.mkfifo(tmp_path / "b.yaml")
+    assert files_below(str(tmp_path)) == [str(tmp_path / "a.yaml")]

@@ -13,6 +13,7 @@ import threading
 import time
 
 import pytest
+from aiohttp import web
 
 from crossply.control.kinds import IMAGE_CONFIG, SECRET, SERVICE_ACCOUNT
 from crossply.control.packages.fetching import ALWAYS, NEVER, FetchError, Fetching, source_and_version
@@ -96,6 +97,33 @@ def test_a_package_is_fetched_once_and_kept(fetch, tmp_path):
         assert paths(registry) == [], "what is known by its digest is not asked for"
         await fetching.package(image, ALWAYS, digest=DIGEST)
         assert len(paths(registry)) == 3, "the manifest, the configuration and the layer"
+
+    fetch(case)
+
+
+def test_a_registry_that_does_not_answer_does_not_hold_up_others(fetch):
+    async def case(registry, fetching, client):
+        async with Lying().running() as slow:
+            asked, released = asyncio.Semaphore(0), asyncio.Event()
+
+            async def hang(request):
+                asked.release()
+                await released.wait()
+                return web.Response(status=404)
+
+            waiting = []
+            for number in range(8):
+                slow.handlers[f"/v2/acme/x{number}/manifests/v1"] = hang
+                image = f"{slow.address}/acme/x{number}:v1"
+                waiting.append(asyncio.create_task(fetching.package(image)))
+            for _ in range(4):
+                await asked.acquire()
+            fetched = await fetching.package(f"{registry.address}/acme/x:v1")
+            assert fetched.package.name == "function-x"
+            for task in waiting:
+                task.cancel()
+            released.set()
+            await asyncio.gather(*waiting, return_exceptions=True)
 
     fetch(case)
 

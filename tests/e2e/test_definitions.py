@@ -207,14 +207,31 @@ def test_a_category_that_somebody_adds_to_a_crd_goes(play):
     play(scenario)
 
 
-def test_a_crd_that_nobody_controls_is_adopted(play):
+def test_a_crd_of_a_definition_that_nobody_controls_is_adopted(play):
+    """One that was restored without its owner, say."""
+
     async def scenario(s):
         kind = await custom_kind(s, "Thing")
-        before = await s.client.get(CRD, kind.resource)
+        rendered = {"spec": {"names": {"categories": ["composite"]}}}
+        before = await s.client.patch_merge(CRD, kind.resource, rendered)
         things = await Things.defined(s)
         after = await s.client.get(CRD, things.kind.resource)
         assert after["metadata"]["uid"] == before["metadata"]["uid"]
         assert after["metadata"]["ownerReferences"][0]["controller"]
+
+    play(scenario)
+
+
+def test_a_crd_that_was_not_made_for_a_definition_is_not_adopted(play):
+    async def scenario(s):
+        kind = await custom_kind(s, "Thing")
+        before = await s.client.get(CRD, kind.resource)
+        await Things(s).define()
+        await s.until(DEFINITION, kind.resource, condition("Established", "False", "ProtectedKind"))
+        await s.client.delete(DEFINITION, kind.resource)
+        await s.until_gone(DEFINITION, kind.resource)
+        after = await s.client.get(CRD, kind.resource)
+        assert (after["spec"], after["metadata"]["uid"]) == (before["spec"], before["metadata"]["uid"])
 
     play(scenario)
 

@@ -8,6 +8,7 @@ from tests.e2e.packaging import (
     CONFIGURATION,
     FUNCTION,
     HEALTHY,
+    IMAGE_CONFIG,
     LOCK,
     PROVIDER,
     Shelf,
@@ -16,6 +17,7 @@ from tests.e2e.packaging import (
     said,
 )
 from tests.e2e.scenario import CRD, Scenario, condition
+from tests.packages.peers import Lying
 from tests.programs import needs
 
 pytestmark = [
@@ -185,6 +187,39 @@ def test_a_dependency_that_no_version_fulfils_is_told_and_the_others_are_install
         await s.until(CONFIGURATION, name, HEALTHY)
         for kind, each in ((CONFIGURATION, "platform"), (CONFIGURATION, "base"), (FUNCTION, "function-dep")):
             await shelf.remove(kind, shelf.installed_as(each))
+
+    play(scenario)
+
+
+def test_a_package_cannot_name_a_private_registry_that_no_user_named(play, registry):
+    async def scenario(s: Scenario) -> None:
+        shelf = Shelf(s, registry)
+        async with Lying().running() as private:
+            private.serve("/v2/acme/inner/tags/list", b'{"tags": ["v1.0.0"]}')
+            source = f"{private.address}/acme/inner"
+            wanted = {"apiVersion": "pkg.crossplane.io/v1", "kind": "Function", "package": source}
+            await shelf.push("platform:v1.0.0", "Configuration", dependsOn=[{**wanted, "version": "*"}])
+            name = await shelf.install(CONFIGURATION, "platform:v1.0.0")
+            lock = await s.eventually(lambda: locked_with(s, source))
+            assert said(lock, "Resolved") == (
+                f"dependency package {source} is inside of a private network, and no user named its registry"
+            )
+            assert private.seen == []
+            config = {
+                "apiVersion": IMAGE_CONFIG.api_version,
+                "kind": IMAGE_CONFIG.kind,
+                "metadata": {"name": s.id},
+                "spec": {
+                    "matchImages": [{"prefix": f"{private.address}/acme"}],
+                    "registry": {"authentication": {"pullSecretRef": {"name": "none"}}},
+                },
+            }
+            await s.client.create(IMAGE_CONFIG, config)
+            await s.until(FUNCTION, "acme-inner", bool)
+            assert private.seen
+            await shelf.remove(CONFIGURATION, name)
+            await shelf.remove(FUNCTION, "acme-inner")
+            await s.client.delete(IMAGE_CONFIG, s.id)
 
     play(scenario)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crossply.control.packages.provider_roles import roles_of_provider
 from crossply.kube.kind import Kind
 from tests.deploy.installing import CLUSTER_ROLE
 from tests.e2e.packaging import (
@@ -31,6 +32,7 @@ WEBHOOKS = Kind(
     "validatingwebhookconfigurations",
     False,
 )
+MANAGED = "ManagedResourceDefinition"
 REVISION_HEALTHY = condition("RevisionHealthy", "True", "HealthyPackageRevision")
 
 
@@ -82,6 +84,48 @@ def test_a_provider_cannot_bring_a_kind_of_the_control_plane_itself(play, regist
         await shelf.remove(PROVIDER, name)
 
     play(scenario)
+
+
+def test_a_provider_cannot_bring_a_kind_of_the_api_server(play, registry):
+    """Its roles would grant the right to the built-in kind to everybody who may use packages."""
+
+    async def scenario(s: Scenario) -> None:
+        shelf = Shelf(s, registry)
+        wicked = crd("scheduling.k8s.io", "PriorityClass")
+        wicked["metadata"]["annotations"] = {"api-approved.kubernetes.io": "unapproved, a test"}
+        await shelf.push("provider-x:v1.0.0", "Provider", wicked)
+        name = await shelf.install(PROVIDER, "provider-x:v1.0.0")
+        refused = await shelf.revision(PROVIDER, name, condition("RevisionHealthy", "False"))
+        assert said(refused, "RevisionHealthy") == (
+            "cannot establish control of object: CustomResourceDefinition "
+            f"{wicked['metadata']['name']} is protected: "
+            "the API server itself serves the API group scheduling.k8s.io"
+        )
+        assert await s.client.get(CRD, wicked["metadata"]["name"]) is None
+        role = f"crossplane:provider:{refused['metadata']['name']}:aggregate-to-edit"
+        assert await s.client.get(CLUSTER_ROLE, role) is None
+        await shelf.remove(PROVIDER, name)
+
+    play(scenario)
+
+
+def test_no_role_grants_what_a_built_in_kind_or_the_control_plane_has():
+    revision = {
+        "apiVersion": PROVIDER.api_version,
+        "kind": "ProviderRevision",
+        "metadata": {"name": "x", "uid": "u"},
+    }
+    names = (
+        "clusterroles.rbac.authorization.k8s.io",
+        "providers.pkg.crossplane.io",
+        "pods.",
+        "bs.example.org",
+    )
+    references = [{"kind": kind, "name": name} for kind in (CRD.kind, MANAGED) for name in names]
+    roles = roles_of_provider(revision, references)
+    assert {group for role in roles for rule in role["rules"] for group in rule["apiGroups"]} == {
+        "example.org"
+    }
 
 
 def test_the_webhooks_of_a_provider_lead_to_its_service(request, play, registry):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import pathlib
+from collections.abc import Callable
 
 import pytest
 
 from crossply.kube.failures import Invalid
-from crossply.values import yaml
+from crossply.values import Object, yaml
 from tests.e2e.packaging import (
     CONFIGURATION,
     FUNCTION,
@@ -98,6 +99,38 @@ def test_a_configuration_is_built_pushed_installed_used_upgraded_and_rolled_back
         await shelf.remove(CONFIGURATION, name)
         await s.until_gone(COMPOSITION, s.id)
         assert not await shelf.locked()
+
+    play(scenario)
+
+
+def test_a_label_of_a_package_does_not_replace_that_of_its_user(play, registry):
+    """Both would write theirs for ever."""
+
+    async def scenario(s: Scenario) -> None:
+        shelf = Shelf(s, registry)
+        said = {"labels": {"team": "of-the-package", "extra": "x"}, "annotations": {"team": "of-the-package"}}
+        await shelf.push("platform:v1.0.0", "Configuration", marked(s, "v1"), metadata=said)
+        name = await shelf.install(CONFIGURATION, "platform:v1.0.0")
+        await shelf.revision(CONFIGURATION, name, labelled("of-the-package"))
+        await s.client.patch_merge(CONFIGURATION, name, {"metadata": {"labels": {"team": "users"}}})
+        revision = await shelf.revision(CONFIGURATION, name, labelled("users"))
+        assert revision["metadata"]["labels"]["extra"] == "x"
+        # Have both controllers look again.
+        for key in ("one", "two"):
+            await s.client.patch_merge(CONFIGURATION, name, {"metadata": {"labels": {key: key}}})
+            await shelf.revision(CONFIGURATION, name, lambda each, key=key: key in each["metadata"]["labels"])
+        revision = await shelf.revision(CONFIGURATION, name, REVISION_HEALTHY)
+        versions = {revision["metadata"]["resourceVersion"]}
+        for _ in range(20):
+            await asyncio.sleep(0.05)
+            found = await s.client.get(REVISIONS[CONFIGURATION.kind], revision["metadata"]["name"])
+            versions.add(found["metadata"]["resourceVersion"])
+        assert len(versions) <= 3, "the revision settles"
+        assert found["metadata"]["labels"]["team"] == "users"
+        await shelf.remove(CONFIGURATION, name)
+
+    def labelled(team: str) -> Callable[[Object], bool]:
+        return lambda revision: revision["metadata"]["labels"].get("team") == team
 
     play(scenario)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import tarfile
 import tracemalloc
@@ -17,7 +18,7 @@ from crossply.packages.failures import TooLarge
 from crossply.packages.image import Image, Layer
 from crossply.packages.layer_writing import compress
 from crossply.packages.stream import read
-from tests.packages.making import compress_with_zstd, image, member
+from tests.packages.making import archive, compress_with_zstd, image, in_zstd, member
 
 MIB = 1 << 20
 
@@ -109,3 +110,47 @@ def test_entries_without_end_are_not_all_looked_at(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(contents, "MAX_ENTRIES", 1_000)
     with pytest.raises(TooLarge, match="more than 1000 entries"):
         stream_of(many)
+
+
+@pytest.mark.parametrize("pack", [lambda data: gzip.compress(data, mtime=0), in_zstd], ids=["gzip", "zstd"])
+@pytest.mark.parametrize("size", [0, 1], ids=["empty", "of one byte"])
+def test_a_layer_of_parts_that_hold_nothing_is_not_read_to_its_end(
+    pack: Callable[[bytes], bytes], size: int
+) -> None:
+    plain = archive([member("other", b"x" * 3000)])
+    whole = b"".join(pack(plain[at : at + size]) for at in range(3000))
+    layer = Layer(in_memory(whole), annotations={media.ANNOTATION: media.BASE})
+    with pytest.raises(TooLarge, match=r"^the layer is compressed in \d+ parts, most of which are empty"):
+        stream_of(image()._replace(layers=(layer,)))
+
+
+def test_a_layer_of_one_part_for_each_piece_is_read() -> None:
+    """Some tools compress every file by itself, so that it can be fetched alone."""
+    plain = archive(
+        [*(member(f"f{number}", b"x") for number in range(3000)), member("package.yaml", b"a: b")]
+    )
+    pieces = [gzip.compress(plain[at : at + 512], mtime=0) for at in range(0, len(plain), 512)]
+    layer = Layer(in_memory(b"".join(pieces)), annotations={media.ANNOTATION: media.BASE})
+    assert stream_of(image()._replace(layers=(layer,))) == b"a: b"
+
+
+def pax(kind: bytes, body: bytes) -> bytes:
+    return header("h", len(body), kind).tobuf(tarfile.USTAR_FORMAT) + body + bytes(-len(body) % 512)
+
+
+@pytest.mark.parametrize(
+    ("kind", "records", "count", "sentence"),
+    [
+        (tarfile.XGLTYPE, 16_000, 5, r"^the layer has headers of \d+ bytes"),
+        (tarfile.XHDTYPE, 1, 2000, r"^an entry of the layer has more than 16 headers"),
+        (tarfile.XGLTYPE, 1, 2000, r"^an entry of the layer has more than 16 headers"),
+        (tarfile.GNUTYPE_LONGNAME, 1, 2000, r"^an entry of the layer has more than 16 headers"),
+    ],
+    ids=["large global ones", "many", "many global ones", "many names"],
+)
+def test_headers_upon_headers_are_not_all_read(kind: bytes, records: int, count: int, sentence: str) -> None:
+    body = b"".join(f"16 k{number:09d}=v\n".encode() for number in range(records))
+    plain = pax(kind, body) * count + archive([member("package.yaml", b"a: b")])
+    layer = Layer(in_memory(gzip.compress(plain)), annotations={media.ANNOTATION: media.BASE})
+    with pytest.raises(TooLarge, match=sentence):
+        stream_of(image()._replace(layers=(layer,)))

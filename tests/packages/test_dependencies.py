@@ -16,7 +16,9 @@ from crossply.packages.dependencies import (
     missing,
     read_lock,
 )
+from crossply.packages.dependency_limits import MAX_DEPENDENCIES, MAX_DEPTH, check_number, within_limits
 from crossply.packages.dependency_tree import why
+from crossply.values.semver_constraints import _groups
 
 TAGS = ["v1.0.0", "v1.2.0", "v1.10.0", "v2.0.0", "v2.1.0-rc.1", "latest", "v3", "2.0.1"]
 
@@ -87,6 +89,14 @@ def test_the_best_version_is_the_highest_that_all_accept(
     assert best_version([Dependency("r/f", each) for each in wanted], TAGS) == best, reason
 
 
+def test_each_constraint_is_parsed_once_for_all_tags() -> None:
+    """Also where there are more of them than are remembered."""
+    wishes = [Dependency("r.test/x", f">=v1.0.{number}", "Function") for number in range(200)]
+    _groups.cache_clear()
+    assert best_version(wishes, [f"v1.0.{number}" for number in range(150, 250)]) == "v1.0.249"
+    assert _groups.cache_info().misses == len(wishes)
+
+
 def test_a_constraint_that_is_none_is_told() -> None:
     with pytest.raises(DependencyError, match="invalid constraint for r/f: improper constraint: banana"):
         best_version([Dependency("r/f", "banana")], TAGS)
@@ -134,6 +144,27 @@ def test_ten_thousand_packages_in_a_chain_are_no_harm() -> None:
     assert len(why(chain, "p10000")) == 502
     with pytest.raises(DependencyError, match="cycle"):
         check_no_circle([*chain, locked("p10000", ("p0", "*"))])
+
+
+def test_a_package_may_name_five_hundred_dependencies() -> None:
+    wanted = [Dependency(f"r.test/d{number}", "*") for number in range(MAX_DEPENDENCIES + 1)]
+    check_number(wanted[:-1])
+    with pytest.raises(DependencyError, match=r"^the package names 501 dependencies, but 500 are allowed$"):
+        check_number(wanted)
+
+
+def test_a_tree_that_never_ends_is_not_installed_and_others_are() -> None:
+    endless = [locked("r/bad", *((f"r/bad{number}", "*") for number in range(25)))]
+    for number in range(25):
+        below_it = ((f"r/bad{number}-{child}", "*") for child in range(25))
+        endless.append(locked(f"r/bad{number}", *below_it))
+    good = [locked("r/good", ("r/wanted", "*"), ("r/bad3-3", "*"))]
+    assert within_limits([*endless, *good]) == {"r/wanted", "r/bad3-3"}
+
+
+def test_a_chain_is_installed_down_to_its_sixteenth_package() -> None:
+    chain = [locked(f"r/c{number}", (f"r/c{number + 1}", "*")) for number in range(40)]
+    assert within_limits(chain) == {f"r/c{number}" for number in range(1, MAX_DEPTH + 1)}
 
 
 def test_diamonds_upon_diamonds_are_walked_once() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.packages.image_configs import RUNTIME, choose, pull_secret, rewritten
+import pytest
+
+from crossply.packages.image_configs import RUNTIME, VERIFICATION, choose, is_for, pull_secret, rewritten
 
 
 def config(name: str, *prefixes: str, **spec: Any) -> dict[str, Any]:
@@ -53,3 +55,37 @@ def test_odd_configurations_are_for_nothing() -> None:
     odd: list[Any] = [{}, {"spec": {}}, {"spec": {"matchImages": [1, {"prefix": 2}], "rewriteImage": {}}}]
     assert rewritten(odd, "x.test/y:v1") == ("x.test/y:v1", "")
     assert pull_secret(odd, "x.test/y:v1") == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("prefix", "image", "reason"),
+    [
+        ("localhost:15001/", "LOCALHOST:15001/acme/x:v1", "host names have no case"),
+        ("localhost:15001/", "localhost:015001/acme/x:v1", "ports have no leading zeros"),
+        ("xpkg.test/", "xpkg.test:443/acme/x:v1", "the port of https"),
+        ("xpkg.test:443/acme", "xpkg.test/acme/x:v1", "the port of https, in the prefix"),
+        ("xpkg.test/", "xpkg.test./acme/x:v1", "a name that ends with the root of all"),
+        ("XPKG.test/", "xpkg.test/acme/x:v1", "capitals in the prefix"),
+        ("docker.io/acme", "index.docker.io/acme/x:v1", "Docker's registry has several names"),
+        ("index.docker.io/acme", "docker.io/acme/x:v1", "Docker's registry has several names"),
+        ("docker.io/acme", "registry-1.docker.io/acme/x:v1", "Docker's registry has several names"),
+        ("docker.io/acme", "acme/x:v1", "Docker's registry may be left out"),
+        ("docker.io/library/x1", "docker.io/x1:v1", "and its library"),
+        ("docker.io/x1", "docker.io/library/x1:v1", "or not"),
+    ],
+)
+def test_an_image_matches_however_its_registry_is_spelled(prefix: str, image: str, reason: str) -> None:
+    verified = config("sig", prefix, verification={"provider": "Cosign"})
+    assert choose([verified], image, VERIFICATION) is not None, reason
+    assert is_for([prefix], image), reason
+
+
+def test_other_registries_do_not_match() -> None:
+    verified = config("sig", "xpkg.test/", verification={"provider": "Cosign"})
+    for image in ("xpkg.test.example.org/x1:v1", "xpkg.test:5000/x1:v1", "other.test/xpkg.test/x1:v1"):
+        assert choose([verified], image, VERIFICATION) is None
+
+
+def test_an_image_is_rewritten_in_the_spelling_that_matches() -> None:
+    configs = [rewrite("r", "xpkg.test/", "mirror.test/")]
+    assert rewritten(configs, "XPKG.test:443/acme/x:v1") == ("mirror.test/acme/x:v1", "r")

@@ -23,6 +23,9 @@ READ = [
     ("localhost/team/x:v1", Reference("localhost", "team/x", "v1")),
     ("registry:5000/team/x:v1", Reference("registry:5000", "team/x", "v1")),
     (f"localhost:5000/x1@{DIGEST}", Reference("localhost:5000", "x1", "", DIGEST)),
+    ("REGISTRY.test:05000/team/x:v1", Reference("registry.test:5000", "team/x", "v1")),
+    ("registry.test./team/x:v1", Reference("registry.test", "team/x", "v1")),
+    ("Docker.IO/team/x:v1", Reference("index.docker.io", "team/x", "v1")),
     ("[::1]:5000/x1:v1", Reference("[::1]:5000", "x1", "v1")),
 ]
 

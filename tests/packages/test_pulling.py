@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import os
+import resource
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -14,10 +16,11 @@ from aiohttp import web
 from yarl import URL
 
 from crossply.errors import CrossplyError
-from crossply.packages import media
-from crossply.packages.addresses import Refused, may_see_credentials
+from crossply.packages import media, pulling
+from crossply.packages.addresses import Refused, is_public_host, may_see_credentials
 from crossply.packages.contents import stream_of
-from crossply.packages.failures import BadArchive, TooLarge, WrongDigest
+from crossply.packages.disk_space import check_space
+from crossply.packages.failures import BadArchive, NoDiskSpace, TooLarge, WrongDigest
 from crossply.packages.image import encode
 from crossply.packages.keychain import DockerConfig
 from crossply.packages.pulling import manifest, pull_image, pull_package, resolve, tags
@@ -185,6 +188,72 @@ def test_a_layer_that_claims_too_much_is_not_begun(tmp_path: Path) -> None:
         registry.serve("/v2/acme/x/manifests/v1", orjson.dumps(data))
         with pytest.raises(TooLarge):
             await pull_package(registries, reference, str(tmp_path))
+
+    play(scene)
+
+
+@pytest.mark.parametrize("claimed", [201 << 20, 9 << 20], ids=["one layer", "many layers"])
+def test_of_a_package_that_claims_more_than_200_mib_nothing_is_pulled(tmp_path: Path, claimed: int) -> None:
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+        registry.serve_image(package())
+        data = orjson.loads(encode(package()).manifest.data)
+        [layer] = data["layers"]
+        digests = [f"sha256:{number:064x}" for number in range((220 << 20) // claimed + 1)]
+        data["layers"] = [{**layer, "size": claimed, "digest": digest} for digest in digests]
+        registry.serve("/v2/acme/x/manifests/v1", orjson.dumps(data))
+        with pytest.raises(
+            TooLarge, match=r"bytes are to be pulled of .*/acme/x:v1, but 218103808 are allowed"
+        ):
+            await pull_package(registries, reference, str(tmp_path))
+
+    _, registry = play(scene)
+    assert not [path for _, path, _ in registry.seen if "/blobs/" in path]
+
+
+def test_an_image_of_many_large_layers_is_not_begun(tmp_path: Path) -> None:
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+        data = orjson.loads(encode(package()).manifest.data)
+        layer = {key: value for key, value in data["layers"][0].items() if key != "annotations"}
+        digests = [f"sha256:{number:064x}" for number in range(5)]
+        data["layers"] = [{**layer, "size": 1 << 30, "digest": digest} for digest in digests]
+        registry.serve("/v2/acme/x/manifests/v1", orjson.dumps(data))
+        with pytest.raises(TooLarge):
+            await pull_image(registries, reference, str(tmp_path))
+
+    _, registry = play(scene)
+    assert not [path for _, path, _ in registry.seen if "/blobs/" in path]
+
+
+def test_a_disk_keeps_some_room_for_others(tmp_path: Path) -> None:
+    found = os.statvfs(tmp_path)
+    free = found.f_bavail * found.f_frsize
+    check_space(str(tmp_path), 0)
+    with pytest.raises(NoDiskSpace, match=r"MiB are reserved$"):
+        check_space(str(tmp_path), free - 1000)
+
+
+def test_a_write_that_the_disk_refuses_is_told(tmp_path: Path) -> None:
+    """A limit of the size of files stands for a full disk."""
+
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+        registry.serve_image(package())
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))
+        try:
+            with pytest.raises(NoDiskSpace, match=r"^cannot write a layer of .*/acme/x:v1: file too large$"):
+                await pull_package(registries, reference, str(tmp_path))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+    play(scene)
+    assert os.listdir(tmp_path) == []
+
+
+def test_more_tags_than_anybody_needs_are_refused() -> None:
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> None:
+        registry.serve("/v2/acme/x/tags/list", orjson.dumps({"tags": ["v1"] * (pulling.MAX_TAGS + 1)}))
+        with pytest.raises(TooLarge, match=r"/acme/x has more than 100000 tags$"):
+            await tags(registries, reference)
 
     play(scene)
 
@@ -384,6 +453,36 @@ def test_refusals_keep_the_registrys_sentence() -> None:
         return [denied.value.hint]
 
     assert "log in" in play(scene)[0][0]
+
+
+def test_a_refusal_is_one_line_without_control_characters() -> None:
+    async def scene(registry: Lying, registries: Registries, reference: Reference) -> str:
+        wicked = "\x1b[2Jhello\nlevel=error" + "A" * 5000
+        told = orjson.dumps({"errors": [{"code": "DENIED", "message": wicked}]})
+        registry.serve("/v2/acme/x/manifests/v1", told, status=403)
+        with pytest.raises(NotAllowed) as denied:
+            await manifest(registries, reference)
+        return str(denied.value)
+
+    message = play(scene)[0]
+    assert message.isprintable()
+    assert len(message) < 400
+
+
+@pytest.mark.parametrize(
+    ("host", "public"),
+    [
+        ("127.1", False),
+        ("localhost", False),
+        ("x.localhost", False),
+        ("10.1.2.3", False),
+        ("::1", False),
+        ("8.8.8.8", True),
+        ("no-such-name.invalid", True),
+    ],
+)
+def test_a_host_is_public_by_all_its_addresses(host: str, public: bool) -> None:
+    assert asyncio.run(is_public_host(host)) is public
 
 
 def test_a_registry_that_is_busy_for_a_moment_is_asked_again() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import tarfile
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 
 from crossply.packages import media
 from crossply.packages.blobs import in_memory
+from crossply.packages.cancellable_thread import cancellable_thread
 from crossply.packages.failures import (
     BadArchive,
     PackagesError,
@@ -22,7 +25,7 @@ from crossply.packages.failures import (
     WrongDigest,
 )
 from crossply.packages.image import Layer
-from crossply.packages.unpacking import Limits, unpack
+from crossply.packages.unpacking import Limits, UnpackingCancelled, unpack
 from tests.packages.making import archive, image, in_zstd, member
 
 LINK, HARD, CHAR, FIFO = tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE
@@ -228,3 +231,46 @@ def test_a_layer_may_end_with_its_last_content_but_not_before(tmp_path: Path) ->
     for cut in (end - 1, end - 4):
         with pytest.raises(BadArchive):
             unpack(image(whole[:cut]), str(tmp_path))
+
+
+def test_directories_that_are_only_implied_count_as_entries(root: Path) -> None:
+    """A small layer could have millions of them made."""
+    deep = [f"{number}/" + "d/" * 50 + "file" for number in range(10)]
+    with pytest.raises(TooLarge, match=r"more than 200 files"):
+        unpack(image(archive([member(name, b"") for name in deep])), str(root), Limits(entries=200))
+    assert sum(len(directories) + len(files) for _, directories, files in os.walk(root)) <= 200
+
+
+def test_an_opaque_directory_keeps_what_its_own_layer_brought(root: Path) -> None:
+    first = archive([member("a/b/old", b"1"), member("a/c/old", b"1")])
+    second = archive(
+        [member("a/b/new", b"2"), member("a/b/.wh..wh..opq", b""), member("a/.wh..wh..opq", b"")]
+    )
+    unpack(image(first, second), str(root))
+    assert sorted(str(path.relative_to(root)) for path in root.rglob("*")) == ["a", "a/b", "a/b/new"]
+
+
+def test_unpacking_ends_when_nobody_waits_for_it(root: Path) -> None:
+    cancelled = threading.Event()
+    cancelled.set()
+    with pytest.raises(UnpackingCancelled):
+        unpack(image(archive([member("a", b"1")])), str(root), None, cancelled)
+    assert list(root.iterdir()) == []
+
+
+def test_a_cancelled_waiter_ends_the_work_in_its_thread() -> None:
+    ended = threading.Event()
+
+    def work(cancelled: threading.Event) -> None:
+        cancelled.wait(60)
+        ended.set()
+
+    async def main() -> None:
+        task = asyncio.create_task(cancellable_thread(work))
+        await asyncio.sleep(0)
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    assert ended.is_set()

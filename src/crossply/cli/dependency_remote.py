@@ -26,6 +26,8 @@ class GitLogin(NamedTuple):
 
     username: str = ""
     token: str = ""
+    host: str = ""
+    """The only one that the token is shown to: a project may name any."""
 
 
 NOBODY = GitLogin()
@@ -107,12 +109,15 @@ def _environment(login: GitLogin, environ: Mapping[str, str]) -> dict[str, str]:
     if login.token:
         from base64 import b64encode
 
+        from crossply.packages.addresses import is_loopback
+
+        # Over TLS, and with none on this machine only. Redirects to elsewhere are not for the token, either.
+        schemes = ("https", "http") if is_loopback(login.host) else ("https",)
         shown = b64encode(f"{login.username}:{login.token}".encode()).decode()
-        found |= {
-            "GIT_CONFIG_COUNT": "1",
-            "GIT_CONFIG_KEY_0": "http.extraHeader",
-            "GIT_CONFIG_VALUE_0": f"Authorization: Basic {shown}",
-        }
+        for number, scheme in enumerate(schemes):
+            found[f"GIT_CONFIG_KEY_{number}"] = f"http.{scheme}://{login.host}/.extraHeader"
+            found[f"GIT_CONFIG_VALUE_{number}"] = f"Authorization: Basic {shown}"
+        found |= {"GIT_CONFIG_COUNT": str(len(schemes))}
     return found
 
 

@@ -16,7 +16,9 @@ LANGUAGES = ("python", "json")
 def schemas_path(folder: ProjectFolder) -> str:
     """Where the models of a project are."""
     path = os.path.normpath(os.path.join(folder.root, folder.project.schemas))
-    if not path.startswith(folder.root.rstrip("/") + "/"):
+    inside = path.startswith(folder.root.rstrip("/") + "/")
+    # What is there is replaced: a link must not have us remove a folder elsewhere.
+    if not inside or not os.path.realpath(path).startswith(os.path.realpath(folder.root).rstrip("/") + "/"):
         raise ProjectDependencyError(
             f'schemas path "{folder.project.schemas}" is not below the project',
             hint="set spec.paths.schemas to a folder of the project",

@@ -15,7 +15,7 @@ def run(invocation: Invocation) -> int:
     """Fetch every dependency in the best version of today; models are written when all are there."""
     folder = open_project(invocation["project-file"])
     say = invocation.stderr.write
-    login = GitLogin(invocation["git-username"], invocation["git-token"] or "")
+    login = GitLogin(invocation["git-username"], invocation["git-token"] or "", invocation["git-host"])
     fetching = Fetching(invocation, folder.project, anew=True, login=login)
     for entry in folder.project.dependencies:
         with told(f"Updating dependency {described(entry)}", say):
@@ -45,6 +45,13 @@ COMMAND = Command(
             kind="string",
             default="x-access-token",
             env="CROSSPLANE_GIT_USERNAME",
+        ),
+        Flag(
+            "git-host",
+            "Host, with its port if it has one, that the git token is shown to over HTTPS; no other gets it.",
+            kind="string",
+            default="github.com",
+            env="CROSSPLANE_GIT_HOST",
         ),
     ),
     description=(

@@ -82,9 +82,13 @@ def _load(sources: list[str], index: int, stdin: TextIO) -> list[Manifest]:
 
 
 def files_below(path: str) -> list[str]:
-    """All YAML files in a directory and below it."""
+    """All YAML files in a directory and below it; a pipe or a device is none, and could be read for ever."""
     found = [os.path.join(where, name) for where, _, names in os.walk(path) for name in names]
-    return sorted(file for file in found if file.endswith(_ENDINGS))
+    return sorted(file for file in found if file.endswith(_ENDINGS) and not _is_special(file))
+
+
+def _is_special(path: str) -> bool:
+    return os.path.exists(path) and not os.path.isfile(path)
 
 
 def _documents(path: str, purpose: str) -> list[Document]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import tempfile
 from typing import NamedTuple
 
 from crossply.containers.failures import ImageMissing
 from crossply.containers.store import PULLS, Store, StoredImage
+from crossply.packages.cancellable_thread import cancellable_thread
 from crossply.packages.keychain import Keychain, default_keychain
 from crossply.packages.progress import Progress
 from crossply.packages.pulling import pull_image, resolve
@@ -53,4 +53,4 @@ async def _pull(registries: Registries, reference: Reference, store: Store) -> S
     store.prepare()
     with tempfile.TemporaryDirectory(prefix=PULLS, dir=store.directory) as directory:
         pulled = await pull_image(registries, reference, directory)
-        return await asyncio.to_thread(store.add, pulled.image, pulled.digest)
+        return await cancellable_thread(lambda event: store.add(pulled.image, pulled.digest, event))

@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import threading
 import time
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -84,14 +85,14 @@ class Store:
             return None
         return StoredImage(digest, directory, saved["config"])
 
-    def add(self, image: Image, digest: str) -> StoredImage:
-        """Unpack an image, unless it is here already."""
+    def add(self, image: Image, digest: str, cancelled: threading.Event | None = None) -> StoredImage:
+        """Unpack an image, unless it is here already; the event ends that soon."""
         self.prepare()
         directory = self._path(digest)
         with _locked(directory + _LOCK, fcntl.LOCK_EX):
             found = self.get(digest)
             if found is None:
-                size = self._unpack(image, directory)
+                size = self._unpack(image, directory, cancelled)
             else:
                 return found
         self._make_room(size, keep=directory)
@@ -121,7 +122,7 @@ class Store:
     def _path(self, digest: str) -> str:
         return os.path.join(self._images, check_digest(digest).partition(":")[2])
 
-    def _unpack(self, image: Image, directory: str) -> int:
+    def _unpack(self, image: Image, directory: str, cancelled: threading.Event | None) -> int:
         """Unpack beside, so that an image is there as a whole or not at all; its size."""
         parent, name = os.path.split(directory)
         new = os.path.join(parent, _NEW + name)
@@ -130,7 +131,7 @@ class Store:
         try:
             os.mkdir(new, 0o711)
             os.mkdir(root, 0o755)
-            unpack(image, root, Limits(size=min(_LARGEST_IMAGE, self._most)))
+            unpack(image, root, Limits(size=min(_LARGEST_IMAGE, self._most)), cancelled)
             furnish(root, [working_directory(image.inner), *volumes_of(image.inner)])
             give_to(root, own_identity().owner_outside)
             size = disk_usage(root)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import NamedTuple
 
 from crossply.kinds.fields import KindError
@@ -22,6 +23,8 @@ from crossply.values import Object
 API_VERSION = "dev.crossplane.io/v1alpha1"
 KIND = "Project"
 XPKG = "xpkg"
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+"""What objects may be called. Packages are written to files of this name."""
 _PLACES = ("apis", "functions", "examples", "tests", "operations", "schemas")
 _SOURCES = ("xpkg", "git", "http", "k8s")
 _ARCHITECTURES = ("amd64", "arm64")
@@ -129,7 +132,10 @@ def _decoded(value: Object, go_type: GoType) -> Object:
 
 
 def _problems(project: Object) -> list[str]:
-    found = [] if (project.get("metadata") or {}).get("name") else ["name must not be empty"]
+    name = (project.get("metadata") or {}).get("name")
+    found = [] if name else ["name must not be empty"]
+    if name and not _NAME.fullmatch(name):
+        found.append("name must consist of lower case letters, digits, - and .")
     spec = project["spec"]
     if not spec["repository"]:
         found.append("repository must not be empty")

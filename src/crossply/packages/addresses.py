@@ -8,6 +8,7 @@ user named them. And credentials go to the host and port that they were given fo
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import socket
 
@@ -54,6 +55,17 @@ def is_public(host: str) -> bool:
     """Tell whether a host may be anywhere on the Internet; a name may, an address must be."""
     address = _address(host)
     return host != "localhost" if address is None else address.is_global
+
+
+async def is_public_host(host: str) -> bool:
+    """Tell whether a host is on the Internet, also by the addresses of its name; one without any may be."""
+    if not is_public(host) or is_loopback(host):
+        return False
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError:
+        return True
+    return all(is_public(str(address[0])) for *_, address in found)
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

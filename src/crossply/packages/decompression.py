@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from typing import BinaryIO, cast
 
 from crossply.packages.blobs import CHUNK
+from crossply.packages.failures import TooLarge
 from crossply.packages.layer_writing import GZIP_MAGIC
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _GZIP = 16 + zlib.MAX_WBITS
+_FREE_PARTS, _SMALLEST_PART = 1000, 64
 _CUT = "it ends in the middle"
 
 
@@ -34,12 +36,31 @@ def _buffered(file: BinaryIO) -> io.BufferedReader:
     return io.BufferedReader(cast("io.RawIOBase", file), CHUNK)
 
 
+class _Parts:
+    """Counts the members or frames of a file: each costs, also where nothing is in it."""
+
+    def __init__(self) -> None:
+        self._count = self._size = 0
+
+    def begin(self) -> None:
+        """Another one begins; raises TooLarge where they hold too little for their number."""
+        self._count += 1
+        if (self._count - _FREE_PARTS) * _SMALLEST_PART > self._size:
+            raise TooLarge(f"the layer is compressed in {self._count} parts, most of which are empty")
+
+    def add(self, data: bytes) -> bytes:
+        """Count what was in one, and return it."""
+        self._size += len(data)
+        return data
+
+
 class _Inflated(io.RawIOBase):
     """What a gzip file holds. `gzip.GzipFile` does the same, in pieces so small that it takes far longer."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._inflate = zlib.decompressobj(_GZIP)
+        self._parts = _Parts()
 
     def readable(self) -> bool:
         return True
@@ -50,6 +71,7 @@ class _Inflated(io.RawIOBase):
                 rest = self._inflate.unused_data.lstrip(b"\x00") or self._file.read(CHUNK).lstrip(b"\x00")
                 if not rest:
                     return b""
+                self._parts.begin()
                 self._inflate = zlib.decompressobj(_GZIP)  # another member, to be read after this one
             else:
                 rest = self._inflate.unconsumed_tail or self._file.read(CHUNK)
@@ -57,7 +79,7 @@ class _Inflated(io.RawIOBase):
                     raise EOFError(_CUT)
             data = self._inflate.decompress(rest, CHUNK if size <= 0 else size)
             if data:
-                return data
+                return self._parts.add(data)
 
 
 class _Unzstd(io.RawIOBase):
@@ -72,6 +94,7 @@ class _Unzstd(io.RawIOBase):
         self._file = file
         self._zstd = zstd
         self._frame = zstd.ZstdDecompressor()
+        self._parts = _Parts()
 
     def readable(self) -> bool:
         return True
@@ -89,6 +112,7 @@ class _Unzstd(io.RawIOBase):
                 rest = self._frame.unused_data or self._file.read(CHUNK)
                 if not rest:
                     return b""
+                self._parts.begin()
                 self._frame = self._zstd.ZstdDecompressor()
             elif self._frame.needs_input:
                 rest = self._file.read(CHUNK)
@@ -96,4 +120,4 @@ class _Unzstd(io.RawIOBase):
                     raise EOFError(_CUT)
             data = self._frame.decompress(rest, size)
             if data:
-                return data
+                return self._parts.add(data)

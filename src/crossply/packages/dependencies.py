@@ -7,14 +7,15 @@ a chain are no harm.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from crossply.compose.verdict import some_of
 from crossply.packages.failures import PackagesError
+from crossply.packages.references import canonical_source
 from crossply.values import Object
 from crossply.values.semver import InvalidVersion, Version, compare, parse
-from crossply.values.semver_constraints import InvalidConstraint, check, satisfies
+from crossply.values.semver_constraints import InvalidConstraint, compiled, satisfies
 
 KINDS = ("Provider", "Configuration", "Function")
 _PARTS = 3
@@ -72,10 +73,10 @@ def dependencies_of(meta: Object) -> tuple[Dependency, ...]:
 def _dependency(entry: Mapping[str, Any]) -> Dependency:
     constraint = str(entry.get("version") or "")
     if entry.get("package"):
-        return Dependency(str(entry["package"]), constraint, str(entry.get("kind") or ""))
+        return Dependency(canonical_source(str(entry["package"])), constraint, str(entry.get("kind") or ""))
     for kind in KINDS:
         if entry.get(kind.lower()):
-            return Dependency(str(entry[kind.lower()]), constraint, kind)
+            return Dependency(canonical_source(str(entry[kind.lower()])), constraint, kind)
     raise DependencyError("a dependency names no package", hint="write package, kind, apiVersion and version")
 
 
@@ -208,26 +209,24 @@ def unmet(packages: Iterable[Locked], package: Locked) -> list[tuple[Dependency,
 def best_version(wanted: Iterable[Dependency], tags: Iterable[str]) -> str | None:
     """The highest of some tags that all who want a package accept, or the digest that they name; or None."""
     wishes = list(wanted)
-    for wish in wishes:
-        _check_constraint(wish)
+    accepted = [_compiled(wish) for wish in wishes if not wish.digest]
     digests = {wish.digest for wish in wishes}
     if digests != {""}:
         return digests.pop() if len(digests) == 1 else None
     best: tuple[Version, str] | None = None
     for tag in tags:
         version = _complete(tag)
-        if version is None or not all(wish.accepts(tag) for wish in wishes):
+        if version is None or not all(accepts(version) for accepts in accepted):
             continue
         if best is None or compare(version, best[0]) > 0:
             best = version, tag
     return best[1] if best else None
 
 
-def _check_constraint(wish: Dependency) -> None:
-    if wish.digest:
-        return
+def _compiled(wish: Dependency) -> Callable[[Version], bool]:
+    """The constraint of a dependency, parsed once for all the versions that are checked."""
     try:
-        check(wish.constraint)
+        return compiled(wish.constraint)
     except InvalidConstraint as problem:
         raise DependencyError(f"invalid constraint for {wish.source}: {problem}") from None
 

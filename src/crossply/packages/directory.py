@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
@@ -81,7 +82,8 @@ def _end_of(text: bytes, part: bytes, start: int) -> int:
 def read_directory(root: str, ignored: Iterable[str] = (), without: str = "", prefix: str = "") -> Directory:
     """The YAML files below a directory whose names begin with a prefix.
 
-    Those ignored are left out, and those whose path contains `without`.
+    Those ignored are left out, and those whose path contains `without`. A link that leads out of the root
+    is refused: a package must not take along a file of whoever builds it.
     """
     patterns = [_pattern(os.path.normpath(os.path.join(root, each))) for each in ignored]
     files, total = [], 0
@@ -92,6 +94,7 @@ def read_directory(root: str, ignored: Iterable[str] = (), without: str = "", pr
             continue
         if os.lstat(path).st_size == 0 or (without and without in path):
             continue
+        _check_file(root, path)
         data = _read(path)
         total += len(data)
         if total > MAX_BYTES:
@@ -112,6 +115,17 @@ def _walk(root: str) -> Iterator[str]:
             yield from _walk(path)
         else:
             yield path
+
+
+def _check_file(root: str, path: str) -> None:
+    """Raise unless a file is a regular one, and below the directory, wherever links lead."""
+    base, real = os.path.realpath(root), os.path.realpath(path)
+    if real != base and not real.startswith(f"{base.rstrip('/')}/"):
+        raise BuildFailed(
+            f"{path} is a link that leads out of {root}", hint="copy the file, or remove the link"
+        )
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise BuildFailed(f"{path} is not a regular file")
 
 
 def _read(path: str) -> bytes:

@@ -60,3 +60,10 @@ class UnsafeEntry(PackagesError):
 
     code = "CP-908"
     hint = "do not use this image, or have it built anew"
+
+
+class NoDiskSpace(PackagesError):
+    """An image cannot be written to disk: it is full, or would be, or refuses the write."""
+
+    code = "CP-909"
+    hint = "free disk space where packages and images are kept, then the image is pulled again"

@@ -1,7 +1,8 @@
 """Which ImageConfig is for an image, and what it makes of it.
 
 Of the configurations that have a section the one with the longest matching prefix is chosen, each section by
-itself; of two that match as long, the first.
+itself; of two that match as long, the first. An image matches however its registry is spelled: a signature
+that is asked for cannot be avoided by writing a host in capitals.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from crossply.packages.references import spellings
 from crossply.values import Object
 
 REWRITE = ("rewriteImage",)
@@ -22,6 +24,8 @@ class Chosen(NamedTuple):
 
     config: Object
     prefix: str
+    image: str
+    """The image in the spelling that begins with the prefix."""
 
     @property
     def name(self) -> str:
@@ -32,24 +36,38 @@ class Chosen(NamedTuple):
 def choose(configs: Iterable[Object], image: str, section: Sequence[str]) -> Chosen | None:
     """The configuration with this section that is for an image."""
     best: Chosen | None = None
+    spelled = spellings(image)
     for config in configs:
         spec = config.get("spec") or {}
         if _find(spec, section) is None:
             continue
-        prefix = _longest(spec.get("matchImages") or (), image)
-        if prefix is not None and (best is None or len(prefix) > len(best.prefix)):
-            best = Chosen(config, prefix)
+        match = _longest(spec.get("matchImages") or (), spelled)
+        if match is not None and (best is None or len(match[0]) > len(best.prefix)):
+            best = Chosen(config, *match)
     return best
 
 
-def _longest(matches: Iterable[Any], image: str) -> str | None:
-    """The longest prefix of an image among those listed."""
+def _longest(matches: Iterable[Any], spelled: Sequence[str]) -> tuple[str, str] | None:
+    """The longest prefix of an image among those listed, and the spelling that begins with it."""
     found = [
-        each["prefix"]
+        (prefix, image)
         for each in matches
-        if isinstance(each, dict) and isinstance(each.get("prefix"), str) and image.startswith(each["prefix"])
+        if isinstance(each, dict) and isinstance(each.get("prefix"), str)
+        for prefix in dict.fromkeys((each["prefix"], _lower_host(each["prefix"])))
+        for image in spelled
+        if image.startswith(prefix)
     ]
-    return max(found, key=len, default=None)
+    return max(found, key=lambda match: len(match[0]), default=None)
+
+
+def _lower_host(prefix: str) -> str:
+    host, slash, path = prefix.partition("/")
+    return f"{host.lower()}{slash}{path}"
+
+
+def is_for(config_prefixes: Iterable[str], image: str) -> bool:
+    """Whether an image begins with one of some prefixes, however its registry is spelled."""
+    return _longest([{"prefix": each} for each in config_prefixes], spellings(image)) is not None
 
 
 def _find(spec: Object, section: Sequence[str]) -> Any:
@@ -71,7 +89,7 @@ def rewritten(configs: Iterable[Object], image: str) -> tuple[str, str]:
     if chosen is None:
         return image, ""
     prefix = chosen.config["spec"]["rewriteImage"].get("prefix") or ""
-    return f"{prefix}{image[len(chosen.prefix) :]}", chosen.name
+    return f"{prefix}{chosen.image[len(chosen.prefix) :]}", chosen.name
 
 
 def pull_secret(configs: Iterable[Object], image: str) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from crossply.packages.failures import BadArchive, TooLarge
 
 _LARGEST_HEADER = 1 << 20
 """Of a long name or extended attributes: tarfile reads these into memory as a whole."""
+_MOST_HEADERS = 16
 _HELD_IN_MEMORY = (
     tarfile.GNUTYPE_LONGNAME,
     tarfile.GNUTYPE_LONGLINK,
@@ -30,13 +31,33 @@ MAX_ENTRIES = 500_000
 MAX_BYTES = 8 << 30
 
 
+class _Tar(tarfile.TarFile):
+    """A layer, with what its headers cost."""
+
+    nested_headers = 0
+    """How many headers there are before the entry that is being read: tarfile recurses for each."""
+    global_bytes = 0
+    """The size of all global headers: tarfile holds them to the end."""
+
+
 class _Info(tarfile.TarInfo):
-    """An entry whose header is not too large."""
+    """An entry whose headers are not too large, and not too many."""
 
     def _proc_member(self, tar: tarfile.TarFile) -> Self:
-        if self.type in _HELD_IN_MEMORY and self.size > _LARGEST_HEADER:
-            raise TooLarge(f"the layer has a header of {self.size} bytes")
-        return super()._proc_member(tar)  # type: ignore[misc, no-any-return]
+        if self.type not in _HELD_IN_MEMORY:
+            return super()._proc_member(tar)  # type: ignore[misc, no-any-return]
+        assert isinstance(tar, _Tar)
+        if self.type == tarfile.XGLTYPE:
+            tar.global_bytes += self.size
+        if max(self.size, tar.global_bytes) > _LARGEST_HEADER:
+            raise TooLarge(f"the layer has headers of {max(self.size, tar.global_bytes)} bytes")
+        if tar.nested_headers >= _MOST_HEADERS:
+            raise TooLarge(f"an entry of the layer has more than {_MOST_HEADERS} headers")
+        tar.nested_headers += 1
+        try:
+            return super()._proc_member(tar)  # type: ignore[misc, no-any-return]
+        finally:
+            tar.nested_headers -= 1
 
 
 class _Counted(io.RawIOBase):
@@ -118,7 +139,7 @@ def read_layer(
 def read_plain(plain: BinaryIO, most_bytes: int, most_entries: int) -> Iterator[LayerReader]:
     """Read a layer that is uncompressed already."""
     counted = _Counted(plain, most_bytes)
-    with told_plainly(), tarfile.open(fileobj=counted, mode="r|", tarinfo=_Info, bufsize=CHUNK) as tar:
+    with told_plainly(), _Tar.open(fileobj=counted, mode="r|", tarinfo=_Info, bufsize=CHUNK) as tar:
         yield LayerReader(tar, counted, most_entries)
 
 

@@ -29,8 +29,10 @@ _OPERATIONS = tuple(
 def place_in(root: str, path: str) -> str:
     """The whole path of a part of a project; a project has no parts outside of it."""
     found = os.path.normpath(os.path.join(root, path))
-    if found != root and not found.startswith(f"{root.rstrip('/')}/"):
-        raise BuildFailed(f"{path} is outside of the project", hint=f"use a path below {root}")
+    # By its name, and also where links lead to.
+    for place, base in ((found, root), (os.path.realpath(found), os.path.realpath(root))):
+        if place != base and not place.startswith(f"{base.rstrip('/')}/"):
+            raise BuildFailed(f"{path} is outside of the project", hint=f"use a path below {root}")
     return found
 
 

@@ -11,10 +11,11 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crossply.packages import media
 from crossply.packages.blobs import CHUNK, Blob, FilePart, digest_of
+from crossply.packages.disk_space import check_space, explained_disk_errors
 from crossply.packages.failures import BadArchive, TooLarge, WrongDigest
 from crossply.packages.image import Image, decode_object
 from crossply.packages.manifests import architecture, check_manifest, choose, from_manifest
@@ -24,7 +25,11 @@ from crossply.values import Object
 
 _AT_ONCE = 3
 _MOST_NESTED = 4
-_MAX_LAYER = 8 << 30
+MAX_IMAGE = 4 << 30
+"""The size of the largest image, all its blobs together, as they are pulled."""
+_MAX_PACKAGE = media.MAX_STREAM + media.MAX_CONFIG
+"""The same for what is pulled of a package whose own layer is marked."""
+MAX_TAGS = 100_000
 _MAX_TAGS_PAGE = 8 << 20
 _MAX_PAGES = 1000
 
@@ -77,7 +82,7 @@ def _manifest_ask(method: str, reference: Reference) -> Ask:
 
 
 async def tags(registries: Registries, reference: Reference) -> list[str]:
-    """All tags of a repository."""
+    """All tags of a repository; raises TooLarge where there are more than `MAX_TAGS`."""
     async with registries.deadline(reference):
         return await _tags(registries, reference)
 
@@ -93,6 +98,8 @@ async def _tags(registries: Registries, reference: Reference) -> list[str]:
             following = response.links.get("next")
         listed = page.get("tags")
         found += [tag for tag in listed if isinstance(tag, str)] if isinstance(listed, list) else []
+        if len(found) > MAX_TAGS:
+            raise TooLarge(f"{reference.name} has more than {MAX_TAGS} tags")
         if following is None:
             break
         path = str(following["url"])
@@ -115,14 +122,15 @@ async def pull_package(registries: Registries, reference: Reference, directory: 
 
 
 def _only_package(layers: list[Object]) -> list[Object]:
-    found = [
-        each
-        for each in layers
-        if isinstance(each, dict)
-        and isinstance(each.get("annotations"), dict)
-        and each["annotations"].get(media.ANNOTATION) == media.BASE
-    ]
-    return found or layers
+    return [each for each in layers if _is_package(each)] or layers
+
+
+def _is_package(layer: Any) -> bool:
+    return (
+        isinstance(layer, dict)
+        and isinstance(layer.get("annotations"), dict)
+        and layer["annotations"].get(media.ANNOTATION) == media.BASE
+    )
 
 
 async def _pull(
@@ -153,8 +161,16 @@ async def _pull_all(
     else:
         raise BadArchive(f"indexes of {reference} are nested too deeply")
     layers = found.content.get("layers") or []
-    content = {**found.content, "layers": select(layers if isinstance(layers, list) else [])}
+    selected = select(layers if isinstance(layers, list) else [])
+    content = {**found.content, "layers": selected}
     blobs = {each["digest"]: each for each in check_manifest(content)}
+    # Before the first byte: what a manifest claims is all that is ever received.
+    total = sum(each["size"] for each in blobs.values())
+    most = _MAX_PACKAGE if any(map(_is_package, selected)) else MAX_IMAGE
+    if total > most:
+        raise TooLarge(f"{total} bytes are to be pulled of {reference}, but {most} are allowed")
+    with explained_disk_errors(f"pull {reference}"):
+        check_space(directory, total)
     await _download_all(registries, reference, blobs.values(), directory)
     image = from_manifest(content, lambda described: _stored(directory, described))
     return Pulled(image, digest)
@@ -188,17 +204,22 @@ async def download(registries: Registries, reference: Reference, described: Obje
     path = os.path.join(directory, digest.partition(":")[2])
     if os.path.exists(path):
         return path
-    if size > _MAX_LAYER:
+    if size > MAX_IMAGE:
         raise TooLarge(f"a layer of {reference} has {size} bytes")
-    descriptor, temporary = tempfile.mkstemp(prefix=".blob-", dir=directory)
+    with explained_disk_errors(f"write a layer of {reference}"):
+        await _download(registries, reference, described, path)
+    return path
+
+
+async def _download(registries: Registries, reference: Reference, described: Object, path: str) -> None:
+    descriptor, temporary = tempfile.mkstemp(prefix=".blob-", dir=os.path.dirname(path))
     try:
         with os.fdopen(descriptor, "wb") as file:
-            await _receive(registries, reference, digest, size, file.write)
+            await _receive(registries, reference, described["digest"], described["size"], file.write)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
         raise
-    return path
 
 
 async def read_blob(registries: Registries, reference: Reference, described: Object, most: int) -> bytes:

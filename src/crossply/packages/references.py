@@ -9,6 +9,8 @@ from crossply.packages.failures import BadReference
 
 DOCKER_HUB = "index.docker.io"
 LATEST = "latest"
+_DOCKER_HUB_NAMES = ("docker.io", DOCKER_HUB, "registry-1.docker.io", "registry.hub.docker.com")
+_HTTPS_PORT = ":443"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _REPOSITORY_CHARS = f"{_LETTERS}0123456789_-./"
 _TAG_CHARS = f"{_LETTERS}0123456789_-.{_LETTERS.upper()}"
@@ -85,6 +87,42 @@ def full_repository(text: str) -> str:
     return "/".join(_parse_repository(text, strict=False))
 
 
+def spellings(image: str) -> tuple[str, ...]:
+    """All texts that name the same image: first the given one, then other spellings of its registry.
+
+    What is decided by the beginning of an image's name must hold however a user spells it.
+    """
+    registry, slash, rest = image.partition("/")
+    if not slash or not is_registry(registry):
+        registry, rest = DOCKER_HUB, image
+    registry = _canonical(registry)
+    host = registry.removesuffix(_HTTPS_PORT)
+    if host in _DOCKER_HUB_NAMES:
+        paths = dict.fromkeys((rest, rest.removeprefix("library/")))
+        paths |= dict.fromkeys(f"library/{path}" for path in [*paths] if "/" not in path)
+        hosts: tuple[str, ...] = _DOCKER_HUB_NAMES
+    else:
+        paths = {rest: None}
+        hosts = (registry,) if _has_port(host) else (host, f"{host}{_HTTPS_PORT}")
+    return tuple(dict.fromkeys([image, *(f"{each}/{path}" for each in hosts for path in paths)]))
+
+
+def canonical_source(source: str) -> str:
+    """A source as `parse` names it, but with Docker's registry left as it is written, or left out."""
+    registry, slash, repository = source.partition("/")
+    return f"{_canonical(registry)}/{repository}" if slash and is_registry(registry) else source
+
+
+def _has_port(registry: str) -> bool:
+    return ":" in registry.rpartition("]")[2]
+
+
+def _canonical(registry: str) -> str:
+    """A registry as it is spelled everywhere: host names have no case, and ports no leading zeros."""
+    host, colon, port = registry.rpartition(":") if _has_port(registry) else (registry, "", "")
+    return f"{host.lower().rstrip('.')}{colon}{port.lstrip('0') or port}"
+
+
 def check_digest(digest: str) -> str:
     """The digest, if it is one."""
     if not _DIGEST.fullmatch(digest):
@@ -110,6 +148,7 @@ def _parse_repository(text: str, strict: bool) -> tuple[str, str]:
         raise BadReference(f"registries must be valid RFC 3986 URI authorities: {registry}")
     if strict and not registry:
         raise BadReference("strict validation requires the registry to be explicitly defined")
+    registry = _canonical(registry)
     if registry in ("", "docker.io"):
         registry = DOCKER_HUB
     if registry == DOCKER_HUB and "/" not in repository:

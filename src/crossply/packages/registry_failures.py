@@ -8,7 +8,7 @@ import orjson
 
 from crossply.packages.failures import PackagesError
 
-_LONGEST_SENTENCE = 500
+_LONGEST_SENTENCE = 200
 _USUAL = {
     401: "UNAUTHORIZED: authentication required",
     403: "DENIED: requested access to the resource is denied",
@@ -77,4 +77,6 @@ def _told(body: bytes) -> str:
         sentence = ": ".join(part for part in (first.get("code"), first.get("message")) if part)
     except (orjson.JSONDecodeError, LookupError, TypeError, AttributeError):
         return ""
-    return sentence[:_LONGEST_SENTENCE]
+    # It ends up in conditions and terminals: one line, without control characters.
+    plain = "".join(char if char.isprintable() else " " for char in sentence[:_LONGEST_SENTENCE])
+    return " ".join(plain.split())

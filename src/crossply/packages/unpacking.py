@@ -11,13 +11,14 @@ import hashlib
 import io
 import os
 import tarfile
+import threading
 from collections.abc import Iterable
 from typing import BinaryIO, NamedTuple, cast
 
 from crossply.packages.blobs import CHUNK
 from crossply.packages.confined import Confined, Parent
 from crossply.packages.decompression import uncompressed
-from crossply.packages.failures import TooLarge, UnsafeEntry, WrongDigest
+from crossply.packages.failures import PackagesError, TooLarge, UnsafeEntry, WrongDigest
 from crossply.packages.image import Image, Layer
 from crossply.packages.layer_reading import LayerReader, read_plain, told_plainly
 
@@ -35,27 +36,42 @@ class Limits(NamedTuple):
     file: int = 4 << 30
 
 
-class _Budget:
-    """What is left of the limits."""
+class UnpackingCancelled(PackagesError):
+    """Nobody waits any more for an image that is being unpacked."""
 
-    def __init__(self, limits: Limits) -> None:
+    code = "CP-914"
+
+
+class _Budget:
+    """What is left of the limits, and whether anybody still waits for the image."""
+
+    def __init__(self, limits: Limits, cancelled: threading.Event) -> None:
         self.limits = limits
         self.size, self.entries = limits.size, limits.entries
+        self._cancelled = cancelled
 
     def entry(self, count: int = 1) -> None:
+        self.check_wanted()
         self.entries -= count
         if self.entries < 0:
             raise TooLarge(f"the image has more than {self.limits.entries} files")
 
+    def check_wanted(self) -> None:
+        if self._cancelled.is_set():
+            raise UnpackingCancelled("the image is no longer wanted")
+
     def content(self, size: int) -> None:
+        self.check_wanted()
         self.size -= size
         if self.size < 0:
             raise TooLarge(f"the image unpacks to more than {self.limits.size} bytes")
 
 
-def unpack(image: Image, directory: str, limits: Limits | None = None) -> None:
-    """Unpack an image into an empty directory."""
-    budget = _Budget(limits or Limits())
+def unpack(
+    image: Image, directory: str, limits: Limits | None = None, cancelled: threading.Event | None = None
+) -> None:
+    """Unpack an image into an empty directory; raises UnpackingCancelled soon after the event is set."""
+    budget = _Budget(limits or Limits(), cancelled or threading.Event())
     with Confined(directory) as root:
         try:
             for layer, diff_id in zip(image.layers, _diff_ids(image), strict=False):
@@ -116,8 +132,9 @@ class _Unpacking:
     def __init__(self, root: Confined, budget: _Budget) -> None:
         self._root = root
         self._budget = budget
-        self._written: set[str] = set()
-        """What this layer brought and what it is in, which its own opaque directories do not hide."""
+        self._written: dict[tuple[int, str], int] = {}
+        """What this layer brought and what it is in, which its own opaque directories do not hide: the number
+        of each by the number of its directory and its name. Whole paths would take far more memory."""
 
     def layer(self, plain: BinaryIO) -> None:
         limits = self._budget.limits
@@ -135,15 +152,26 @@ class _Unpacking:
         elif parts[-1].startswith(_WHITEOUT):
             self._hide([*parts[:-1], parts[-1][len(_WHITEOUT) :]])
         else:
-            self._write(reader, info, parts)
             self._note(parts)
+            self._write(reader, info, parts)
 
     def _note(self, parts: list[str]) -> None:
-        for count in range(len(parts), 0, -1):
-            path = "/".join(parts[:count])
-            if path in self._written:
-                return
-            self._written.add(path)
+        """Remember an entry and the directories that it is in; those are made, so they count as entries."""
+        parent = 0
+        for name in parts[:-1]:
+            number = self._written.get((parent, name))
+            if number is None:
+                self._budget.entry()
+                number = self._written[parent, name] = len(self._written) + 1
+            parent = number
+        self._written.setdefault((parent, parts[-1]), len(self._written) + 1)
+
+    def _number(self, parts: list[str]) -> int | None:
+        """The number of a directory that this layer brought something in; None where it did not."""
+        number: int | None = 0
+        for name in parts:
+            number = self._written.get((number, name)) if number is not None else None
+        return number
 
     def _write(self, reader: LayerReader, info: tarfile.TarInfo, parts: list[str]) -> None:
         mode = info.mode & 0o7777 & ~_PRIVILEGES
@@ -199,8 +227,9 @@ class _Unpacking:
             os.close(opened)
         # Looking costs as much as writing: a layer could have us look at the same names again and again.
         self._budget.entry(len(names))
+        number = self._number(parts)
         for name in names:
-            if "/".join([*parts, name]) not in self._written:
+            if number is None or (number, name) not in self._written:
                 self._hide([*parts, name])
 
 

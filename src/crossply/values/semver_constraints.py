@@ -49,6 +49,12 @@ def satisfies(text: str, version: Version) -> bool:
     return any(_meets_all(group, version) for group in _groups(text))
 
 
+def compiled(text: str) -> Callable[[Version], bool]:
+    """The same for many versions: the constraint is parsed once; raises InvalidConstraint."""
+    groups = _groups(text)
+    return lambda version: any(_meets_all(group, version) for group in groups)
+
+
 def _meets_all(group: tuple[_Constraint, ...], version: Version) -> bool:
     # A pre-release is considered only by a group that mentions one.
     if version.prerelease and not any(each.version.prerelease for each in group):

@@ -13,6 +13,7 @@ from typing import Generic, Protocol, TypeVar
 from crossply.compose.events import StatusCondition
 from crossply.compose.metadata import controller_of
 from crossply.control.conditions import with_conditions
+from crossply.control.definitions.protected_crds import check_adoptable, check_definable, why_protected
 from crossply.control.field_owners import is_applied, updates_as_applied
 from crossply.control.kinds import CRD
 from crossply.control.memory import Applied
@@ -97,13 +98,18 @@ class DefinedKinds(Generic[K]):
         return await self._plane.keeping.patch_merge(self._definitions, name, body, "", MANAGER)
 
     async def apply_crd(self, crd: Object) -> tuple[Object, bool]:
-        """Make a CRD so; as it is now, and whether that took a write."""
+        """Make a CRD so; as it is now, and whether that took a write.
+
+        Raises ProtectedKind, before anything is written, where a definition may not have such a CRD.
+        """
+        check_definable(crd["metadata"]["name"])
         crd = {key: value for key, value in crd.items() if key != "status"}  # that is the API server's
         live = await self._plane.client.get(CRD, crd["metadata"]["name"])
         crd = keep_watched_refs(crd, live)
         if live is not None and (self._applied.refresh(live, crd) or is_applied(live, crd, MANAGER)):
             return live, False
         if live is not None:
+            check_adoptable(live)
             await self._take_over(live)
         written = await self._plane.keeping.apply(CRD, crd, MANAGER)
         self._applied.remember(written, crd)
@@ -152,10 +158,12 @@ class DefinedKinds(Generic[K]):
         if name not in self._running:
             await run()
 
-    async def attend(self, crd_name: str, served: str, run: Callable[[], Awaitable[None]]) -> None:
+    async def attend(
+        self, definition: Object, crd_name: str, served: str, run: Callable[[], Awaitable[None]]
+    ) -> None:
         """Run a kind beside the replica that serves it, once the API server knows this version."""
         crd = await self._plane.client.get(CRD, crd_name)
-        if crd is None or not is_established(crd):
+        if crd is None or not is_served_for(crd, definition):
             # Whoever serves it writes to the definition when it is: we will hear of that.
             return
         if not any(each["name"] == served and each["served"] for each in crd["spec"]["versions"]):
@@ -195,3 +203,16 @@ def is_controlled_by(crd: Object, definition: Object) -> bool:
     """Whether a CRD was made for a definition."""
     owner = controller_of(crd)
     return owner is not None and owner.get("uid") == definition["metadata"]["uid"]
+
+
+def is_served_for(crd: Object, definition: Object) -> bool:
+    """Whether the objects that the API server lists under a CRD's name are the definition's.
+
+    Nothing may be run or deleted before: an established CRD can be somebody else's, and the API server serves
+    a kind of its own under the name of a CRD that is not established.
+    """
+    return (
+        is_established(crd)
+        and is_controlled_by(crd, definition)
+        and why_protected(crd["metadata"]["name"]) is None
+    )

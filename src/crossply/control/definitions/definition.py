@@ -8,7 +8,7 @@ from __future__ import annotations
 from crossply.compose.events import NORMAL, WARNING, Event
 from crossply.control.composites.kind import CompositeKind
 from crossply.control.composites.selecting import Compositions
-from crossply.control.conditions import ESTABLISHED, TERMINATING
+from crossply.control.conditions import ESTABLISHED, PROTECTED, TERMINATING
 from crossply.control.definitions.defined_kinds import (
     COMPOSITE_TYPE,
     OFFERED_FINALIZER,
@@ -16,8 +16,10 @@ from crossply.control.definitions.defined_kinds import (
     Waiting,
     is_controlled_by,
     is_established,
+    is_served_for,
 )
 from crossply.control.definitions.kind_roles import Granted, KindRoles
+from crossply.control.definitions.protected_crds import ProtectedKind, why_protected
 from crossply.control.kinds import CRD, DEFINITION
 from crossply.control.plane import Plane
 from crossply.kinds.definition import Definition, parse_definition
@@ -57,11 +59,15 @@ class DefinitionController:
             await self._remove(xrd, definition)
             return
         xrd = await self._kinds.hold(xrd)
-        crd = await self._apply_crd(xrd)
+        try:
+            crd = await self._apply_crd(xrd)
+        except ProtectedKind as problem:
+            await self._refuse(xrd, problem)
+            return
         if not is_established(crd):
             raise Waiting(f"waiting for composite resource CustomResourceDefinition {name} to be established")
         # Not before the kind is the definition's: nobody gets rights to a kind by only naming it.
-        await self._roles.keep(xrd, granted_by(definition))
+        await self._roles.keep(xrd, await self._granted(xrd, definition))
         await self._run(xrd, definition)
         await self._kinds.tell(xrd, ESTABLISHED, {COMPOSITE_TYPE: definition.composite})
 
@@ -81,6 +87,22 @@ class DefinitionController:
             self._tell(xrd, NORMAL, ESTABLISH, f"Applied {_THE_CRD}: {crd['metadata']['name']}")
         return crd
 
+    async def _refuse(self, xrd: Object, problem: ProtectedKind) -> None:
+        """Say why nothing comes of a definition; a change of it or of the CRD enqueues it again."""
+        await self._kinds.stop(xrd["metadata"]["name"])
+        self._tell(xrd, WARNING, ESTABLISH, f"cannot apply rendered {_THE_CRD}: {problem}")
+        await self._kinds.tell(xrd, PROTECTED._replace(message=str(problem)))
+
+    async def _granted(self, xrd: Object, definition: Definition) -> Granted:
+        """What the roles are about: the claim only once its CRD is the definition's, too."""
+        granted = granted_by(definition)
+        if not granted.claim_plural:
+            return granted
+        crd = await self._plane.client.get(CRD, f"{granted.claim_plural}.{granted.group}")
+        if crd is not None and is_served_for(crd, xrd):
+            return granted
+        return granted._replace(claim_plural="")
+
     def _tell(self, xrd: Object, type_: str, reason: str, message: str) -> None:
         self._plane.recorder.record(xrd, Event(type_, reason, message))
 
@@ -92,7 +114,7 @@ class DefinitionController:
             return
         definition = parse_definition(xrd)
         version = definition.referenceable_version
-        await self._kinds.attend(definition.name, version, lambda: self._run(xrd, definition))
+        await self._kinds.attend(xrd, definition.name, version, lambda: self._run(xrd, definition))
 
     async def _run(self, xrd: Object, definition: Definition) -> None:
         def make() -> CompositeKind:
@@ -115,11 +137,12 @@ class DefinitionController:
     async def _take_away(self, xrd: Object, definition: Definition) -> None:
         """Delete the CRD once its objects are gone; raises Waiting until then."""
         crd = await self._plane.client.get(CRD, definition.name)
-        if crd is None or not is_controlled_by(crd, xrd):
+        if crd is None or not is_controlled_by(crd, xrd) or why_protected(definition.name) is not None:
             # Somebody else's kind: there is nothing of ours to take away.
             return
         if not crd["metadata"].get("deletionTimestamp"):
-            await self._empty(xrd, definition)
+            if is_served_for(crd, xrd):
+                await self._empty(xrd, definition)
             await self._kinds.stop(definition.name)
             await self._plane.keeping.delete(CRD, definition.name)
         raise Waiting(f"waiting for CustomResourceDefinition {definition.name} to be gone")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from crossply.compose.events import NORMAL, WARNING, Event
 from crossply.control.claims.kind import ClaimKind, claim_kind_of
-from crossply.control.conditions import OFFERED, REDACTED
+from crossply.control.conditions import CLAIM_PROTECTED, OFFERED, REDACTED
 from crossply.control.definitions.defined_kinds import (
     CLAIM_TYPE,
     OFFERED_FINALIZER,
@@ -16,8 +16,10 @@ from crossply.control.definitions.defined_kinds import (
     Waiting,
     is_controlled_by,
     is_established,
+    is_served_for,
 )
 from crossply.control.definitions.emptying import empty
+from crossply.control.definitions.protected_crds import ProtectedKind, why_protected
 from crossply.control.kinds import CRD, DEFINITION
 from crossply.control.plane import Plane
 from crossply.kinds.definition import Definition, parse_definition
@@ -53,7 +55,12 @@ class OfferController:
             return
         wish = self._rendered(xrd)
         xrd = await self._kinds.hold(xrd)
-        if not is_established(await self._apply_crd(xrd, wish)):
+        try:
+            crd = await self._apply_crd(xrd, wish)
+        except ProtectedKind as problem:
+            await self._refuse(xrd, problem)
+            return
+        if not is_established(crd):
             raise Waiting("waiting for composite resource claim CustomResourceDefinition to be established")
         await self._run(xrd, definition)
         await self._kinds.tell(xrd, OFFERED, {CLAIM_TYPE: definition.claim})
@@ -68,7 +75,7 @@ class OfferController:
         if definition.claim is None:
             return
         kind = claim_kind_of(definition)
-        await self._kinds.attend(kind.resource, kind.version, lambda: self._run(xrd, definition))
+        await self._kinds.attend(xrd, kind.resource, kind.version, lambda: self._run(xrd, definition))
 
     def _rendered(self, xrd: Object) -> Object:
         try:
@@ -92,6 +99,14 @@ class OfferController:
             self._plane.recorder.record(xrd, Event(NORMAL, OFFER, told))
         return crd
 
+    async def _refuse(self, xrd: Object, problem: ProtectedKind) -> None:
+        """Say why no claim is offered; a change of the definition or of the CRD enqueues it again."""
+        await self._kinds.stop(xrd["metadata"]["name"])
+        self._plane.recorder.record(
+            xrd, Event(WARNING, OFFER, f"cannot apply rendered {_THE_CRD}: {problem}")
+        )
+        await self._kinds.tell(xrd, CLAIM_PROTECTED._replace(message=str(problem)))
+
     async def _run(self, xrd: Object, definition: Definition) -> None:
         generation = xrd["metadata"].get("generation", 0)
         await self._kinds.run(definition.name, generation, lambda: ClaimKind(self._plane, definition))
@@ -103,12 +118,13 @@ class OfferController:
         xrd = await self._kinds.tell(xrd, REDACTED)
         kind = claim_kind_of(definition)
         crd = await self._plane.client.get(CRD, kind.resource)
-        if crd is not None and is_controlled_by(crd, xrd):
-            await empty(
-                self._plane,
-                kind,
-                lambda: self._kinds.go_on(definition.name, lambda: self._run(xrd, definition)),
-            )
+        if crd is not None and is_controlled_by(crd, xrd) and why_protected(kind.resource) is None:
+            if is_served_for(crd, xrd):
+                await empty(
+                    self._plane,
+                    kind,
+                    lambda: self._kinds.go_on(definition.name, lambda: self._run(xrd, definition)),
+                )
             await self._kinds.stop(definition.name)
             await self._plane.keeping.delete(CRD, kind.resource)
             raise Waiting(f"waiting for CustomResourceDefinition {kind.resource} to be gone")

@@ -21,9 +21,11 @@ from crossply.control.definitions.defined_kinds import (
     Waiting,
     is_controlled_by,
     is_established,
+    is_served_for,
 )
 from crossply.control.definitions.emptying import empty
 from crossply.control.definitions.kind_roles import Granted, KindRoles
+from crossply.control.definitions.protected_crds import ProtectedKind, why_protected
 from crossply.control.kinds import CRD, INFRASTRUCTURE_DEFINITION, PUBLICATION
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
@@ -92,7 +94,7 @@ class PublicationController:
         async def run() -> None:
             await self._run(publication, definition, infrastructure)
 
-        await self._kinds.attend(kind.resource, kind.version, run)
+        await self._kinds.attend(publication, kind.resource, kind.version, run)
 
     async def _offer(self, publication: Object, definition: Object) -> None:
         infrastructure = published(parse_definition(definition))
@@ -104,7 +106,11 @@ class PublicationController:
         publication = await self._kinds.hold(publication)
         definition = await self._definitions.hold(definition)
         kind = claim_kind_of(infrastructure)
-        crd, _ = await self._kinds.apply_crd(wish)
+        try:
+            crd, _ = await self._kinds.apply_crd(wish)
+        except ProtectedKind as problem:
+            await self._refuse(publication, str(problem))
+            return
         if not is_established(crd):
             raise Waiting("waiting for requirement CustomResourceDefinition to be established")
         await self._roles.keep(publication, Granted(kind.resource, kind.group, kind.plural))
@@ -141,12 +147,13 @@ class PublicationController:
     async def _take_away(self, publication: Object, definition: Object, infrastructure: Definition) -> None:
         kind = claim_kind_of(infrastructure)
         crd = await self._plane.client.get(CRD, kind.resource)
-        if crd is None or not is_controlled_by(crd, publication):
+        if crd is None or not is_controlled_by(crd, publication) or why_protected(kind.resource) is not None:
             return
         if not crd["metadata"].get("deletionTimestamp"):
             name = publication["metadata"]["name"]
             run = partial(self._run, publication, definition, infrastructure)
-            await empty(self._plane, kind, lambda: self._kinds.go_on(name, run))
+            if is_served_for(crd, publication):
+                await empty(self._plane, kind, lambda: self._kinds.go_on(name, run))
             await self._kinds.stop(publication["metadata"]["name"])
             await self._plane.keeping.delete(CRD, kind.resource)
         raise Waiting(f"waiting for CustomResourceDefinition {kind.resource} to be gone")

@@ -15,6 +15,7 @@ import orjson
 from crossply.compose.metadata import annotations_of, labels_of, name_of
 from crossply.control.definitions.core_crds import core_names
 from crossply.control.definitions.defined_kinds import Waiting
+from crossply.control.definitions.protected_crds import check_definable
 from crossply.control.field_owners import is_applied
 from crossply.control.kinds import CRD, PROVIDER_REVISION, SECRET
 from crossply.control.memory import covers
@@ -147,6 +148,8 @@ class Establishing:
         kind = await self._plane.discovery.kind_for(obj["apiVersion"], obj["kind"])
         if kind.kind == CRD.kind and name_of(obj) in core_names():
             raise AlreadyControlled(f"{name_of(obj)} is already controlled by the control plane itself", {})
+        if kind.kind == CRD.kind:
+            check_definable(name_of(obj))
         live = await self._plane.keeping.get(kind, name_of(obj))
         try:
             references = owners(live, name_of(obj), revision, active)

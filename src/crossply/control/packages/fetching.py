@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import NamedTuple
+from weakref import WeakValueDictionary
 
 import orjson
 
@@ -27,6 +28,7 @@ from crossply.kube.client import Client
 from crossply.packages import image_configs
 from crossply.packages.cache import PackageCache
 from crossply.packages.contents import NoStream, stream_of
+from crossply.packages.disk_space import explained_disk_errors
 from crossply.packages.pulling import pull_package, resolve, tags
 from crossply.packages.references import DOCKER_HUB, Reference, parse
 from crossply.packages.registry import Registries
@@ -43,6 +45,7 @@ REASONS = (REWRITE, PULL_SECRET, VERIFY)
 
 _RESOLVE_SECONDS, _FETCH_SECONDS = 60.0, 180.0
 _AT_ONCE = 4
+"""So many packages are fetched from one registry at once: a slow one does not hold up those of others."""
 _log = logging.getLogger("crossply.control")
 
 
@@ -129,6 +132,16 @@ class _Plan(NamedTuple):
     verification: image_configs.Chosen | None
 
 
+class _Slots:
+    """Room for a few packages of each registry; of registries that nobody waits for nothing is kept."""
+
+    def __init__(self) -> None:
+        self._slots: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    def of(self, registry: str) -> asyncio.Semaphore:
+        return self._slots.setdefault(registry, asyncio.Semaphore(_AT_ONCE))
+
+
 class Fetching:
     """Fetches packages, as the ImageConfigs and the pull secrets of a control plane say."""
 
@@ -137,7 +150,7 @@ class Fetching:
         self._directory = _usable(settings.directory)
         self._cache = PackageCache(self._directory) if self._directory else None
         self._verifying = Verifying(client, settings.namespace)
-        self._room = asyncio.Semaphore(_AT_ONCE)
+        self._slots = _Slots()
 
     async def resolve(self, image: str, secrets: Iterable[str] = ()) -> Resolved:
         """What an image stands for now: asks its registry, unless it is given by its digest."""
@@ -150,7 +163,8 @@ class Fetching:
     ) -> Fetched:
         """A package; with its digest its registry is asked only for what is not kept here."""
         plan = await self._plan(image, secrets)
-        async with self._room, _limited(_FETCH_SECONDS, image), self._session(plan) as registries:
+        slot = self._slots.of(plan.reference.registry)
+        async with slot, _limited(_FETCH_SECONDS, image), self._session(plan) as registries:
             resolved = await self._resolved(registries, plan, digest)
             stream = await self._stream(registries, plan, resolved, policy or IF_NOT_PRESENT)
             try:
@@ -227,11 +241,14 @@ class Fetching:
         except CrossplyError as problem:
             raise _explained(problem, plan).within(f"cannot fetch package {resolved.pulled}") from None
         if self._cache is not None:
-            await asyncio.to_thread(self._cache.put, original, resolved.digest, stream)
+            await asyncio.to_thread(_keep, self._cache, original, resolved.digest, stream)
         return stream
 
     async def _pulled(self, registries: Registries, resolved: Resolved) -> bytes:
-        with tempfile.TemporaryDirectory(prefix=".pull-", dir=self._directory or None) as directory:
+        with (
+            explained_disk_errors(f"keep the layers of {resolved.reference}"),
+            tempfile.TemporaryDirectory(prefix=".pull-", dir=self._directory or None) as directory,
+        ):
             pulled = await pull_package(registries, resolved.reference, directory)
             try:
                 return await asyncio.to_thread(stream_of, pulled.image)
@@ -253,6 +270,14 @@ def _usable(directory: str) -> str:
     except OSError as problem:
         _log.warning("packages are not kept in %s: %s", directory, (problem.strerror or "").lower())
     return ""
+
+
+def _keep(cache: PackageCache, source: Reference, digest: str, stream: bytes) -> None:
+    """Keep a package for the next time; without that it is used all the same."""
+    try:
+        cache.put(source, digest, stream)
+    except OSError as problem:
+        _log.warning("cannot keep package %s: %s", source, (problem.strerror or "").lower())
 
 
 def _parsed(image: str, pulled: str) -> Reference:

@@ -230,14 +230,18 @@ class InstallingController:
         return fetched.content
 
     async def _describe(self, look: _Look, known: _Known) -> None:
-        """Have a revision say what its package says of itself, and where that came from."""
+        """Have a revision say what its package says of itself, and where that came from.
+
+        A label or annotation that the revision has already stays: it is the user's, by way of the Provider,
+        Function or Configuration, which would put it back for ever.
+        """
         written = look.revision["metadata"]
         said = {key: copied(known.meta["metadata"].get(key) or {}) for key in ("labels", "annotations")}
-        changed = {
-            key: values
+        added = {
+            key: {name: value for name, value in values.items() if name not in (written.get(key) or {})}
             for key, values in said.items()
-            if not values.items() <= (written.get(key) or {}).items()
         }
+        changed = {key: values for key, values in added.items() if values}
         if changed:
             async with step("cannot update package revision object metadata", SYNC):
                 look.revision = await self._patch(look.revision, changed)

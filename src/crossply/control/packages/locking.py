@@ -26,6 +26,7 @@ from crossply.packages.dependencies import (
     unmet,
     unmet_error,
 )
+from crossply.packages.dependency_limits import check_number
 from crossply.packages.dependency_tree import why
 from crossply.values import Object
 
@@ -53,6 +54,7 @@ class Locking:
     async def enter(self, revision: Object, kind: str, meta: Object) -> Standing:
         """Have a revision in the Lock, and see whether what it wants is there."""
         wanted = dependencies_of(meta)
+        check_number(wanted)
         async with self._turn:
             lock = await self._get()
             entry = _entry(revision, kind, wanted)

@@ -28,6 +28,7 @@ from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kube.cache import Cache
 from crossply.kube.failures import Conflict
+from crossply.packages.image_configs import is_for
 from crossply.values import Object
 
 MANAGER = "pkg.crossplane.io/packages"
@@ -80,7 +81,7 @@ class PackageController:
         for data in self.packages.objects():
             package = orjson.loads(data)
             images = (package["spec"]["package"], (package.get("status") or {}).get("resolvedPackage", ""))
-            if any(image.startswith(prefixes) for image in images):
+            if any(is_for(prefixes, image) for image in images):
                 self._identities.forget(self._kind, name_of(package))
                 found.append(name_of(package))
         return found

@@ -6,13 +6,13 @@ object is decoded when it is its turn.
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from typing import NamedTuple
 
 import orjson
 
 from crossply.compose.metadata import name_of
+from crossply.packages.cancellable_thread import cancellable_thread
 from crossply.packages.failures import TooLarge
 from crossply.packages.stream import Package, documents
 from crossply.values import Object
@@ -29,12 +29,7 @@ class Packed(NamedTuple):
 
 async def packed(stream: bytes, source: str) -> Packed:
     """Read the stream of a package beside everything else; whoever no longer waits for it ends it."""
-    given_up = threading.Event()
-    try:
-        return await asyncio.to_thread(_read, stream, source, given_up)
-    except asyncio.CancelledError:
-        given_up.set()
-        raise
+    return await cancellable_thread(lambda given_up: _read(stream, source, given_up))
 
 
 def _read(stream: bytes, source: str, given_up: threading.Event) -> Packed:

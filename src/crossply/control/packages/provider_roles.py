@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from crossply.compose.metadata import name_of, uid_of
 from crossply.control.definitions.kind_roles import LABEL
+from crossply.control.definitions.protected_crds import why_protected
 from crossply.control.kinds import CLUSTER_ROLE, CRD
 from crossply.control.packages.managed_definitions import MANAGED_DEFINITION
 from crossply.values import Object
@@ -22,10 +23,14 @@ _SYSTEM = ["get", "list", "watch", "update", "patch", "create"]
 
 
 def roles_of_provider(revision: Object, references: Iterable[Object]) -> list[Object]:
-    """The roles for the CRDs among what a revision brought; none where there are no CRDs."""
+    """The roles for the CRDs among what a revision brought; none where there are no CRDs.
+
+    A role grants by name. So nothing is granted for a name that the API server or the control plane itself
+    serves, whatever the revision brought under it.
+    """
     plurals: dict[str, list[str]] = {}
     for reference in references:
-        if reference["kind"] in (CRD.kind, MANAGED_DEFINITION.kind):
+        if reference["kind"] in (CRD.kind, MANAGED_DEFINITION.kind) and not why_protected(reference["name"]):
             plural, _, group = reference["name"].partition(".")
             plurals.setdefault(group, []).append(plural)
     if not plurals:

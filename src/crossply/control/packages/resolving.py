@@ -10,7 +10,7 @@ import orjson
 
 from crossply.compose.events import StatusCondition
 from crossply.control.conditions import with_conditions
-from crossply.control.kinds import CONFIGURATION, FUNCTION, LOCK, PROVIDER
+from crossply.control.kinds import CONFIGURATION, FUNCTION, IMAGE_CONFIG, LOCK, PROVIDER
 from crossply.control.packages.fetching import Fetching, source_and_version
 from crossply.control.packages.finalizer import hold
 from crossply.control.plane import Plane
@@ -18,6 +18,7 @@ from crossply.errors import CrossplyError
 from crossply.functions import builtin
 from crossply.kube.failures import AlreadyExists
 from crossply.kube.kind import Kind
+from crossply.packages.addresses import host_of, is_public_host
 from crossply.packages.dependencies import (
     Dependency,
     DependencyError,
@@ -27,7 +28,9 @@ from crossply.packages.dependencies import (
     missing,
     read_lock,
 )
+from crossply.packages.dependency_limits import limit_error, within_limits
 from crossply.packages.dependency_tree import why
+from crossply.packages.image_configs import prefixes
 from crossply.packages.naming import to_dns_label
 from crossply.packages.references import parse
 from crossply.values import Object
@@ -97,8 +100,12 @@ class ResolvingController:
         present = await self._present({each.kind for each in absent}) if absent else {}
         on_their_way = {(kind, source) for (kind, _), source in present.items()}
         wanted = [each for each in absent if (each.kind, each.source) not in on_their_way]
+        allowed = within_limits(packages)
+        beyond = [each.source for each in wanted if each.source not in allowed]
+        wanted = [each for each in wanted if each.source in allowed]
         self._tried = {each.source: self._tried.get(each.source, 0) for each in wanted}
         self._failed = {source: told for source, told in self._failed.items() if source in self._tried}
+        self._failed |= {source: str(limit_error(source)) for source in beyond}
         # Those that were tried less often come first, so that none waits for ever behind some that fail.
         batch = sorted(wanted, key=lambda each: self._tried[each.source])[:AT_A_TIME]
         room = asyncio.Semaphore(_AT_ONCE)
@@ -138,6 +145,8 @@ class ResolvingController:
             told = f'{source} has the kind "{dependency.kind}"'
             raise DependencyError(f"cannot construct dependency package: {told}")
         name = _free_name(source, kind, present)
+        if not _needs_no_registry(dependency):
+            await self._check_registry(source, packages)
         version = await self._version(dependency, packages)
         body: Object = {
             "apiVersion": kind.api_version,
@@ -152,6 +161,22 @@ class ResolvingController:
         except CrossplyError as problem:
             raise problem.within("cannot create dependency package") from None
 
+    async def _check_registry(self, source: str, packages: list[Locked]) -> None:
+        """Raise where a package names a registry inside of a private network that no user has named.
+
+        A user names one by a package of it, which is in the Lock, or in an ImageConfig.
+        """
+        registry = parse(source).registry
+        if registry in {_registry_of(each.source) for each in packages}:
+            return
+        configs = [orjson.loads(data) for data in (await self._plane.client.list(IMAGE_CONFIG)).items]
+        named = {_registry_of(prefix) for config in configs for prefix in prefixes(config)}
+        if registry not in named and not await is_public_host(host_of(registry)):
+            raise DependencyError(
+                f"dependency package {source} is inside of a private network, and no user named its registry",
+                hint="name the registry in an ImageConfig, or install the dependency by hand",
+            )
+
     async def _version(self, dependency: Dependency, packages: list[Locked]) -> str:
         """The version to install: a digest that is asked for, or the highest that all accept."""
         source = dependency.source
@@ -160,7 +185,8 @@ class ResolvingController:
             best = best_version(wishes, _mentioned(wishes)) if _needs_no_registry(dependency) else None
             if best is None:
                 offered = [] if any(each.digest for each in wishes) else await self._fetching.versions(source)
-                best = best_version(wishes, offered)
+                # There may be a hundred thousand of them: others are not to wait meanwhile.
+                best = await asyncio.to_thread(best_version, wishes, offered)
         except CrossplyError as problem:
             raise problem.within("cannot find dependency version to install") from None
         if best is None:
@@ -180,6 +206,14 @@ def _free_name(source: str, kind: Kind, present: Present) -> str:
             hint="install the dependency by hand, under another name",
         )
     return name
+
+
+def _registry_of(text: str) -> str:
+    """The registry of a source or of the beginning of one; empty where that names none."""
+    try:
+        return parse(f"{text.rstrip('/')}/xx" if "/" not in text.rstrip("/") else text.rstrip("/")).registry
+    except CrossplyError:
+        return ""
 
 
 def _needs_no_registry(dependency: Dependency) -> bool:

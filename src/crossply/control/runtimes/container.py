@@ -85,7 +85,8 @@ class ContainerRuntime:
         await self._ready(revision, _PATIENCE)
 
     async def stop(self, revision: Object) -> None:
-        """Stop its container after its last call; the image stays."""
+        """Stop its container after its last call; the image stays, but one that is not whole is given up."""
+        self._images.cancel(revision)
         running = self._running.pop(name_of(revision), None)
         if running is not None:
             await asyncio.to_thread(running.retire)
@@ -117,6 +118,8 @@ class ContainerRuntime:
 
     def _notice(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
         """A revision that is gone needs nothing any more."""
+        if new is None and old is not None:
+            self._images.cancel(orjson.loads(old))
         running = self._running.pop(key[1], None) if new is None else None
         if running is not None:
             self._loop.run_in_executor(None, running.retire)

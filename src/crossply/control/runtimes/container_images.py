@@ -9,6 +9,8 @@ from crossply.compose.metadata import annotations_of
 from crossply.containers.store import Store, StoredImage
 from crossply.control.packages.fetching import DIGEST, NEVER, Fetching
 from crossply.control.runtimes.runtime import NotRunning
+from crossply.packages.cancellable_thread import cancellable_thread
+from crossply.packages.disk_space import explained_disk_errors
 from crossply.packages.pulling import pull_image
 from crossply.values import Object
 
@@ -37,7 +39,7 @@ class RevisionImages:
                 f"the image {image} is not here, and its pull policy is {NEVER}",
                 hint="use the pull policy IfNotPresent or Always",
             )
-        key = f"{image} {annotations_of(revision).get(DIGEST, '')}"
+        key = _key(revision)
         pull = self._pulls.get(key)
         if pull is None:
             pull = self._pulls[key] = asyncio.create_task(self._pull(revision, image))
@@ -45,7 +47,15 @@ class RevisionImages:
         done, _ = await asyncio.wait({pull}, timeout=patience)
         if not done:
             raise NotRunning(f"the image {image} is being pulled", hint="wait until it is here")
+        if pull.cancelled():
+            raise NotRunning(f"the image {image} was no longer wanted", hint="it is pulled again when it is")
         return pull.result()
+
+    def cancel(self, revision: Object) -> None:
+        """Pull the image of a revision no longer: nobody wants it any more."""
+        pull = self._pulls.get(_key(revision))
+        if pull is not None:
+            pull.cancel()
 
     async def close(self) -> None:
         """Pull nothing any more."""
@@ -57,6 +67,10 @@ class RevisionImages:
     async def _pull(self, revision: Object, image: str) -> StoredImage:
         secrets = [str(each.get("name") or "") for each in revision["spec"].get("packagePullSecrets") or ()]
         digest = annotations_of(revision).get(DIGEST, "")
+        with explained_disk_errors(f"unpack image {image}"):
+            return await self._pull_into_store(image, secrets, digest)
+
+    async def _pull_into_store(self, image: str, secrets: list[str], digest: str) -> StoredImage:
         async with self._fetching.opened(image, secrets, digest) as opened:
             kept = await asyncio.to_thread(self._store.get, opened.resolved.digest)
             if kept is not None:
@@ -64,4 +78,10 @@ class RevisionImages:
             await asyncio.to_thread(self._store.prepare)
             with tempfile.TemporaryDirectory(prefix="pull-", dir=self._store.directory) as directory:
                 pulled = await pull_image(opened.registries, opened.resolved.reference, directory)
-                return await asyncio.to_thread(self._store.add, pulled.image, pulled.digest)
+                return await cancellable_thread(
+                    lambda event: self._store.add(pulled.image, pulled.digest, event)
+                )
+
+
+def _key(revision: Object) -> str:
+    return f"{revision['spec'].get('image', '')} {annotations_of(revision).get(DIGEST, '')}"

@@ -1,0 +1,23 @@
+"""Long work in a thread that ends when nobody waits for it any more.
+
+A thread cannot be cancelled from outside. So the work gets an event, and looks at it now and then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+async def cancellable_thread(work: Callable[[threading.Event], T]) -> T:
+    """The result of work in a thread; the event is set once whoever waits for it is cancelled."""
+    cancelled = threading.Event()
+    try:
+        return await asyncio.to_thread(work, cancelled)
+    except asyncio.CancelledError:
+        cancelled.set()
+        raise
