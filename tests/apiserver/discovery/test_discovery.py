@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
 import pytest
 
+from crossply.apiserver.background import Background
 from crossply.apiserver.discovery import (
     Discovery,
     aggregated,
@@ -24,10 +26,12 @@ from tests.apiserver.discovery.gadgets import gadgets, registry
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 OLDER = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"
+WORLD = SimpleNamespace(background=Background())
+"""As much of a world as discovery asks for."""
 
 
 def get(discovery: Discovery, path: str, **headers: str) -> Reply:
-    return asyncio.run(discovery.page(None, parse_request("GET", path, {}), headers))
+    return asyncio.run(discovery.page(WORLD, parse_request("GET", path, {}), headers))
 
 
 def document(known: Registry, path: str) -> Any:

@@ -91,6 +91,7 @@ def test_a_watch_is_told_when_it_starts_and_when_it_ends(audited: Program, audit
 
 
 def test_metrics_tell_whether_the_log_keeps_up(audited: Program) -> None:
+    audited.create_map("counted")
     metrics = audited.metrics()
     assert metrics["apiserver_audit_event_total"] > 0
     assert metrics["apiserver_audit_error_total"] == 0
