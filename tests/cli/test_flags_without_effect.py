@@ -21,7 +21,10 @@ def bench(tmp_path: Path) -> Bench:
 
 
 def is_read(flag: Flag, text: str) -> bool:
-    """Whether code asks for the value of a flag by its name."""
+    """Whether code asks for the value of a flag by its name, or by a constant that holds it."""
+    constants = re.findall(rf"""^(_[A-Z]+) = ["']{re.escape(flag.name)}["']""", text, re.MULTILINE)
+    if any(f"invocation[{constant}]" in text for constant in constants):
+        return True
     return (
         re.search(rf"""(?:\[|given\(|\(\w+, |_positive\(\w+, )["']{re.escape(flag.name)}["']""", text)
         is not None

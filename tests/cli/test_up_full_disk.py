@@ -64,7 +64,14 @@ def test_a_start_with_everything_in_place_writes_only_who_runs_and_what_is_logge
     changed = {path for path, state in _files(plane.data).items() if before.get(path) != state}
     # Certificates for calling functions are there only as long as it runs.
     changed = {path for path in changed if not path.startswith("credentials/")}
-    assert changed <= {"up.lock", "up.log", "data/lock", "data/crossply.db-wal", "data/crossply.db-mark"}
+    assert changed <= {
+        "lock",
+        "up.lock",
+        "up.log",
+        "data/lock",
+        "data/crossply.db-wal",
+        "data/crossply.db-mark",
+    }
 
 
 def _files(directory: pathlib.Path) -> dict[str, tuple[int, int]]:

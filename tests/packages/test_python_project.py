@@ -115,5 +115,5 @@ def test_wheels_are_chosen_for_the_python_of_the_image() -> None:
 
 def test_what_cannot_be_had_for_an_image_names_its_python(tmp_path: Path) -> None:
     missing = PROJECT.replace('version = "0.1.0"', 'version = "0.1.0"\ndependencies = ["grpcio"]')
-    with pytest.raises(PipFailed, match=r"for grpcio \(for Python 3.99 on arm64\)"):
+    with pytest.raises(PipFailed, match=r"for grpcio .*\(for Python 3.99 on arm64\)"):
         install(project(tmp_path / "src", missing), str(tmp_path / "site"), Target("arm64", "3.99"))

@@ -45,7 +45,7 @@ def test_a_rule_whose_values_grow_is_stopped_within_a_limit_of_memory(name: str)
     program = (
         "from tests.schema.test_cel_limits import GROWING, errors\n"
         f"print(errors(GROWING[{name!r}], {{'s': 'a' * 100_000, 'l': ['a' * 1000] * 90}}))\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)"
+        "print(most_memory() >> 20)"
     )
     stopped, megabytes = run_within(LIMIT, program).splitlines()
     assert STOPPED in stopped

@@ -25,6 +25,7 @@ from crossply.apiserver.metadata_rules import (
 from crossply.apiserver.objects import check_depth, decode, encode
 from crossply.apiserver.status import (
     MODIFIED,
+    MOST_CAUSES,
     Cause,
     StatusError,
     already_exists,
@@ -40,7 +41,7 @@ from crossply.apiserver.weights import stored_weight
 from crossply.apiserver.world import Authorize, World
 from crossply.apply import Scope, with_old_times
 from crossply.apply import update as record_update
-from crossply.schema.field_errors import INVALID, MAX_ERRORS, FieldError
+from crossply.schema.field_errors import INVALID, FieldError
 from crossply.values import Object
 from crossply.values.gojson import dumps
 
@@ -201,8 +202,9 @@ def refuse_invalid(call: Call, strategy: Strategy, obj: Object, errors: list[Fie
         return
     if isinstance(strategy, CustomStrategy):
         errors = [*errors, *strategy.unchecked(errors)]
-    causes = [Cause(error.kind, error.body(), error.field) for error in errors[:MAX_ERRORS]]
-    if len(errors) > MAX_ERRORS:
+    # Rules stop looking when they have found so many; how many more there are is not known.
+    causes = [Cause(error.kind, error.body(), error.field) for error in errors[: MOST_CAUSES - 1]]
+    if len(errors) >= MOST_CAUSES:
         causes.append(Cause(INVALID, "there are more errors, which are not listed", ""))
     name = obj["metadata"].get("name") or obj["metadata"].get("generateName", "")
     raise invalid(call.resource.names.kind, call.resource.group, name, causes)

@@ -25,7 +25,7 @@ def yaml_weight(body: bytes) -> int:
 def value_weight(value: Any) -> int:
     """The weight of working on a value, by how many values it is made of."""
     count = 1
-    level = [value]
+    level = [value] if type(value) in (dict, list) else []
     while level:
         containers = [item.values() if type(item) is dict else item for item in level]
         count += sum(map(len, containers))

@@ -11,12 +11,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crossply.apiserver.storage import ValueCodec
 
-_FILE, _ENV, _COMMAND, _CONFIG = (
-    "encryption-key-file",
-    "encryption-key-env",
-    "encryption-key-command",
-    "encryption-config",
-)
+_FILE = "encryption-key-file"
+_ENV = "encryption-key-env"
+_COMMAND = "encryption-key-command"
+_CONFIG = "encryption-config"
 _SOURCES = (_FILE, _ENV, _COMMAND, _CONFIG)
 _RESOURCES = "encryption-resources"
 _COPIES = (("data", "before-loss-"), ("", "backup-"))

@@ -47,7 +47,7 @@ def test_variables_that_grow_are_stopped_within_a_limit_of_memory(name: str) -> 
         "import asyncio\n"
         "from tests.apiserver.admission.test_policy_limits import told\n"
         f"print(asyncio.run(told({name!r})))\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)"
+        "print(most_memory() >> 20)"
     )
     refused, megabytes = run_within(LIMIT, program).splitlines()
     assert "operation cancelled: actual cost limit exceeded" in refused

@@ -27,7 +27,15 @@ PROMISES = [
 
 
 def names(page: str) -> list[str]:
-    return [name for name in re.findall(r"^\| ([a-z0-9-]+) \|", page, re.M) if name not in ("id", "promise")]
+    """The promises of all tables whose first column is their name."""
+    found = []
+    is_table = False
+    for line in page.splitlines():
+        is_table = line.startswith(("| id |", "| promise |")) or (is_table and line.startswith("|"))
+        row = re.match(r"\| ([a-z0-9-]+) \|", line)
+        if is_table and row is not None and row[1] not in ("id", "promise"):
+            found.append(row[1])
+    return found
 
 
 def test_every_promise_is_on_the_page_once() -> None:

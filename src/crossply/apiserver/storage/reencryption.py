@@ -23,6 +23,7 @@ from crossply.apiserver.storage.errors import StorageFailed
 from crossply.apiserver.storage.high_water_mark import MarkFile, mark_path, read_mark
 from crossply.apiserver.storage.loading import CREATED_WITH, State
 from crossply.apiserver.storage.schema import read_meta, write_meta
+from crossply.apiserver.storage.sqlite_errors import write_errors
 from crossply.apiserver.storage.sqlite_journal import SqliteJournal
 from crossply.apiserver.storage.value_codec import ValueCodec
 
@@ -51,7 +52,7 @@ def reencrypt(directory: str, codec: ValueCodec) -> Reencrypted:
 
 def open_current(path: str, codec: ValueCodec) -> tuple[SqliteJournal, State, int]:
     """Open a database in which every value is stored as the codec stores it, and how many were not."""
-    with contextlib.suppress(FileNotFoundError):
+    with write_errors(), contextlib.suppress(FileNotFoundError):
         # Left by a process that was killed while it copied: either a whole database or nothing was there.
         os.unlink(partial_path(path))
     journal, state = open_database(path, codec)
