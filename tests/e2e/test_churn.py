@@ -17,13 +17,13 @@ from tests.e2e.things import READY, Things
 
 pytestmark = pytest.mark.embedded_only("what a real API server keeps in memory is not ours")
 
-ROUNDS = 4
-EACH = 60
-LARGE = "x" * 60_000
+ROUNDS = 3
+EACH = 40
+LARGE = "x" * 100_000
 MOST_GROWTH = (16 << 20, 80 << 20)
 """Of the controllers and of the API server, which keeps some of its history in memory.
 
-Each round creates 7 MB of composite and composed resources.
+Each round creates 8 MB of composite and composed resources.
 """
 
 
