@@ -158,7 +158,7 @@ def test_what_an_older_crossplane_wrote_is_taken_over(play):
         await things.change("mine", {**resumed, "spec": {"crossplane": {"resourceRefs": [ref]}}})
 
         def is_ours(obj):
-            managers = [each["manager"] for each in obj["metadata"]["managedFields"]]
+            managers = [each["manager"] for each in obj["metadata"].get("managedFields") or ()]
             return len(managers) == 1 and managers[0].startswith("apiextensions.crossplane.io/composed/")
 
         obj = await s.until(CONFIG_MAP, "old", is_ours)
