@@ -1,6 +1,6 @@
 """Write docs/reference/promises.md: what the tests of each promise gave at the last run of `make test`.
 
-Run `python tools/promise_results.py RESULTS.xml` with the JUnit report of the run.
+Run `python tools/promise_results.py RESULTS.xml...` with the JUnit reports of the run.
 """
 
 from __future__ import annotations
@@ -21,6 +21,15 @@ OUTCOMES = ("passed", "skipped", "failed")
 
 Results = dict[str, Counter[str]]
 """Outcomes by test: `tests/path/test_file.py::test_name`, the rows of a parametrized test together."""
+
+
+def read_all(reports: list[pathlib.Path]) -> tuple[str, Results]:
+    """Read several reports, of which the later ones are of tests that were run again."""
+    date, results = "", Results()
+    for report in reports:
+        date, found = read_results(report)
+        results |= found
+    return date, results
 
 
 def read_results(report: pathlib.Path) -> tuple[str, Results]:
@@ -101,4 +110,4 @@ def _short(sentence: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(*read_results(pathlib.Path(sys.argv[1]))))
+    PAGE.write_text(page(*read_all([pathlib.Path(name) for name in sys.argv[1:]])))

@@ -29,8 +29,7 @@ def test_many_faults_are_cut_in_the_answer_and_in_the_audit_log(
     assert len(answer.body) < 300_000
     causes = answer.json["details"]["causes"]
     assert len(causes) <= 101
-    assert causes[-1]["message"].startswith("and ")
-    assert causes[-1]["message"].endswith(" more")
+    assert causes[-1]["message"] == "there are more errors, which are not listed"
     assert "metadata.finalizers" in answer.message
     server.stop()
     logged = [line for line in (tmp_path / "audit.log").read_bytes().splitlines() if b"dryRun" in line]
