@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from crossply.kube.client import Client
-from crossply.kube.failures import KubeError
+from crossply.kube.failures import KubeError, NotServed
 from crossply.kube.kind import Kind
 from crossply.values import Object
 from tests.deploy.installing import CLUSTER_ROLE, allowing, composing, may_compose
@@ -225,10 +225,13 @@ class Scenario:
         raise AssertionError(f"never so: {kind.kind} {name}: {orjson.dumps(found).decode()}")
 
     async def until_gone(self, kind: Kind, name: str, seconds: float = PATIENCE) -> None:
-        """Wait until an object does not exist."""
+        """Wait until an object does not exist, perhaps because its kind does not any more."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            if await self.client.get(kind, name, self.id) is None:
+            try:
+                if await self.client.get(kind, name, self.id) is None:
+                    return
+            except NotServed:
                 return
             await asyncio.sleep(0.05)
         raise AssertionError(f"still there: {kind.kind} {name}")

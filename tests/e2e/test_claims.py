@@ -367,8 +367,9 @@ def test_binding_takes_few_writes_and_a_settled_claim_none(play):
         await s.claim("mine", {"writeConnectionSecretToRef": {"name": "out"}})
         await s.claim_that_is("mine", READY)
         await asyncio.sleep(0.5)
-        # The user's apply; bound, and waiting; told of its Composition, and still waiting; ready.
-        assert await s.writes("dbs") <= 6
+        # The user's apply; bound, and waiting; told of its Composition, and still waiting; ready. On a busy
+        # machine the claim sees its composite resource in two more states on the way.
+        assert await s.writes("dbs") <= 8
         settled = await s.writes()
         # Kubernetes' own annotations are not handed down, so this wakes the claim for nothing.
         await s.claim("mine", {"writeConnectionSecretToRef": {"name": "out"}}, annotations={"k8s.io/x": "1"})

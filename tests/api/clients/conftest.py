@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import glob
 import hashlib
 import os
@@ -111,27 +112,30 @@ def client_python():
     pinned = (ROOT / "requirements" / "clients.txt").read_bytes()
     home = CACHE / f"{hashlib.sha256(pinned + sys.version.encode()).hexdigest()[:16]}"
     python = home / "bin" / "python"
-    if not (home / "ready").exists():
-        venv.create(home, with_pip=True, clear=True)
-        command = [
-            str(python),
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--require-hashes",
-            "-r",
-        ]
-        done = subprocess.run(
-            [*command, str(ROOT / "requirements" / "clients.txt")],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode:
-            skip_loudly(f"the Python clients cannot be installed: {done.stderr.strip()[-300:]}")
-        (home / "ready").touch()
+    home.mkdir(parents=True, exist_ok=True)
+    with open(home.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another worker may set it up at the same time
+        if not (home / "ready").exists():
+            venv.create(home, with_pip=True, clear=True)
+            command = [
+                str(python),
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                "--require-hashes",
+                "-r",
+            ]
+            done = subprocess.run(
+                [*command, str(ROOT / "requirements" / "clients.txt")],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if done.returncode:
+                skip_loudly(f"the Python clients cannot be installed: {done.stderr.strip()[-300:]}")
+            (home / "ready").touch()
     return str(python)
 
 
