@@ -18,6 +18,7 @@ from crossply.cli.up_lock import is_locked, running
 _READY = b"ready\n"
 _START_SECONDS = 60.0
 _LAST_BYTES = 4096
+_HINT = "crossply: try: "
 _WARNING = "crossply: warning: "
 
 
@@ -82,9 +83,8 @@ def _wait_until_ready(process: subprocess.Popen[bytes], ready: int, log: str) ->
     while select.select([ready], [], [], max(end - time.monotonic(), 0))[0]:
         if os.read(ready, len(_READY)) == _READY:
             return
-        raise StartFailed(
-            f"the control plane ended with exit code {process.wait()}{_last_line(log)}", place=log
-        )
+        ended = f"the control plane ended with exit code {process.wait()}{_last_line(log)}"
+        raise StartFailed(ended, place=log, hint=_hint(log))
     raise StartFailed(
         f"the control plane is not ready after {_START_SECONDS:.0f} s",
         place=log,
@@ -95,6 +95,12 @@ def _wait_until_ready(process: subprocess.Popen[bytes], ready: int, log: str) ->
 def _last_line(log: str) -> str:
     lines = "".join(_lines(log)).strip().splitlines()
     return f": {lines[-1].removeprefix('crossply: error: ')}" if lines else ""
+
+
+def _hint(log: str) -> str:
+    """What the process advised before it ended; empty if it did not."""
+    hints = [line.removeprefix(_HINT).strip() for line in _lines(log) if line.startswith(_HINT)]
+    return hints[-1] if hints else ""
 
 
 def _lines(log: str) -> list[str]:
