@@ -68,3 +68,12 @@ def test_the_key_variable_is_for_the_api_server_and_not_for_functions_that_up_st
     assert taken == {"CROSSPLY_TEST_KEY": KEY}
     inherited = subprocess.run(["env"], capture_output=True, text=True, check=True).stdout
     assert "CROSSPLY_TEST_KEY" not in inherited
+
+
+def test_a_detached_start_without_the_key_says_what_to_do(plane):
+    assert plane.up("--encryption-key-env", "CROSSPLY_TEST_KEY").returncode == 0
+    plane.down()
+    refused = plane.up()
+    assert refused.returncode == 1
+    assert "no encryption key is given" in refused.stderr
+    assert "give the key that encrypted them" in refused.stderr
