@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -245,14 +247,20 @@ class Scenario:
 
     async def writes(self, resource: str = "") -> int:
         """How many requests wrote objects of this scenario's group, by anybody."""
+        return (await self.write_counts(resource)).total()
+
+    async def write_counts(self, resource: str = "") -> Counter[tuple[str, ...]]:
+        """The same by resource, subresource, verb and status code."""
         reply = await self.client.request("GET", "/metrics", accept="text/plain")
-        total = 0
+        counts: Counter[tuple[str, ...]] = Counter()
         for line in reply.data.decode().splitlines():
-            if line.startswith("apiserver_request_total{") and f'group="{self.group}"' in line:
-                reads = any(f'verb="{verb}"' in line for verb in ("GET", "LIST", "WATCH"))
-                if not reads and f'resource="{resource}' in line:
-                    total += int(float(line.rpartition(" ")[2]))
-        return total
+            if not line.startswith("apiserver_request_total{") or f'group="{self.group}"' not in line:
+                continue
+            labels = dict(re.findall(r'(\w+)="([^"]*)"', line))
+            if labels["verb"] not in ("GET", "LIST", "WATCH") and labels["resource"].startswith(resource):
+                key = tuple(labels[name] for name in ("resource", "subresource", "verb", "code"))
+                counts[key] += int(float(line.rpartition(" ")[2]))
+        return counts
 
     async def events(self, about: Object) -> set[tuple[str, str, str]]:
         """Type, reason and message of everything told about an object."""

@@ -35,7 +35,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 LONGEST_WISH = 30.0
 """The longest Retry-After that is waited for here; longer ones are the caller's."""
 CONNECT_SECONDS, REQUEST_SECONDS = 10.0, 60.0
-_GOODBYE = 0.5
+_CLOSE_SECONDS = 0.5
 CONCURRENT = 64
 """How many requests other than watches are under way at once."""
 MOST_STREAMS = 2048
@@ -80,14 +80,23 @@ class Transport:
         if self._session is not None:
             await self._session.close()
             self._session = None
-            await self._see_off()
+            await self._wait_closed()
 
-    async def _see_off(self) -> None:
-        """Wait until all sockets are closed: TLS says goodbye in its own time, and the loop may end now."""
-        for pause in (0.0,) * 3 + (_GOODBYE / 20,) * 20:
+    async def _wait_closed(self) -> None:
+        """Wait until all sockets are closed, because the event loop may end now.
+
+        TLS waits for the server's last message. A server that is slow to send it is not waited for.
+        """
+        if not await self._are_sockets_closed_within(_CLOSE_SECONDS):
+            self.sever()
+            await self._are_sockets_closed_within(_CLOSE_SECONDS)
+
+    async def _are_sockets_closed_within(self, seconds: float) -> bool:
+        for pause in (0.0,) * 3 + (seconds / 20,) * 20:
             await asyncio.sleep(pause)
-            if all(each.fileno() == -1 for each in list(self._sockets)):
-                return
+            if all(open_socket.fileno() == -1 for open_socket in list(self._sockets)):
+                return True
+        return False
 
     def sever(self) -> None:
         """Break every connection now, even from a signal handler: nothing that is not sent yet gets out."""
