@@ -22,9 +22,9 @@ os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 import grpc  # noqa: E402
 from tests.containers.images import BUILT, program, python_image  # noqa: E402
 from tests.functions.function_peers import free_port, make_certificates, started  # noqa: E402
-from tests.packages.making import archive, image, member  # noqa: E402
-from tests.packages.peers import PROGRAM as REGISTRY  # noqa: E402
-from tests.packages.peers import docker_registry, pushed  # noqa: E402
+from tests.xpkg.making import archive, image, member  # noqa: E402
+from tests.xpkg.peers import PROGRAM as REGISTRY  # noqa: E402
+from tests.xpkg.peers import docker_registry, pushed  # noqa: E402
 
 from crossply.compose.messages import Request, Resource, State  # noqa: E402
 from crossply.containers.engine import find_engine  # noqa: E402
@@ -38,7 +38,7 @@ from crossply.containers.store import Store, StoredImage  # noqa: E402
 from crossply.functions.binding import bind_builtin  # noqa: E402
 from crossply.functions.process import LocalProcess  # noqa: E402
 from crossply.functions.remote import METHOD, Remote  # noqa: E402
-from crossply.packages.image import Image, digest  # noqa: E402
+from crossply.xpkg.image import Image, digest  # noqa: E402
 
 CALLS, THREADS, SPELLS = 300, 4, 5
 BALLAST = 56 << 20

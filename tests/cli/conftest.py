@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from family_bench import base, write_family
 from tests.kube.embedded import Server
-from tests.packages.peers import docker_registry, pushed
+from tests.xpkg.peers import docker_registry, pushed
 from trace_world import World, fill
 from xpkg_bench import Run
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from tests.packages.making import archive, image, member
 from tests.programs import needs
+from tests.xpkg.making import archive, image, member
 
-from crossply.packages.contents import stream_of
-from crossply.packages.image import Image
-from crossply.packages.pulling import Found, manifest, pull_image
-from crossply.packages.references import parse
-from crossply.packages.registry import Registries
-from crossply.packages.stream import Package, read
+from crossply.xpkg.contents import stream_of
+from crossply.xpkg.image import Image
+from crossply.xpkg.pulling import Found, manifest, pull_image
+from crossply.xpkg.references import parse
+from crossply.xpkg.registry import Registries
+from crossply.xpkg.stream import Package, read
 
 real = needs("docker-registry")
 PLATFORMS = ("linux_amd64", "linux_arm64")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.packages.making import STREAM, archive, image, member
+from tests.xpkg.making import STREAM, archive, image, member
 
-from crossply.packages import media
-from crossply.packages.image import Image
-from crossply.packages.pushing import push_images
-from crossply.packages.references import parse
-from crossply.packages.registry import Registries
+from crossply.xpkg import media
+from crossply.xpkg.image import Image
+from crossply.xpkg.pushing import push_images
+from crossply.xpkg.references import parse
+from crossply.xpkg.registry import Registries
 
 ARCHITECTURES = ("amd64", "arm64")
 XRD = """\

@@ -16,7 +16,7 @@ from crossply.cli.spec import Invocation, UsageError
 from crossply.cli.work_flags import options_of
 from crossply.control.composites.circuit import Limits
 from crossply.control.options import Options
-from crossply.control.packages.settings import PackageSettings
+from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.runtimes.choice import PackageRuntimes
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig

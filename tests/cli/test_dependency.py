@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.packages.making import package
-from tests.packages.peers import docker_registry, pushed
 from tests.programs import needs
+from tests.xpkg.making import package
+from tests.xpkg.peers import docker_registry, pushed
 from xpkg_bench import Run
 
 from crossply.values.yaml import load

@@ -211,7 +211,7 @@ def test_a_function_is_a_python_project_that_can_be_packed(
     crossply: Crossply, words: tuple[str, ...]
 ) -> None:
     worked(crossply(*words, "function-hello"))
-    from crossply.packages.python_project import read_project
+    from crossply.xpkg.python_project import read_project
 
     project = read_project("function-hello")
     assert (project.name, project.module, project.function) == ("function-hello", "function.main", "compose")

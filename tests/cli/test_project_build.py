@@ -24,20 +24,20 @@ from project_bench import (
     runtime,
     write_project,
 )
-from tests.packages.peers import docker_registry, free_port, wait_for
 from tests.programs import needs
+from tests.xpkg.peers import docker_registry, free_port, wait_for
 from xpkg_bench import Run, last
 
-from crossply.packages.archive import read_archive, read_tagged
-from crossply.packages.archive_writing import write_archive
-from crossply.packages.contents import stream_of
-from crossply.packages.image import Image
-from crossply.packages.project_functions import index_digest
-from crossply.packages.python_project import ROOT
-from crossply.packages.stream import read
-from crossply.packages.unpacking import unpack
-from crossply.packages.wheel_writing import SERVING
 from crossply.version import __version__
+from crossply.xpkg.archive import read_archive, read_tagged
+from crossply.xpkg.archive_writing import write_archive
+from crossply.xpkg.contents import stream_of
+from crossply.xpkg.image import Image
+from crossply.xpkg.project_functions import index_digest
+from crossply.xpkg.python_project import ROOT
+from crossply.xpkg.stream import read
+from crossply.xpkg.unpacking import unpack
+from crossply.xpkg.wheel_writing import SERVING
 
 real = needs("docker-registry")
 pytestmark = pytest.mark.xdist_group("registry")
@@ -76,7 +76,7 @@ def serving(words: list[str], site: str) -> Iterator[str]:
 
 
 def in_order(images: dict[str, Image], repository: str) -> list[Image]:
-    from crossply.packages.image import digest
+    from crossply.xpkg.image import digest
 
     return sorted((each for name, each in images.items() if name.startswith(f"{repository}:")), key=digest)
 

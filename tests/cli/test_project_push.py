@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 from project_bench import ARCHITECTURES, FILES, TEMPLATES, push_bases, runtime, write_project
-from tests.packages.making import package
-from tests.packages.peers import docker_registry
 from tests.programs import needs
+from tests.xpkg.making import package
+from tests.xpkg.peers import docker_registry
 from xpkg_bench import Run, last
 
-from crossply.packages.archive_writing import write_archive, write_tagged
-from crossply.packages.contents import stream_of
-from crossply.packages.pulling import Found, manifest, pull_package, tags
-from crossply.packages.references import parse
-from crossply.packages.registry import Registries
-from crossply.packages.stream import Package, read
+from crossply.xpkg.archive_writing import write_archive, write_tagged
+from crossply.xpkg.contents import stream_of
+from crossply.xpkg.pulling import Found, manifest, pull_package, tags
+from crossply.xpkg.references import parse
+from crossply.xpkg.registry import Registries
+from crossply.xpkg.stream import Package, read
 
 real = needs("docker-registry")
 pytestmark = pytest.mark.xdist_group("registry")

@@ -8,15 +8,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.packages.making import archive, image, in_zstd, member
-from tests.packages.peers import Lying, docker_registry
 from tests.programs import needs, path_of, require
+from tests.xpkg.making import archive, image, in_zstd, member
+from tests.xpkg.peers import Lying, docker_registry
 from xpkg_bench import Run, last
 
-from crossply.packages.archive import read_archive
-from crossply.packages.archive_writing import write_archive
-from crossply.packages.contents import stream_of
-from crossply.packages.unpacking import unpack
+from crossply.xpkg.archive import read_archive
+from crossply.xpkg.archive_writing import write_archive
+from crossply.xpkg.contents import stream_of
+from crossply.xpkg.unpacking import unpack
 
 FUNCTION = "apiVersion: meta.pkg.crossplane.io/v1\nkind: Function\nmetadata: {name: function-z}\nspec: {}\n"
 

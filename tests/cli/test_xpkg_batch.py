@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 from family_bench import PLATFORMS, TEMPLATE, base, found, kinds, package_of, pulled, real, words
-from tests.packages.peers import Lying
+from tests.xpkg.peers import Lying
 from xpkg_bench import Run
 
-from crossply.packages import media
-from crossply.packages.archive import read_archive
-from crossply.packages.archive_writing import write_archive
-from crossply.packages.failures import BuildFailed
-from crossply.packages.family import Naming, parse_platform
-from crossply.packages.registry_failures import NotInRegistry
-from crossply.packages.unpacking import unpack
+from crossply.xpkg import media
+from crossply.xpkg.archive import read_archive
+from crossply.xpkg.archive_writing import write_archive
+from crossply.xpkg.failures import BuildFailed
+from crossply.xpkg.family import Naming, parse_platform
+from crossply.xpkg.registry_failures import NotInRegistry
+from crossply.xpkg.unpacking import unpack
 
 pytestmark = pytest.mark.xdist_group("registry")
 

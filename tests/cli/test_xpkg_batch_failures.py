@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 from family_bench import base, kinds, pulled, real, words
-from tests.packages.peers import Lying
+from tests.xpkg.peers import Lying
 from xpkg_bench import Run, last
 
 from crossply.cli import xpkg_batch

@@ -7,14 +7,14 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.packages.making import archive, image, member, package
-from tests.packages.peers import docker_registry
 from tests.programs import needs
+from tests.xpkg.making import archive, image, member, package
+from tests.xpkg.peers import docker_registry
 
 from crossply.cli.main import main
-from crossply.packages.pushing import push_image
-from crossply.packages.references import parse
-from crossply.packages.registry import Registries
+from crossply.xpkg.pushing import push_image
+from crossply.xpkg.references import parse
+from crossply.xpkg.registry import Registries
 
 CRD = """\
 apiVersion: apiextensions.k8s.io/v1

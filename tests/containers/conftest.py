@@ -13,7 +13,7 @@ from crossply.containers.failures import ContainerError
 from crossply.containers.launching import close_launcher, current_launcher
 from crossply.containers.settings import ENGINES
 from crossply.containers.store import Store, StoredImage
-from crossply.packages.image import digest
+from crossply.xpkg.image import digest
 from tests.containers.images import go_image
 from tests.functions.function_peers import make_certificates
 from tests.programs import require

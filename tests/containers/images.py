@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from crossply.packages.image import Image
+from crossply.xpkg.image import Image
 from tests.functions.container_image import _shared_libraries, _wanted
-from tests.packages.making import archive, image, member
 from tests.programs import path_of
+from tests.xpkg.making import archive, image, member
 
 SOURCE = Path(__file__).parent / "function"
 BUILT = Path(__file__).parents[2] / ".cache" / "containers" / "function"

@@ -11,9 +11,9 @@ from crossply.containers.failures import ContainerError, OutOfMemory, OutputTooL
 from crossply.containers.once import run_once
 from crossply.containers.settings import MEBIBYTE, Limits, Settings
 from crossply.containers.store import Store, StoredImage
-from crossply.packages.image import digest
+from crossply.xpkg.image import digest
 from tests.containers.images import go_image, with_program
-from tests.packages.making import archive, image, member
+from tests.xpkg.making import archive, image, member
 
 pytestmark = pytest.mark.xdist_group("containers")
 

@@ -31,8 +31,8 @@ from crossply.containers.served import ServedContainer
 from crossply.containers.settings import MEBIBYTE, Limits, Settings
 from crossply.containers.store import Store
 from crossply.functions.remote import Remote
-from crossply.packages.image import digest
-from tests.packages.making import archive, image, member
+from crossply.xpkg.image import digest
+from tests.xpkg.making import archive, image, member
 
 made = image(archive([member("function", open(sys.argv[1], "rb").read(), mode=0o755)]))
 made = made._replace(config={**made.config, "config": {"Entrypoint": ["/function"], "User": "65532"}})

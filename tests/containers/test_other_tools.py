@@ -18,10 +18,10 @@ from crossply.containers.fetching import ALWAYS, NEVER, fetch
 from crossply.containers.once import run_once
 from crossply.containers.settings import Settings
 from crossply.containers.store import Store
-from crossply.packages.image import encode
+from crossply.xpkg.image import encode
 from tests.containers.images import go_image, program
-from tests.packages.peers import docker_registry
 from tests.programs import find, require
+from tests.xpkg.peers import docker_registry
 
 pytestmark = pytest.mark.xdist_group("containers")
 

@@ -18,9 +18,9 @@ from crossply.containers.settings import MEBIBYTE, Limits, Settings
 from crossply.containers.store import Store, StoredImage
 from crossply.functions.failures import FunctionError, FunctionUnavailable
 from crossply.functions.remote import Remote
-from crossply.packages.archive import read_archive
-from crossply.packages.archive_writing import write_archive
-from crossply.packages.image import digest
+from crossply.xpkg.archive import read_archive
+from crossply.xpkg.archive_writing import write_archive
+from crossply.xpkg.image import digest
 from tests.containers.images import python_image
 
 pytestmark = pytest.mark.xdist_group("containers")

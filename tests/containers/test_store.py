@@ -13,10 +13,10 @@ import pytest
 
 from crossply.containers.failures import BadImage, ImageMissing, StoreFull
 from crossply.containers.store import Store, StoredImage, in_use
-from crossply.packages.failures import TooLarge, UnsafeEntry
-from crossply.packages.image import Image, digest
-from crossply.packages.references import parse
-from tests.packages.making import archive, image, member
+from crossply.xpkg.failures import TooLarge, UnsafeEntry
+from crossply.xpkg.image import Image, digest
+from crossply.xpkg.references import parse
+from tests.xpkg.making import archive, image, member
 
 MEGABYTE = 1 << 20
 

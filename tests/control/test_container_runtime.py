@@ -11,7 +11,7 @@ import pytest
 
 from crossply.compose.messages import Request, Resource, State
 from crossply.control.calls.ways import Way
-from crossply.control.packages.settings import PackageSettings
+from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.plane import plane_for
 from crossply.control.runtimes.authority import Lives
 from crossply.control.runtimes.choice import parse_runtimes
@@ -22,8 +22,8 @@ from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from tests.containers.images import go_image
 from tests.control.runtime_cases import Revision, runtime_says
-from tests.packages import peers
 from tests.programs import ENGINE, needs
+from tests.xpkg import peers
 
 pytestmark = [
     needs(ENGINE, "docker-registry"),

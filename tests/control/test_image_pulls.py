@@ -8,13 +8,13 @@ import pytest
 from aiohttp import web
 
 from crossply.containers.store import Store
-from crossply.control.packages.fetching import Fetching
-from crossply.control.packages.settings import PackageSettings
+from crossply.control.package_manager.fetching import Fetching
+from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.runtimes.container_images import RevisionImages
 from crossply.control.runtimes.runtime import NotRunning
-from crossply.packages.image import encode
-from tests.packages.making import package
-from tests.packages.peers import Lying
+from crossply.xpkg.image import encode
+from tests.xpkg.making import package
+from tests.xpkg.peers import Lying
 
 pytestmark = pytest.mark.usefixtures("installed")
 

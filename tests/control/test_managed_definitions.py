@@ -8,10 +8,10 @@ import orjson
 import pytest
 
 from crossply.control.kinds import CRD, PROVIDER
-from crossply.control.packages.establishing import Establishing
-from crossply.control.packages.managed_definitions import MANAGED_DEFINITION
-from crossply.control.packages.ownership import AlreadyControlled
-from crossply.control.packages.provider_roles import roles_of_provider
+from crossply.control.package_manager.establishing import Establishing
+from crossply.control.package_manager.managed_definitions import MANAGED_DEFINITION
+from crossply.control.package_manager.ownership import AlreadyControlled
+from crossply.control.package_manager.provider_roles import roles_of_provider
 from crossply.control.plane import plane_for
 from crossply.values.deepcopy import deepcopy
 from tests.control.runtime_cases import eventually

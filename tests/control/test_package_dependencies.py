@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.packages.locking import standing
-from crossply.control.packages.resolving import _mentioned as mentioned
-from crossply.packages.dependencies import Dependency, Locked, best_version
+from crossply.control.package_manager.locking import standing
+from crossply.control.package_manager.resolving import _mentioned as mentioned
+from crossply.xpkg.dependencies import Dependency, Locked, best_version
 
 
 def locked(name: str, version: str = "v1.0.0", *wanted: tuple[str, str], source: str = "") -> Locked:

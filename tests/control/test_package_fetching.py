@@ -16,18 +16,18 @@ import pytest
 from aiohttp import web
 
 from crossply.control.kinds import IMAGE_CONFIG, SECRET, SERVICE_ACCOUNT
-from crossply.control.packages.fetching import ALWAYS, NEVER, FetchError, Fetching, source_and_version
-from crossply.control.packages.packed import packed
-from crossply.control.packages.settings import PackageSettings
-from crossply.packages.addresses import Refused
-from crossply.packages.failures import PackagesError, TooLarge, WrongDigest
-from crossply.packages.image import encode
-from crossply.packages.registry import Trust
-from crossply.packages.registry_failures import NotAllowed, RegistryUnreachable
-from crossply.packages.signatures import NotSigned
-from tests.packages.making import STREAM, archive, image, member, package
-from tests.packages.peers import Lying
-from tests.packages.test_bombs import MIB, bomb, header
+from crossply.control.package_manager.fetching import ALWAYS, NEVER, FetchError, Fetching, source_and_version
+from crossply.control.package_manager.packed import packed
+from crossply.control.package_manager.settings import PackageSettings
+from crossply.xpkg.addresses import Refused
+from crossply.xpkg.failures import PackagesError, TooLarge, WrongDigest
+from crossply.xpkg.image import encode
+from crossply.xpkg.registry import Trust
+from crossply.xpkg.registry_failures import NotAllowed, RegistryUnreachable
+from crossply.xpkg.signatures import NotSigned
+from tests.xpkg.making import STREAM, archive, image, member, package
+from tests.xpkg.peers import Lying
+from tests.xpkg.test_bombs import MIB, bomb, header
 
 pytestmark = pytest.mark.usefixtures("installed")
 DIGEST = encode(package()).manifest.digest
@@ -319,7 +319,7 @@ def test_whoever_gives_up_has_a_package_not_read_on(monkeypatch):
             time.sleep(0.01)
             yield False, {"apiVersion": "v1", "kind": "X", "metadata": {"name": str(number)}}
 
-    monkeypatch.setattr("crossply.control.packages.packed.documents", slowly)
+    monkeypatch.setattr("crossply.control.package_manager.packed.documents", slowly)
 
     async def main() -> None:
         reading = asyncio.create_task(packed(b"", "x"))

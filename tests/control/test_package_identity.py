@@ -6,17 +6,17 @@ import orjson
 import pytest
 
 from crossply.control.calls.ways import way_of_revision
-from crossply.control.packages.fetching import Fetching
-from crossply.control.packages.package import PackageController
-from crossply.control.packages.package_identity import FRESH_SECONDS, Identities
-from crossply.control.packages.package_kinds import FUNCTIONS
-from crossply.control.packages.revisions import revision_name
-from crossply.control.packages.settings import PackageSettings
+from crossply.control.package_manager.fetching import Fetching
+from crossply.control.package_manager.package import PackageController
+from crossply.control.package_manager.package_identity import FRESH_SECONDS, Identities
+from crossply.control.package_manager.package_kinds import FUNCTIONS
+from crossply.control.package_manager.revisions import revision_name
+from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.plane import plane_for
-from crossply.packages.failures import PackagesError
-from crossply.packages.image import encode
-from tests.packages.making import STREAM, package
-from tests.packages.peers import Lying
+from crossply.xpkg.failures import PackagesError
+from crossply.xpkg.image import encode
+from tests.xpkg.making import STREAM, package
+from tests.xpkg.peers import Lying
 
 pytestmark = pytest.mark.usefixtures("installed")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from crossply.control.definitions.defined_kinds import Waiting
-from crossply.control.packages.checking import capabilities, check_digest, check_version, copied
-from crossply.control.packages.ownership import AlreadyControlled, owners, released
-from crossply.control.packages.resting import Resting
-from crossply.control.packages.webhook_parts import call_back, pointed_home
-from crossply.packages.failures import WrongDigest
+from crossply.control.package_manager.checking import capabilities, check_digest, check_version, copied
+from crossply.control.package_manager.ownership import AlreadyControlled, owners, released
+from crossply.control.package_manager.resting import Resting
+from crossply.control.package_manager.webhook_parts import call_back, pointed_home
+from crossply.xpkg.failures import WrongDigest
 
 PACKAGE = {"apiVersion": "pkg.crossplane.io/v1", "kind": "Provider", "name": "p", "uid": "uid-p"}
 REVISION = {

@@ -9,13 +9,13 @@ import pytest
 
 from crossply.control.kinds import COMPOSITION, CONFIGURATION, LOCK
 from crossply.control.options import Options
-from crossply.control.packages.settings import PackageSettings
+from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.running import ControlPlane
 from crossply.kube.client import Client
 from crossply.values import yaml
 from tests.control.protecting import until
-from tests.packages.making import package
-from tests.packages.peers import Lying
+from tests.xpkg.making import package
+from tests.xpkg.peers import Lying
 
 META = {"apiVersion": "meta.pkg.crossplane.io/v1", "kind": "Configuration", "metadata": {"name": "x"}}
 BROUGHT = {

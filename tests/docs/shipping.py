@@ -11,8 +11,8 @@ import tarfile
 
 from tests.functions.container_image import add_interpreter
 
-from crossply.packages.blobs import digest_of, in_memory
-from crossply.packages.image import EMPTY, Image, Layer
+from crossply.xpkg.blobs import digest_of, in_memory
+from crossply.xpkg.image import EMPTY, Image, Layer
 
 
 def python_image() -> Image:

@@ -6,11 +6,11 @@ import pathlib
 
 from command_lines import crossply_commands
 from markdown_session import Reader, Run, Write, session
-from tests.packages.making import archive, image, member
+from tests.xpkg.making import archive, image, member
 
-from crossply.packages.archive_writing import write_archive
-from crossply.packages.naming import to_dns_label
-from crossply.packages.references import parse
+from crossply.xpkg.archive_writing import write_archive
+from crossply.xpkg.naming import to_dns_label
+from crossply.xpkg.references import parse
 
 PAGES = pathlib.Path(__file__).parents[2] / "docs" / "how-to"
 

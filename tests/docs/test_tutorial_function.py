@@ -7,8 +7,8 @@ import pathlib
 import pytest
 from markdown_session import Reader
 from shipping import python_image
-from tests.packages.peers import docker_registry, pushed
 from tests.programs import require
+from tests.xpkg.peers import docker_registry, pushed
 
 from crossply.containers.failures import ContainerError
 from crossply.containers.launching import current_launcher

@@ -19,7 +19,7 @@ from tests.deploy.installing import allowing, composing, controller_flags, insta
 from tests.e2e.planning import Plans
 from tests.e2e.scenario import PATIENCE, Scenario
 from tests.kube.conftest import own_cluster
-from tests.packages.peers import certificate, docker_registry
+from tests.xpkg.peers import certificate, docker_registry
 
 COMPOSED = composing(allowing([""], ["configmaps", "secrets"]))
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.packages import media
-from crossply.packages.image import Image, Layer, append
-from crossply.packages.layer_writing import Entry, write_layer
-from crossply.packages.pushing import push_image
-from crossply.packages.references import parse
-from crossply.packages.registry import Registries
-from crossply.packages.run_to_completion import LABEL, RUNS_TO_COMPLETION
 from crossply.values import Object, yaml
+from crossply.xpkg import media
+from crossply.xpkg.image import Image, Layer, append
+from crossply.xpkg.layer_writing import Entry, write_layer
+from crossply.xpkg.pushing import push_image
+from crossply.xpkg.references import parse
+from crossply.xpkg.registry import Registries
+from crossply.xpkg.run_to_completion import LABEL, RUNS_TO_COMPLETION
 from tests.e2e.packaging import FUNCTION, HEALTHY, Shelf
 from tests.e2e.scenario import Scenario
 from tests.functions.small_images import script_image

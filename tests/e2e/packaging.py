@@ -13,15 +13,15 @@ from typing import Any
 import orjson
 
 from crossply.kube.kind import Kind
-from crossply.packages.image import Image, encode
-from crossply.packages.keychain import Keychain
-from crossply.packages.pushing import push_image
-from crossply.packages.references import parse
-from crossply.packages.registry import Registries, Trust
 from crossply.values import Object, yaml
+from crossply.xpkg.image import Image, encode
+from crossply.xpkg.keychain import Keychain
+from crossply.xpkg.pushing import push_image
+from crossply.xpkg.references import parse
+from crossply.xpkg.registry import Registries, Trust
 from tests.e2e.kubeconfig import kubeconfig_for
 from tests.e2e.scenario import COMPOSITION, DEFINITION, PATIENCE, Scenario, condition
-from tests.packages.making import package
+from tests.xpkg.making import package
 
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
 _GROUP = "pkg.crossplane.io"

@@ -12,8 +12,8 @@ from tests.e2e.pipelines import entry, patch, resources
 from tests.e2e.scenario import COMPOSITION, condition
 from tests.e2e.things import READY, SYNCED, Things, failing, message_of, until_told
 from tests.functions.small_images import script_image
-from tests.packages import peers
 from tests.programs import ENGINE, needs
+from tests.xpkg import peers
 
 pytestmark = [
     needs(ENGINE, "busybox", "docker-registry"),

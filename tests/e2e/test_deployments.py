@@ -26,8 +26,8 @@ from tests.e2e.packages import telling
 from tests.e2e.packaging import FUNCTION, HEALTHY, Shelf
 from tests.e2e.scenario import PATIENCE, SECRET, Scenario, condition
 from tests.e2e.things import READY, SYNCED, Things
-from tests.packages.peers import docker_registry
 from tests.programs import needs
+from tests.xpkg.peers import docker_registry
 
 pytestmark = [
     needs("docker-registry"),

@@ -17,8 +17,8 @@ from tests.e2e.packaging import (
     said,
 )
 from tests.e2e.scenario import CRD, Scenario, condition
-from tests.packages.peers import Lying
 from tests.programs import needs
+from tests.xpkg.peers import Lying
 
 pytestmark = [
     needs("docker-registry"),

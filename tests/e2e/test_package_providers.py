@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.packages.provider_roles import roles_of_provider
+from crossply.control.package_manager.provider_roles import roles_of_provider
 from crossply.kube.kind import Kind
 from tests.deploy.installing import CLUSTER_ROLE
 from tests.e2e.packaging import (

@@ -11,8 +11,8 @@ from tests.e2e.planning import Plans
 from tests.e2e.scenario import COMPOSITION
 from tests.e2e.things import Things
 from tests.functions.small_images import script_image
-from tests.packages import peers
 from tests.programs import ENGINE, needs
+from tests.xpkg import peers
 
 pytestmark = [
     needs(ENGINE, "busybox", "docker-registry"),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.packages.archive_writing import write_archive
 from crossply.values import yaml
+from crossply.xpkg.archive_writing import write_archive
 from tests.e2e.packaging import CONFIGURATION, FUNCTION, HEALTHY, Shelf, crossply, definition
 from tests.e2e.scenario import DEFINITION, Scenario
-from tests.packages.making import package
 from tests.programs import needs
+from tests.xpkg.making import package
 
 pytestmark = [
     needs("docker-registry"),

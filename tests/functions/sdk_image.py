@@ -17,11 +17,11 @@ import pytest
 from container_image import _shared_libraries, _wanted
 
 from crossply.containers.store import Store, StoredImage
-from crossply.packages import python_project
-from crossply.packages.blobs import digest_of, in_memory
-from crossply.packages.image import EMPTY, Image, Layer, digest
-from crossply.packages.python_install import PipFailed
 from crossply.values.digest import sha256_hex
+from crossply.xpkg import python_project
+from crossply.xpkg.blobs import digest_of, in_memory
+from crossply.xpkg.image import EMPTY, Image, Layer, digest
+from crossply.xpkg.python_install import PipFailed
 
 HERE = Path(__file__).parent
 CACHE = HERE.parents[1] / ".cache" / "containers"

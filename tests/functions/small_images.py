@@ -7,8 +7,8 @@ import functools
 import pytest
 from tests.programs import ENGINE, needs, path_of
 
-from crossply.packages.image import EMPTY, Image, Layer, append
-from crossply.packages.layer_writing import Entry, Written, write_layer
+from crossply.xpkg.image import EMPTY, Image, Layer, append
+from crossply.xpkg.layer_writing import Entry, Written, write_layer
 
 needs_containers = [needs(ENGINE), pytest.mark.xdist_group("containers")]
 """Marks of tests that run images. What images are made of and pulled from is asked for where it is used."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from tests.packages.peers import free_port
+from tests.xpkg.peers import free_port
 
 from crossply.compose.messages import Request, Resource, State
 from crossply.containers.engine import engine_installed
@@ -23,7 +23,7 @@ from crossply.functions.in_container import InContainer
 from crossply.functions.in_process import InProcess
 from crossply.functions.process import LocalProcess
 from crossply.functions.remote import Remote
-from crossply.packages.registry_failures import RegistryUnreachable
+from crossply.xpkg.registry_failures import RegistryUnreachable
 
 PUBLISHED = "xpkg.crossplane.io/crossplane-contrib/function-auto-ready:v0.5.0"
 OTHER = "registry.example.org/acme/function-secret-sauce:v1"

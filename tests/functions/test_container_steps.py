@@ -14,7 +14,7 @@ import grpc
 import pytest
 from function_peers import CROSSPLY
 from small_images import needs_containers, script_image
-from tests.packages import peers
+from tests.xpkg import peers
 
 from crossply.cli.function_runner import socket_target
 from crossply.compose.messages import READY_TRUE, Request, Resource, State

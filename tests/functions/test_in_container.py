@@ -10,16 +10,16 @@ import pytest
 from function_peers import CROSSPLY, REQUEST
 from small_images import needs_containers, script_image
 from tests.containers.images import go_image
-from tests.packages import peers
+from tests.xpkg import peers
 
 from crossply.compose.messages import Request, Resource, State
 from crossply.containers.launching import close_launcher
 from crossply.errors import CrossplyError
 from crossply.functions.binding import bind
-from crossply.packages.archive import read_archive
-from crossply.packages.archive_writing import write_archive
-from crossply.packages.contents import stream_of
-from crossply.packages.stream import read
+from crossply.xpkg.archive import read_archive
+from crossply.xpkg.archive_writing import write_archive
+from crossply.xpkg.contents import stream_of
+from crossply.xpkg.stream import read
 
 pytestmark = needs_containers
 

@@ -12,14 +12,14 @@ import sys
 import sysconfig
 import tarfile
 
-from crossply.packages import media
-from crossply.packages.blobs import digest_of, in_memory
-from crossply.packages.image import Image, Layer
-from crossply.packages.layer_writing import compressed
 from crossply.values import Object, yaml
+from crossply.xpkg import media
+from crossply.xpkg.blobs import digest_of, in_memory
+from crossply.xpkg.image import Image, Layer
+from crossply.xpkg.layer_writing import compressed
 from tests.containers.images import python_image
-from tests.packages.making import archive, image, member
 from tests.programs import path_of
+from tests.xpkg.making import archive, image, member
 
 ROOT = pathlib.Path(__file__).parents[2]
 _LEFT_OUT = re.compile(

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.kube.discovery import Discovery
-from crossply.packages.image import Image
-from crossply.packages.pushing import push_image
-from crossply.packages.references import parse
-from crossply.packages.registry import Registries
 from crossply.values import Object
+from crossply.xpkg.image import Image
+from crossply.xpkg.pushing import push_image
+from crossply.xpkg.references import parse
+from crossply.xpkg.registry import Registries
 from tests.deploy.installing import allowing, composing, manifests
 from tests.node import images
-from tests.packages.peers import docker_registry
+from tests.xpkg.peers import docker_registry
 
 CLUSTER = pathlib.Path(__file__).parents[1] / "cluster"
 NODE_IP = "10.245.0.1"

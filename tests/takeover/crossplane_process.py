@@ -19,7 +19,7 @@ from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery
 from crossply.values import Object, yaml
 from tests.e2e.scenario import NAMESPACE as NAMESPACES
-from tests.packages.peers import free_port
+from tests.xpkg.peers import free_port
 
 CLUSTER = pathlib.Path(__file__).parents[1] / "cluster"
 HOME = "crossplane-system"

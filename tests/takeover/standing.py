@@ -24,12 +24,12 @@ from tests.e2e.scenario import CONFIG_MAP, CRD, PATIENCE, SECRET, condition
 from tests.e2e.scenario import NAMESPACE as NAMESPACES
 from tests.e2e.test_deployments import DEPLOYMENT
 from tests.e2e.things import READY, SYNCED
-from tests.packages.making import package
-from tests.packages.peers import pushed
 from tests.takeover import fleet
 from tests.takeover.crossplane_process import HOME, Crossplane, rendered_chart
 from tests.takeover.fleet import Member
 from tests.takeover.function_host import FUNCTIONS, FunctionHost
+from tests.xpkg.making import package
+from tests.xpkg.peers import pushed
 
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
 _EXTENSIONS = "apiextensions.crossplane.io"

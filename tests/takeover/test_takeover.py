@@ -22,7 +22,6 @@ from tests.e2e.test_deployments import DEPLOYMENT
 from tests.e2e.things import READY, SYNCED
 from tests.e2e.usages import CLUSTER_ROLE, WEBHOOKS
 from tests.kube.conftest import own_cluster
-from tests.packages.peers import docker_registry
 from tests.takeover import fleet
 from tests.takeover.connect_proxy import ConnectProxy
 from tests.takeover.crossplane_process import HOME, Crossplane
@@ -30,6 +29,7 @@ from tests.takeover.fleet import Member
 from tests.takeover.function_host import SERVICE, TELL, FunctionHost
 from tests.takeover.snapshot import altered, lost, read_all, rewritten
 from tests.takeover.standing import MANAGED, Standing, connected
+from tests.xpkg.peers import docker_registry
 
 FLEET = (*fleet.KINDS, fleet.XCRATE, CONFIG_MAP, SECRET, fleet.USAGE)
 """What users have in the cluster: composite resources, claims, and what was composed for them."""

@@ -12,16 +12,16 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-from crossply.packages import media
-from crossply.packages.archive import read_archive, read_tagged
-from crossply.packages.archive_writing import write_archive
-from crossply.packages.blobs import in_memory
-from crossply.packages.contents import stream_of
-from crossply.packages.image import Image, Layer
-from crossply.packages.lint import check_one_meta, failures
-from crossply.packages.stream import read
-from crossply.packages.unpacking import Limits, unpack
 from crossply.values.yaml import dump
+from crossply.xpkg import media
+from crossply.xpkg.archive import read_archive, read_tagged
+from crossply.xpkg.archive_writing import write_archive
+from crossply.xpkg.blobs import in_memory
+from crossply.xpkg.contents import stream_of
+from crossply.xpkg.image import Image, Layer
+from crossply.xpkg.lint import check_one_meta, failures
+from crossply.xpkg.stream import read
+from crossply.xpkg.unpacking import Limits, unpack
 from fuzzing.inputs import as_bytes, as_text, document, mutated, mutated_value, text, value
 
 _LIMITS = Limits(size=8 << 20, entries=1000, file=4 << 20)

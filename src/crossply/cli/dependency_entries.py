@@ -75,7 +75,7 @@ def _crds_entry(named: Named) -> Object:
 
 
 def _package_entry(named: Named) -> Object:
-    from crossply.packages.references import check_digest, parse
+    from crossply.xpkg.references import check_digest, parse
 
     source, at, version = named.package.partition("@")
     if at:

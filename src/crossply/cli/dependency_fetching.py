@@ -18,7 +18,7 @@ from crossply.kinds.project import XPKG, Project
 from crossply.values import Object
 
 if TYPE_CHECKING:
-    from crossply.packages.dependencies import Dependency
+    from crossply.xpkg.dependencies import Dependency
 
 _META_GROUP = "meta.pkg.crossplane.io"
 
@@ -63,12 +63,12 @@ class Fetching:
 
     def _rewritten(self, image: str) -> str:
         """Where an image is fetched from: the project may say that it is mirrored."""
-        from crossply.packages.image_configs import rewritten
+        from crossply.xpkg.image_configs import rewritten
 
         return rewritten(self._image_configs, image)[0]
 
     def _add_package(self, package: Object) -> Object:
-        from crossply.packages.dependencies import Dependency, dependencies_of
+        from crossply.xpkg.dependencies import Dependency, dependencies_of
 
         meta = self._fetch(Dependency(package["package"], package["version"]))
         waiting = [(each, package["package"]) for each in reversed(dependencies_of(meta))]

@@ -96,8 +96,8 @@ def _step(folder: ProjectFolder, given: str, name: str) -> _Step | None:
 
 def _reference(project: Project, name: str) -> str:
     """What the function is called once the project is installed."""
-    from crossply.packages.naming import to_dns_label
-    from crossply.packages.references import parse
+    from crossply.xpkg.naming import to_dns_label
+    from crossply.xpkg.references import parse
 
     try:
         return to_dns_label(parse(project.function_repository(name)).repository)

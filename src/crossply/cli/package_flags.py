@@ -7,7 +7,7 @@ from crossply.errors import CrossplyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from crossply.control.packages.settings import PackageSettings
+    from crossply.control.package_manager.settings import PackageSettings
 
 CACHE_DIR = Flag(
     "xpkg-cache-dir",
@@ -75,7 +75,7 @@ def package_settings(invocation: Invocation) -> PackageSettings:
 
 def local_package_settings(invocation: Invocation, directory: str) -> PackageSettings:
     """The same for one machine: packages are kept in a directory, and fetched with the user's own logins."""
-    from crossply.packages.keychain import default_keychain
+    from crossply.xpkg.keychain import default_keychain
 
     settings = _settings(invocation, directory)
     return settings._replace(logins=default_keychain(invocation.environ), service_account="")
@@ -84,8 +84,8 @@ def local_package_settings(invocation: Invocation, directory: str) -> PackageSet
 def _settings(invocation: Invocation, directory: str) -> PackageSettings:
     from urllib.request import getproxies_environment
 
-    from crossply.control.packages.settings import PackageSettings
-    from crossply.packages.registry import Trust
+    from crossply.control.package_manager.settings import PackageSettings
+    from crossply.xpkg.registry import Trust
 
     trust = Trust(
         authority=_read(invocation["ca-bundle-path"]),

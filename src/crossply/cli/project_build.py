@@ -15,8 +15,8 @@ from crossply.errors import CrossplyError
 from crossply.values.goquote import quote
 
 if TYPE_CHECKING:
-    from crossply.packages.image import Image
-    from crossply.packages.project_functions import Source
+    from crossply.xpkg.image import Image
+    from crossply.xpkg.project_functions import Source
 
 CONFIGURATION_TAG = "configuration"
 PROJECT = Flag("project-file", "Path to project definition.", short="f", kind="string", default=PROJECT_FILE)
@@ -45,7 +45,7 @@ def run(invocation: Invocation) -> int:
 
 def chosen_project(invocation: Invocation) -> ProjectFolder:
     """The project that the flags name, in the repository that they name."""
-    from crossply.packages.references import full_repository
+    from crossply.xpkg.references import full_repository
 
     with story(f"failed to parse project file {quote(invocation['project-file'])}"):
         folder = open_project(invocation["project-file"])
@@ -57,7 +57,7 @@ def chosen_project(invocation: Invocation) -> ProjectFolder:
 
 
 def _write(images: dict[str, Image], path: str) -> None:
-    from crossply.packages.archive_writing import write_tagged
+    from crossply.xpkg.archive_writing import write_tagged
 
     directory = os.path.dirname(path) or os.curdir
     make_directory(directory, f"failed to create output directory {quote(directory)}")
@@ -80,7 +80,7 @@ class _Build:
 
     def images(self) -> dict[str, Image]:
         """All images by their names: the Configuration, and each function for each architecture."""
-        from crossply.packages.project_configuration import build_configuration, collect
+        from crossply.xpkg.project_configuration import build_configuration, collect
 
         name = self._tag(self._project.repository, CONFIGURATION_TAG)
         with told("Collecting resources", self._say):
@@ -94,7 +94,7 @@ class _Build:
         """The images of the functions by their names, and the digest of each function."""
         from concurrent.futures import ThreadPoolExecutor
 
-        from crossply.packages.project_functions import index_digest
+        from crossply.xpkg.project_functions import index_digest
 
         sources = self._sources()
         bases = {base: self._bases(base) for base in sorted({each.base for each in sources} - {""})}
@@ -110,7 +110,7 @@ class _Build:
 
     def _sources(self) -> list[Source]:
         """What each function is made of; known of all before the first is built."""
-        from crossply.packages.project_functions import find_source, functions_of
+        from crossply.xpkg.project_functions import find_source, functions_of
 
         found = []
         for function in functions_of(self._project, self._root):
@@ -120,7 +120,7 @@ class _Build:
         return found
 
     def _tag(self, repository: str, tag: str) -> str:
-        from crossply.packages.references import parse_tag
+        from crossply.xpkg.references import parse_tag
 
         with story("failed to construct image tag"):
             return str(parse_tag(f"{repository}:{tag}"))
@@ -128,9 +128,9 @@ class _Build:
     def _bases(self, base: str) -> list[Image]:
         """An image that functions are put on, for each architecture; from where the project says."""
         from crossply.cli.xpkg_images import pull
-        from crossply.packages.image_configs import rewritten
-        from crossply.packages.project_functions import checked
-        from crossply.packages.references import parse
+        from crossply.xpkg.image_configs import rewritten
+        from crossply.xpkg.project_functions import checked
+        from crossply.xpkg.references import parse
 
         name, _ = rewritten(self._project.spec.get("imageConfigs") or (), base)
         found = []
@@ -142,7 +142,7 @@ class _Build:
         return found
 
     def _function(self, source: Source, bases: dict[str, list[Image]]) -> list[Image]:
-        from crossply.packages.project_functions import build_function, saved_image
+        from crossply.xpkg.project_functions import build_function, saved_image
 
         what = f"Building function {source.name}"
         with told(what, self._say), story(f"failed to build function {quote(source.name)}"):

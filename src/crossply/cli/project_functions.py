@@ -16,13 +16,13 @@ from crossply.cli.xpkg_images import story
 from crossply.errors import CrossplyError
 from crossply.functions.binding import PYTHON_FILE, TEMPLATES_DIRECTORY
 from crossply.kinds.project import XPKG
-from crossply.packages.failures import BuildFailed
-from crossply.packages.naming import to_dns_label
-from crossply.packages.project_functions import PYTHON_IMAGE, Source, find_source, functions_of
-from crossply.packages.python_project import read_project
-from crossply.packages.python_source import FILE
-from crossply.packages.references import parse
 from crossply.values import Object
+from crossply.xpkg.failures import BuildFailed
+from crossply.xpkg.naming import to_dns_label
+from crossply.xpkg.project_functions import PYTHON_IMAGE, Source, find_source, functions_of
+from crossply.xpkg.python_project import read_project
+from crossply.xpkg.python_source import FILE
+from crossply.xpkg.references import parse
 
 
 def project_functions(folder: ProjectFolder, called: Collection[str], best_tag: BestTag) -> list[Object]:

@@ -20,9 +20,9 @@ from crossply.cli.xpkg_images import ENDING, story
 from crossply.values.goquote import quote
 
 if TYPE_CHECKING:
-    from crossply.packages.image import Image
-    from crossply.packages.references import Reference
-    from crossply.packages.registry import Registries
+    from crossply.xpkg.image import Image
+    from crossply.xpkg.references import Reference
+    from crossply.xpkg.registry import Registries
 
 
 def run(invocation: Invocation) -> int:
@@ -40,7 +40,7 @@ def run(invocation: Invocation) -> int:
 
 
 def _target(folder: ProjectFolder, tag: str) -> Reference:
-    from crossply.packages.references import parse_tag
+    from crossply.xpkg.references import parse_tag
 
     with story("failed to construct image tag"):
         return parse_tag(f"{folder.project.repository}:{tag}", strict=True)
@@ -56,7 +56,7 @@ def _package_file(invocation: Invocation, folder: ProjectFolder) -> str:
 
 
 def _load(path: str) -> dict[str, Image]:
-    from crossply.packages.archive import read_tagged
+    from crossply.xpkg.archive import read_tagged
 
     with story("failed to read package file manifest"):
         try:
@@ -71,8 +71,8 @@ def _load(path: str) -> dict[str, Image]:
 
 def _sorted(images: dict[str, Image], repository: str) -> tuple[Image, dict[str, list[Image]]]:
     """The Configuration, and the images of each function by its repository."""
-    from crossply.packages.image import digest
-    from crossply.packages.references import full_repository, parse_tag
+    from crossply.xpkg.image import digest
+    from crossply.xpkg.references import full_repository, parse_tag
 
     own = full_repository(repository)
     functions: dict[str, list[Image]] = {}
@@ -98,7 +98,7 @@ async def _push(
     import asyncio
 
     from crossply.cli.xpkg_images import session
-    from crossply.packages.pushing import push_image
+    from crossply.xpkg.pushing import push_image
 
     room = asyncio.Semaphore(max(1, invocation["max-concurrency"]))
     say, what = invocation.stderr.write, f"pushing {reference.repository}"
@@ -125,8 +125,8 @@ async def _push(
 
 async def _push_function(registries: Registries, name: str, images: list[Image], tag: str) -> None:
     """Push an index also of a single image: it is by that digest that the Configuration depends on it."""
-    from crossply.packages.pushing import push_images
-    from crossply.packages.references import parse_tag
+    from crossply.xpkg.pushing import push_images
+    from crossply.xpkg.references import parse_tag
 
     await push_images(registries, images, parse_tag(f"{name}:{tag}"), {})
 

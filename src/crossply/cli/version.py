@@ -85,7 +85,7 @@ def version_of(deployment: Object) -> str | None:
 
 
 def _image_tag(deployment: Object) -> str | None:
-    from crossply.packages.references import parse
+    from crossply.xpkg.references import parse
 
     for container in deployment["spec"]["template"]["spec"]["containers"][:1]:
         return parse(container["image"]).tag or None

@@ -10,7 +10,7 @@ from crossply.cli.xpkg_images import story
 from crossply.errors import CrossplyError
 
 if TYPE_CHECKING:
-    from crossply.packages.image import Image
+    from crossply.xpkg.image import Image
 
 
 _RUNTIME = "failed to get runtime base image options"
@@ -31,9 +31,9 @@ def run(invocation: Invocation) -> int:
 
 
 def _build(invocation: Invocation, base: Image) -> int:
-    from crossply.packages.archive_writing import write_archive
-    from crossply.packages.building import Plan, build, default_file
-    from crossply.packages.image import digest
+    from crossply.xpkg.archive_writing import write_archive
+    from crossply.xpkg.building import Plan, build, default_file
+    from crossply.xpkg.image import digest
 
     plan = Plan(invocation["package-root"], invocation["examples-root"], invocation["ignore"], base)
     with story("failed to build package"):
@@ -55,7 +55,7 @@ def _build(invocation: Invocation, base: Image) -> int:
 
 def _with_project(invocation: Invocation, base: Image) -> Image:
     """The runtime with the Python project that is to run in it, if one is given."""
-    from crossply.packages.python_project import with_project
+    from crossply.xpkg.python_project import with_project
 
     if not invocation["python-project"]:
         return base
@@ -71,9 +71,9 @@ def _with_project(invocation: Invocation, base: Image) -> Image:
 def _runtime(invocation: Invocation, directory: str) -> Image:
     """The image that the package brings; an empty one where it brings none."""
     from crossply.cli.xpkg_images import local_or_pulled, read_image
-    from crossply.packages.image import EMPTY
-    from crossply.packages.references import parse
-    from crossply.packages.run_to_completion import from_tarball, plain_tarball
+    from crossply.xpkg.image import EMPTY
+    from crossply.xpkg.references import parse
+    from crossply.xpkg.run_to_completion import from_tarball, plain_tarball
 
     tarball, name = invocation["embed-runtime-image-tarball"], invocation["embed-runtime-image"]
     if invocation["from-oci-tarball"]:

@@ -58,8 +58,8 @@ IMPERSONATION = (
 
 def name_of(invocation: Invocation) -> str:
     """The name that was given, or one made of the repository."""
-    from crossply.packages.naming import to_dns_label
-    from crossply.packages.references import parse
+    from crossply.xpkg.naming import to_dns_label
+    from crossply.xpkg.references import parse
 
     if invocation["name"]:
         return str(invocation["name"])

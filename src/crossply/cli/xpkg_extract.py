@@ -9,7 +9,7 @@ from crossply.cli.spec import Argument, Command, Flag, Invocation, UsageError
 from crossply.errors import CrossplyError
 
 if TYPE_CHECKING:
-    from crossply.packages.image import Image
+    from crossply.xpkg.image import Image
 
 _ENDING = ".gz"
 _CHOOSE = "crossply xpkg extract --from-xpkg FILE"
@@ -32,7 +32,7 @@ def run(invocation: Invocation) -> int:
     """Find the package, and write its content."""
     import tempfile
 
-    from crossply.packages.contents import stream_of
+    from crossply.xpkg.contents import stream_of
 
     with tempfile.TemporaryDirectory(prefix="crossply-") as directory:
         image = _image(invocation, directory)
@@ -46,7 +46,7 @@ def run(invocation: Invocation) -> int:
 
 def _image(invocation: Invocation, directory: str) -> Image:
     from crossply.cli.xpkg_images import from_daemon, only_package, pull_content, read_image
-    from crossply.packages.references import parse
+    from crossply.xpkg.references import parse
 
     package = invocation["package"] or ""
     try:
@@ -72,7 +72,7 @@ def _image(invocation: Invocation, directory: str) -> Image:
 
 
 def _write(path: str, stream: bytes) -> None:
-    from crossply.packages.layer_writing import compressed
+    from crossply.xpkg.layer_writing import compressed
 
     try:
         with open(path, "wb") as file:

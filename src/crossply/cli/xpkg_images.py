@@ -11,10 +11,10 @@ from crossply.cli.spec import Invocation
 from crossply.errors import CrossplyError
 
 if TYPE_CHECKING:
-    from crossply.packages.image import Image
-    from crossply.packages.pulling import Pulled
-    from crossply.packages.references import Reference
-    from crossply.packages.registry import Registries
+    from crossply.xpkg.image import Image
+    from crossply.xpkg.pulling import Pulled
+    from crossply.xpkg.references import Reference
+    from crossply.xpkg.registry import Registries
 
 ENDING = ".xpkg"
 
@@ -36,7 +36,7 @@ def story(begin: str) -> Iterator[None]:
 
 def read_image(path: str) -> Image:
     """The image in a file."""
-    from crossply.packages.archive import read_archive
+    from crossply.xpkg.archive import read_archive
 
     try:
         return read_archive(path)
@@ -86,7 +86,7 @@ def local_or_pulled(
 
 def pull(invocation: Invocation, reference: Reference, directory: str, architecture: str = "") -> Image:
     """An image from its registry, its blobs kept in a directory."""
-    from crossply.packages.pulling import pull_image
+    from crossply.xpkg.pulling import pull_image
 
     return _pulled(
         invocation, reference, lambda registries: pull_image(registries, reference, directory, architecture)
@@ -95,7 +95,7 @@ def pull(invocation: Invocation, reference: Reference, directory: str, architect
 
 def pull_content(invocation: Invocation, reference: Reference, directory: str) -> Image:
     """Of an image in its registry only what a package needs."""
-    from crossply.packages.pulling import pull_package
+    from crossply.xpkg.pulling import pull_package
 
     return _pulled(invocation, reference, lambda registries: pull_package(registries, reference, directory))
 
@@ -119,7 +119,7 @@ def package_stream(invocation: Invocation, image: str) -> bytes:
     """
     import tempfile
 
-    from crossply.packages.contents import NoStream, crds_of, stream_of
+    from crossply.xpkg.contents import NoStream, crds_of, stream_of
 
     with tempfile.TemporaryDirectory(prefix="crossply-") as directory:
         found = pull_content(invocation, _chosen(invocation, image), directory)
@@ -131,8 +131,8 @@ def package_stream(invocation: Invocation, image: str) -> bytes:
 
 def _chosen(invocation: Invocation, image: str) -> Reference:
     """The image that is meant, where `source:constraint` may stand for one."""
-    from crossply.packages.failures import BadReference
-    from crossply.packages.references import parse
+    from crossply.xpkg.failures import BadReference
+    from crossply.xpkg.references import parse
 
     try:
         return parse(image)
@@ -145,9 +145,9 @@ def best_tag(invocation: Invocation, source: str, constraint: str) -> str:
     """The highest version in a registry that satisfies a constraint."""
     import asyncio
 
-    from crossply.packages.dependencies import Dependency, DependencyError, best_version
-    from crossply.packages.pulling import tags
-    from crossply.packages.references import parse
+    from crossply.xpkg.dependencies import Dependency, DependencyError, best_version
+    from crossply.xpkg.pulling import tags
+    from crossply.xpkg.references import parse
 
     reference = parse(source)
 
@@ -166,9 +166,9 @@ async def session(invocation: Invocation, what: str, insecure: bool = False) -> 
     """A session with registries as the user: their logins, their proxies, and their terminal to show on."""
     from urllib.request import getproxies_environment
 
-    from crossply.packages.keychain import default_keychain
-    from crossply.packages.progress_bar import Bar
-    from crossply.packages.registry import Registries, Trust
+    from crossply.xpkg.keychain import default_keychain
+    from crossply.xpkg.progress_bar import Bar
+    from crossply.xpkg.registry import Registries, Trust
 
     trust = Trust(insecure=insecure, proxies=getproxies_environment())
     with Bar(invocation.stderr, what) as bar:

@@ -8,8 +8,8 @@ from crossply.cli.spec import Argument, Command, Flag, Invocation
 from crossply.errors import CrossplyError
 
 if TYPE_CHECKING:
-    from crossply.packages.mirroring import Sink
-    from crossply.packages.registry import Registries
+    from crossply.xpkg.mirroring import Sink
+    from crossply.xpkg.registry import Registries
 
 _LAYOUT = "oci:"
 
@@ -32,8 +32,8 @@ def run(invocation: Invocation) -> int:
 
 async def _mirror(invocation: Invocation, directory: str) -> None:
     from crossply.cli.xpkg_images import session
-    from crossply.packages.mirroring import Wanted, closure, copy
-    from crossply.packages.references import parse
+    from crossply.xpkg.mirroring import Wanted, closure, copy
+    from crossply.xpkg.references import parse
 
     root = parse(invocation["package"])
     async with session(invocation, f"mirroring {root.repository}") as registries:
@@ -48,8 +48,8 @@ async def _mirror(invocation: Invocation, directory: str) -> None:
 
 
 def _sink(registries: Registries, target: str) -> Sink:
-    from crossply.packages.layout_sink import LayoutSink
-    from crossply.packages.mirroring import RegistrySink
+    from crossply.xpkg.layout_sink import LayoutSink
+    from crossply.xpkg.mirroring import RegistrySink
 
     if not target.startswith(_LAYOUT):
         return RegistrySink(registries, target.rstrip("/"))

@@ -9,9 +9,9 @@ from crossply.cli.spec import Argument, Command, Flag, Invocation
 from crossply.errors import CrossplyError
 
 if TYPE_CHECKING:
-    from crossply.packages.image import Image
-    from crossply.packages.references import Reference
-    from crossply.packages.registry import Registries
+    from crossply.xpkg.image import Image
+    from crossply.xpkg.references import Reference
+    from crossply.xpkg.registry import Registries
 
 
 def run(invocation: Invocation) -> int:
@@ -31,8 +31,8 @@ def run(invocation: Invocation) -> int:
 
 def target(text: str) -> Reference:
     """Where a package is pushed to: nothing of it is left to be guessed."""
-    from crossply.packages.references import parse_tag
     from crossply.values.goquote import quote
+    from crossply.xpkg.references import parse_tag
 
     try:
         return parse_tag(text, strict=True)
@@ -56,7 +56,7 @@ async def push_package(
     annotations: dict[str, str],
 ) -> str:
     """Push an image, or several with an index of them; its digest. `names` are for what goes wrong."""
-    from crossply.packages.pushing import push_image, push_images
+    from crossply.xpkg.pushing import push_image, push_images
 
     try:
         if len(images) == 1:

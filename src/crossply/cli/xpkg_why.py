@@ -8,14 +8,14 @@ from crossply.cli.spec import Argument, Command, Flag, Invocation
 from crossply.errors import CrossplyError
 
 if TYPE_CHECKING:
-    from crossply.packages.dependencies import Locked
+    from crossply.xpkg.dependencies import Locked
 
 
 def run(invocation: Invocation) -> int:
     """Read the Lock of the cluster, ask the registry for versions, and write the tree."""
     import asyncio
 
-    from crossply.packages.dependency_tree import why
+    from crossply.xpkg.dependency_tree import why
 
     packages, tags = asyncio.run(_known(invocation))
     lines = why(packages, _source(invocation["package"], packages), tags)
@@ -34,7 +34,7 @@ def _source(given: str, packages: list[Locked]) -> str:
 async def _known(invocation: Invocation) -> tuple[list[Locked], list[str]]:
     from crossply.cli.xpkg_cluster import LOCK, cluster, told
     from crossply.kube.failures import KubeError
-    from crossply.packages.dependencies import read_lock
+    from crossply.xpkg.dependencies import read_lock
 
     try:
         async with cluster(invocation) as client:
@@ -49,8 +49,8 @@ async def _known(invocation: Invocation) -> tuple[list[Locked], list[str]]:
 async def _tags(invocation: Invocation, source: str) -> list[str]:
     """The tags of a package; a registry that does not answer takes nothing from the rest."""
     from crossply.cli.xpkg_images import session
-    from crossply.packages.pulling import tags
-    from crossply.packages.references import parse
+    from crossply.xpkg.pulling import tags
+    from crossply.xpkg.references import parse
 
     try:
         async with session(invocation, "") as registries:

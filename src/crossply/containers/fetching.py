@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from crossply.containers.failures import ImageMissing
 from crossply.containers.store import PULLS, Store, StoredImage
-from crossply.packages.cancellable_thread import cancellable_thread
-from crossply.packages.keychain import Keychain, default_keychain
-from crossply.packages.progress import Progress
-from crossply.packages.pulling import pull_image, resolve
-from crossply.packages.references import Reference, parse
-from crossply.packages.registry import Registries, Trust
+from crossply.xpkg.cancellable_thread import cancellable_thread
+from crossply.xpkg.keychain import Keychain, default_keychain
+from crossply.xpkg.progress import Progress
+from crossply.xpkg.pulling import pull_image, resolve
+from crossply.xpkg.references import Reference, parse
+from crossply.xpkg.registry import Registries, Trust
 
 IF_NOT_PRESENT, ALWAYS, NEVER = "IfNotPresent", "Always", "Never"
 

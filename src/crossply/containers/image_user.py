@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from crossply.containers.failures import BadImage
-from crossply.packages.confined import Confined
-from crossply.packages.failures import UnsafeEntry
+from crossply.xpkg.confined import Confined
+from crossply.xpkg.failures import UnsafeEntry
 
 _LARGEST_FILE = 1 << 20
 _LARGEST_ID = 1 << 31

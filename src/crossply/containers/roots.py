@@ -8,9 +8,9 @@ import stat
 from collections.abc import Iterable, Iterator
 
 from crossply.containers.failures import BadImage
-from crossply.packages.confined import Confined, Parent
-from crossply.packages.failures import UnsafeEntry
-from crossply.packages.unpacking import parts_of
+from crossply.xpkg.confined import Confined, Parent
+from crossply.xpkg.failures import UnsafeEntry
+from crossply.xpkg.unpacking import parts_of
 
 _DIRECTORIES = ("proc", "dev", "etc", "tls/server")
 _FILES = ("etc/hosts", "etc/resolv.conf")

@@ -22,11 +22,11 @@ from crossply.containers.failures import ImageMissing, StoreFull
 from crossply.containers.identity import own_identity
 from crossply.containers.roots import disk_usage, furnish, give_to
 from crossply.containers.spec import ROOT, volumes_of, working_directory
-from crossply.packages.image import Image
-from crossply.packages.references import Reference, check_digest
-from crossply.packages.unpacking import Limits, unpack
 from crossply.values import Object
 from crossply.values.digest import sha256_hex
+from crossply.xpkg.image import Image
+from crossply.xpkg.references import Reference, check_digest
+from crossply.xpkg.unpacking import Limits, unpack
 
 DEFAULT_SIZE = 20 << 30
 _LARGEST_IMAGE = 8 << 30

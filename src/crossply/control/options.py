@@ -7,7 +7,7 @@ from typing import NamedTuple
 from crossply.control.calls.pipeline_functions import CALL_SECONDS
 from crossply.control.calls.settings import CallSettings
 from crossply.control.composites.circuit import Limits
-from crossply.control.packages.settings import PackageSettings
+from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.plane import MOST_COMPOSED
 from crossply.control.runtimes.runtimes import RuntimeSettings
 from crossply.functions.host_access import HostAccess

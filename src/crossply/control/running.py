@@ -41,10 +41,10 @@ from crossply.control.kinds import (
 from crossply.control.operations.crds import operation_crds
 from crossply.control.operations.following import follow_operations
 from crossply.control.options import Options
-from crossply.control.packages.fetching import Fetching
-from crossply.control.packages.installing_work import follow_revisions
-from crossply.control.packages.package_identity import Identities
-from crossply.control.packages.package_work import follow_packages
+from crossply.control.package_manager.fetching import Fetching
+from crossply.control.package_manager.installing_work import follow_revisions
+from crossply.control.package_manager.package_identity import Identities
+from crossply.control.package_manager.package_work import follow_packages
 from crossply.control.plane import plane_for
 from crossply.control.runtimes.container_start import ImagePlace
 from crossply.control.runtimes.runtimes import Runtimes

@@ -16,8 +16,8 @@ from crossply.functions.image_runs import ImageRun, ImageRuns, keychain_of
 from crossply.functions.runner_client import call_runner, is_our_own
 from crossply.kinds.composition import Step
 from crossply.kinds.container_function import DEFAULT_ENDPOINT, ContainerFunction
-from crossply.packages.keychain import Keychain
-from crossply.packages.registry import Trust
+from crossply.xpkg.keychain import Keychain
+from crossply.xpkg.registry import Trust
 
 _NANOSECONDS = 1e9
 

@@ -16,10 +16,10 @@ from crossply.containers.once import run_once
 from crossply.containers.settings import ISOLATED, Limits, Settings
 from crossply.containers.store import Store, StoredImage
 from crossply.functions.failures import FunctionCrashed, FunctionSettingsWrong, FunctionTimedOut
-from crossply.packages.keychain import Keychain, KeychainError, Several, from_secret
-from crossply.packages.progress import Progress
-from crossply.packages.registry import Trust
 from crossply.values.quantity import QuantityError, parse
+from crossply.xpkg.keychain import Keychain, KeychainError, Several, from_secret
+from crossply.xpkg.progress import Progress
+from crossply.xpkg.registry import Trust
 
 _SECRET_FORMS = ((".dockerconfigjson", b"%s"), (".dockercfg", b'{"auths":%s}'))
 

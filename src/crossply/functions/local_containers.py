@@ -12,9 +12,9 @@ from crossply.functions.container_steps import ContainerSteps
 from crossply.functions.docker_settings import ContainerSettings
 from crossply.functions.image_runs import ImageRun, fetch_within
 from crossply.functions.in_container import InContainer
-from crossply.packages.keychain import default_keychain
-from crossply.packages.progress_bar import Bar
-from crossply.packages.registry import Trust
+from crossply.xpkg.keychain import default_keychain
+from crossply.xpkg.progress_bar import Bar
+from crossply.xpkg.registry import Trust
 
 
 def open_locally(function: ContainerSettings, to_completion: bool, instead: str = "") -> InContainer:

@@ -18,9 +18,9 @@ from crossply.functions.failures import FunctionSettingsWrong, ServeError
 from crossply.functions.image_runs import ImageRun, ImageRuns
 from crossply.functions.remote import silence_grpc
 from crossply.functions.runner_client import FIRST_METHOD, LARGEST, METHOD
-from crossply.packages.failures import BadReference
-from crossply.packages.keychain import Keychain, Login, Several
-from crossply.packages.registry_failures import NotAllowed, NotInRegistry
+from crossply.xpkg.failures import BadReference
+from crossply.xpkg.keychain import Keychain, Login, Several
+from crossply.xpkg.registry_failures import NotAllowed, NotInRegistry
 
 if TYPE_CHECKING:
     import grpc

@@ -22,7 +22,7 @@ from crossply.apiserver.assembly import RunningServer, Settings
 from crossply.cli.sources import object_of, read_documents
 from crossply.compose.conditions import read_conditions
 from crossply.control.options import Options
-from crossply.control.packages.settings import PackageSettings
+from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.running import ControlPlane
 from crossply.control.runtimes.choice import ON_ONE_MACHINE
 from crossply.control.runtimes.runtimes import RuntimeSettings
@@ -33,8 +33,8 @@ from crossply.kube.config import load_config
 from crossply.kube.discovery import Discovery, UnknownKind
 from crossply.kube.failures import NotFound, NotServed
 from crossply.kube.kind import Kind
-from crossply.packages.keychain import default_keychain
 from crossply.values import Object, yaml
+from crossply.xpkg.keychain import default_keychain
 
 if TYPE_CHECKING:
     from crossply.functions.server import FunctionServer

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from crossply.compose.conditions import read_conditions
 from crossply.compose.metadata import labels_of, name_of
 from crossply.control.calls.ways import Way, way_of_function, way_of_revision
-from crossply.control.packages.activation import ACTIVE
-from crossply.control.packages.health import RUNTIME_HEALTHY, runs_as_it_is
-from crossply.control.packages.revisions_local import PACKAGE, is_local
+from crossply.control.package_manager.activation import ACTIVE
+from crossply.control.package_manager.health import RUNTIME_HEALTHY, runs_as_it_is
+from crossply.control.package_manager.revisions_local import PACKAGE, is_local
 from crossply.functions.failures import FunctionNotBound
 from crossply.kinds.composition import Step
 from crossply.values import Object

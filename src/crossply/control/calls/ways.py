@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crossply.compose.metadata import name_of
-from crossply.control.packages.revisions_local import (
+from crossply.control.package_manager.revisions_local import (
     as_function,
     carried_annotations,
     is_local,

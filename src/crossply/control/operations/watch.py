@@ -21,7 +21,7 @@ from crossply.control.composites.dependencies import Interest
 from crossply.control.kinds import WATCH_OPERATION
 from crossply.control.operations.brake import Brake
 from crossply.control.operations.making import GARBAGE_COLLECT, REPLACE_RUNNING, Maker, is_paused
-from crossply.control.packages.finalizer import hold
+from crossply.control.package_manager.finalizer import hold
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.operation_history import (

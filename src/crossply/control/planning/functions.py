@@ -15,12 +15,12 @@ from crossply.compose.metadata import annotations_of, name_of
 from crossply.control.calls.container_steps import RunStep
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.kinds import FUNCTION, FUNCTION_REVISION
-from crossply.control.packages.activation import MANUAL, Decision
-from crossply.control.packages.fetching import DIGEST
-from crossply.control.packages.package import package_of
-from crossply.control.packages.package_kinds import FUNCTIONS
-from crossply.control.packages.revisions import Identity, revision_for, revision_name
-from crossply.control.packages.revisions_local import keeps_revision, local_identity, needs_package
+from crossply.control.package_manager.activation import MANUAL, Decision
+from crossply.control.package_manager.fetching import DIGEST
+from crossply.control.package_manager.package import package_of
+from crossply.control.package_manager.package_kinds import FUNCTIONS
+from crossply.control.package_manager.revisions import Identity, revision_for, revision_name
+from crossply.control.package_manager.revisions_local import keeps_revision, local_identity, needs_package
 from crossply.errors import CrossplyError
 from crossply.functions.binding import bind, host_uses
 from crossply.functions.host_access import Check, HostAccess

@@ -7,12 +7,12 @@ import tempfile
 
 from crossply.compose.metadata import annotations_of
 from crossply.containers.store import Store, StoredImage
-from crossply.control.packages.fetching import DIGEST, NEVER, Fetching
+from crossply.control.package_manager.fetching import DIGEST, NEVER, Fetching
 from crossply.control.runtimes.runtime import NotRunning
-from crossply.packages.cancellable_thread import cancellable_thread
-from crossply.packages.disk_space import explained_disk_errors
-from crossply.packages.pulling import pull_image
 from crossply.values import Object
+from crossply.xpkg.cancellable_thread import cancellable_thread
+from crossply.xpkg.disk_space import explained_disk_errors
+from crossply.xpkg.pulling import pull_image
 
 
 class RevisionImages:

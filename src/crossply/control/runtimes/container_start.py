@@ -9,8 +9,8 @@ from typing import NamedTuple
 from crossply.containers.settings import store_directory
 from crossply.containers.store import Store
 from crossply.control.kinds import IMAGE_CONFIG, RUNTIME_CONFIG
-from crossply.control.packages.fetching import Fetching
-from crossply.control.packages.settings import PackageSettings
+from crossply.control.package_manager.fetching import Fetching
+from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.plane import Plane
 from crossply.control.runtimes.config_kind import CONTAINER_CONFIG
 from crossply.control.runtimes.container import ContainerRuntime

@@ -11,8 +11,8 @@ from crossply.compose.conditions import read_conditions
 from crossply.compose.events import NORMAL, WARNING, Event, StatusCondition
 from crossply.compose.metadata import annotations_of
 from crossply.control.conditions import with_conditions
-from crossply.control.packages.health import REVISION_HEALTHY, RUNTIME_HEALTHY
-from crossply.control.packages.revisions_local import is_local
+from crossply.control.package_manager.health import REVISION_HEALTHY, RUNTIME_HEALTHY
+from crossply.control.package_manager.revisions_local import is_local
 from crossply.control.plane import Plane
 from crossply.control.runtimes.local import LocalRuntime
 from crossply.control.runtimes.runtime import NotRunning, Prepared, Runtime

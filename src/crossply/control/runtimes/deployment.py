@@ -30,8 +30,8 @@ from crossply.errors import CrossplyError
 from crossply.functions.binding import RUNTIME, TO_COMPLETION
 from crossply.kube.cache import Cache
 from crossply.kube.kind import Kind
-from crossply.packages.run_to_completion import LABEL, RUNS_TO_COMPLETION
 from crossply.values import Object
+from crossply.xpkg.run_to_completion import LABEL, RUNS_TO_COMPLETION
 
 _RUN_IN_CONTAINERS = "run functions in containers of Crossply: --package-runtime=Function=Container"
 _NO_SERVER = (

@@ -9,13 +9,13 @@ import orjson
 
 from crossply.compose.metadata import annotations_of
 from crossply.control.kinds import RUNTIME_CONFIG
-from crossply.control.packages.fetching import DIGEST
+from crossply.control.package_manager.fetching import DIGEST
 from crossply.errors import CrossplyError
 from crossply.kube.cache import Cache
-from crossply.packages import image_configs
-from crossply.packages.failures import BadReference
-from crossply.packages.references import parse
 from crossply.values import Object
+from crossply.xpkg import image_configs
+from crossply.xpkg.failures import BadReference
+from crossply.xpkg.references import parse
 
 DEFAULT = "default"
 _CONFIG_REF = ("runtime", "configRef")

@@ -1,0 +1,97 @@
+"""Which image each package stands for now: asked of its registry once, and not again without a reason.
+
+A package whose image is known stays installed while its registry cannot be asked.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from crossply.compose.metadata import annotations_of, name_of
+from crossply.control.package_manager.fetching import ALWAYS, DIGEST, Fetching, Resolved
+from crossply.control.package_manager.package_kinds import PackageKind
+from crossply.control.package_manager.revisions import Identity
+from crossply.control.package_manager.revisions_local import (
+    is_unpacked,
+    keeps_revision,
+    local_identity,
+    needs_package,
+)
+from crossply.errors import CrossplyError
+from crossply.values import Object
+
+FRESH_SECONDS = 50.0
+"""For so long an answer of a registry is good for packages that are always to be asked for."""
+
+Which = tuple[str, str]
+"""The kind of a package, and its name."""
+
+
+class _Known(NamedTuple):
+    """What a registry said, to which question, and when."""
+
+    question: tuple[object, ...]
+    resolved: Resolved
+    at: float
+
+
+class Identities:
+    """What packages stand for."""
+
+    def __init__(self, fetching: Fetching, clock: Callable[[], float] = time.monotonic) -> None:
+        self._fetching = fetching
+        self._clock = clock
+        self._known: dict[Which, _Known] = {}
+
+    async def of(self, package: Object, kind: PackageKind, current: Object | None) -> Identity:
+        """What a package stands for, beside its revision until now; raises why that cannot be known."""
+        if kind.rolls_out and not needs_package(package):
+            kept = _installed(package, current) if current and keeps_revision(package, current) else None
+            return kept or Identity(local_identity(package), package["spec"]["package"], [])
+        try:
+            resolved = await self._resolve(package, (kind.package.kind, name_of(package)))
+        except CrossplyError:
+            before = None if _always(package) or current is None else _installed(package, current)
+            if before is None:
+                raise
+            return before
+        digest = resolved.digest
+        return Identity(digest.partition(":")[2], resolved.pulled, resolved.config_refs, digest)
+
+    def forget(self, kind: PackageKind, name: str) -> None:
+        """Ask anew: something else may be meant now."""
+        self._known.pop((kind.package.kind, name), None)
+
+    async def _resolve(self, package: Object, which: Which) -> Resolved:
+        spec = package["spec"]
+        secrets = tuple(each.get("name", "") for each in spec.get("packagePullSecrets") or ())
+        question = (spec["package"], secrets)
+        known = self._known.get(which)
+        if known is not None and known.question == question and not self._is_old(package, known):
+            return known.resolved
+        resolved = await self._fetching.resolve(spec["package"], secrets)
+        self._known[which] = _Known(question, resolved, self._clock())
+        return resolved
+
+    def _is_old(self, package: Object, known: _Known) -> bool:
+        return _always(package) and self._clock() - known.at > FRESH_SECONDS
+
+
+def _installed(package: Object, current: Object) -> Identity | None:
+    """What it stood for when it was installed, if it still says the same."""
+    status = package.get("status") or {}
+    digest = annotations_of(current).get(DIGEST, "")
+    if status.get("currentIdentifier") != package["spec"]["package"]:
+        return None
+    if not digest and not is_unpacked(current):
+        return None
+    # Crossplane notes no digest; the name of a revision ends in the beginning of it.
+    hash_ = digest.partition(":")[2] or name_of(current).rpartition("-")[2]
+    configs = status.get("appliedImageConfigRefs") or []
+    return Identity(hash_, status.get("resolvedPackage", ""), configs, digest)
+
+
+def _always(package: Object) -> bool:
+    return bool(package["spec"].get("packagePullPolicy") == ALWAYS)

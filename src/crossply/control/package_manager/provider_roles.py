@@ -1,0 +1,84 @@
+"""Roles for the kinds that a Provider brings, so that they can be composed and used.
+
+The names and labels are those of Crossplane's RBAC manager: `aggregate-to-edit` is gathered into the roles of
+who composes, of administrators and of editors, `aggregate-to-view` into that of viewers, and `system` is for
+the Provider itself. It grants the Provider's own kinds only; what else it needs is for whoever installs it to
+grant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from crossply.compose.metadata import name_of, uid_of
+from crossply.control.definitions.kind_roles import LABEL
+from crossply.control.definitions.protected_crds import why_protected
+from crossply.control.kinds import CLUSTER_ROLE, CRD
+from crossply.control.package_manager.managed_definitions import MANAGED_DEFINITION
+from crossply.values import Object
+
+PREFIX = "crossplane:provider:"
+_EDIT, _VIEW = ["*"], ["get", "list", "watch"]
+_SYSTEM = ["get", "list", "watch", "update", "patch", "create"]
+
+
+def roles_of_provider(revision: Object, references: Iterable[Object]) -> list[Object]:
+    """The roles for the CRDs among what a revision brought; none where there are no CRDs.
+
+    A role grants by name. So nothing is granted for a name that the API server or the control plane itself
+    serves, whatever the revision brought under it.
+    """
+    plurals: dict[str, list[str]] = {}
+    for reference in references:
+        if reference["kind"] in (CRD.kind, MANAGED_DEFINITION.kind) and not why_protected(reference["name"]):
+            plural, _, group = reference["name"].partition(".")
+            plurals.setdefault(group, []).append(plural)
+    if not plurals:
+        return []
+    return [
+        _role(revision, "aggregate-to-edit", ("crossplane", "admin", "edit"), _rules(plurals, _EDIT)),
+        _role(revision, "aggregate-to-view", ("view",), _rules(plurals, _VIEW)),
+        _role(revision, "system", (), _rules(plurals, _SYSTEM) + _finalizers(plurals)),
+    ]
+
+
+def _rules(plurals: dict[str, list[str]], verbs: list[str]) -> list[Object]:
+    return [
+        {
+            "apiGroups": [group],
+            "resources": [name for plural in sorted(named) for name in (plural, f"{plural}/status")],
+            "verbs": verbs,
+        }
+        for group, named in sorted(plurals.items())
+    ]
+
+
+def _finalizers(plurals: dict[str, list[str]]) -> list[Object]:
+    return [
+        {
+            "apiGroups": [group],
+            "resources": [f"{plural}/finalizers" for plural in sorted(named)],
+            "verbs": ["update"],
+        }
+        for group, named in sorted(plurals.items())
+    ]
+
+
+def _role(revision: Object, suffix: str, gathered_by: tuple[str, ...], rules: list[Object]) -> Object:
+    owner = {
+        "apiVersion": revision["apiVersion"],
+        "kind": revision["kind"],
+        "name": name_of(revision),
+        "uid": uid_of(revision),
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+    metadata: Object = {"name": f"{PREFIX}{name_of(revision)}:{suffix}", "ownerReferences": [owner]}
+    if gathered_by:
+        metadata["labels"] = {f"{LABEL}{role}": "true" for role in gathered_by}
+    return {
+        "apiVersion": CLUSTER_ROLE.api_version,
+        "kind": CLUSTER_ROLE.kind,
+        "metadata": metadata,
+        "rules": rules,
+    }

@@ -1,0 +1,240 @@
+"""What packages depend on: which of it is missing, which version to take, and who wants what.
+
+All on plain data: the entries of a Lock, and the tags that a registry lists. A package is known by its
+source, that is registry and repository without a tag. Nothing here recurses, so that ten thousand packages in
+a chain are no harm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from crossply.compose.verdict import some_of
+from crossply.values import Object
+from crossply.values.semver import InvalidVersion, Version, compare, parse
+from crossply.values.semver_constraints import InvalidConstraint, compiled, satisfies
+from crossply.xpkg.failures import PackagesError
+from crossply.xpkg.references import canonical_source
+
+KINDS = ("Provider", "Configuration", "Function")
+_PARTS = 3
+_MOST_TOLD = 10
+
+
+class DependencyError(PackagesError):
+    """Dependencies of packages cannot be met: a circle, wishes that exclude each other, or no package."""
+
+    code = "CP-930"
+
+
+class Dependency(NamedTuple):
+    """What a package wants: another, of versions that satisfy a constraint, or of one digest."""
+
+    source: str
+    constraint: str
+    kind: str = ""
+
+    @property
+    def digest(self) -> str:
+        """The digest that is wanted; empty where versions are."""
+        return self.constraint if self.constraint.startswith("sha256:") else ""
+
+    def accepts(self, version: str) -> bool:
+        """Tell whether a version, or a digest, is what is wanted."""
+        if self.digest:
+            return version == self.digest
+        try:
+            return satisfies(self.constraint, parse(version))
+        except (InvalidVersion, InvalidConstraint):
+            return False
+
+
+class Locked(NamedTuple):
+    """A package that is installed, and what it wants."""
+
+    name: str
+    source: str
+    version: str
+    kind: str = ""
+    dependencies: tuple[Dependency, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """Its source and version."""
+        return f"{self.source}@{self.version}"
+
+
+def dependencies_of(meta: Object) -> tuple[Dependency, ...]:
+    """What the object that describes a package says it depends on, in any spelling."""
+    return tuple(_dependency(each) for each in (meta.get("spec") or {}).get("dependsOn") or ())
+
+
+def _dependency(entry: Mapping[str, Any]) -> Dependency:
+    constraint = str(entry.get("version") or "")
+    if entry.get("package"):
+        return Dependency(canonical_source(str(entry["package"])), constraint, str(entry.get("kind") or ""))
+    for kind in KINDS:
+        if entry.get(kind.lower()):
+            return Dependency(canonical_source(str(entry[kind.lower()])), constraint, kind)
+    raise DependencyError("a dependency names no package", hint="write package, kind, apiVersion and version")
+
+
+def read_lock(lock: Object) -> list[Locked]:
+    """The packages of a Lock."""
+    return [_locked(each) for each in lock.get("packages") or ()]
+
+
+def _locked(entry: Mapping[str, Any]) -> Locked:
+    wanted = tuple(
+        Dependency(
+            str(each.get("package") or ""),
+            str(each.get("constraints") or ""),
+            str(each.get("kind") or each.get("type") or ""),
+        )
+        for each in entry.get("dependencies") or ()
+    )
+    kind = str(entry.get("kind") or entry.get("type") or "")
+    return Locked(
+        str(entry.get("name") or ""),
+        str(entry.get("source") or ""),
+        str(entry.get("version") or ""),
+        kind,
+        wanted,
+    )
+
+
+def missing(packages: Iterable[Locked]) -> list[Dependency]:
+    """What is wanted and not installed, each source once, in the order it is met."""
+    packages = list(packages)
+    present = {package.source for package in packages}
+    found: dict[str, Dependency] = {}
+    for package in packages:
+        for wanted in package.dependencies:
+            if wanted.source not in present:
+                found.setdefault(wanted.source, wanted)
+    return list(found.values())
+
+
+def below(packages: Iterable[Locked], source: str) -> list[str]:
+    """The sources of all that a package needs, and what that needs, whether it is installed or not."""
+    by_source = {package.source: package for package in packages}
+    found: dict[str, None] = {}
+    waiting = [source]
+    while waiting:
+        package = by_source.get(waiting.pop())
+        for wanted in reversed(package.dependencies if package else ()):
+            if wanted.source not in found and wanted.source != source:
+                found[wanted.source] = None
+                waiting.append(wanted.source)
+    return list(found)
+
+
+def check_no_circle(packages: Iterable[Locked]) -> None:
+    """Raise where packages depend on each other in a circle."""
+    by_source = {package.source: package for package in packages}
+    done: set[str] = set()
+    for start in by_source:
+        if start not in done:
+            _walk(by_source, start, done)
+
+
+def _walk(by_source: Mapping[str, Locked], start: str, done: set[str]) -> None:
+    """Go down all ways from a package; one that comes upon itself is a circle."""
+    way = [start]
+    upon = {start}
+    ahead = [iter(_wanted(by_source, start))]
+    while way:
+        for source in ahead[-1]:
+            if source in upon:
+                circle = " → ".join([*way[way.index(source) :], source])
+                raise DependencyError(f"cannot sort DAG: detected cycle on: {source}", hint=circle[:2000])
+            if source not in done:
+                way.append(source)
+                upon.add(source)
+                ahead.append(iter(_wanted(by_source, source)))
+                break
+        else:
+            done.add(way[-1])
+            upon.discard(way.pop())
+            ahead.pop()
+
+
+def _wanted(by_source: Mapping[str, Locked], source: str) -> list[str]:
+    package = by_source.get(source)
+    return [each.source for each in package.dependencies] if package else []
+
+
+def check_met(packages: Iterable[Locked], package: Locked) -> None:
+    """Raise where what a package wants is not installed, or is in another version than it wants."""
+    packages = list(packages)
+    present = {each.source for each in packages}
+    absent = [each for each in package.dependencies if each.source not in present]
+    if absent:
+        raise missing_error(absent)
+    wrong = unmet(packages, package)
+    if wrong:
+        raise unmet_error(wrong)
+
+
+def missing_error(absent: Iterable[Dependency]) -> DependencyError:
+    """The error that what is wanted is not installed."""
+    listed = some_of(f'"{each.source}" ({each.constraint})' for each in absent)
+    return DependencyError(f"missing dependencies: {listed}")
+
+
+def unmet_error(wrong: Sequence[tuple[Dependency, Locked]]) -> DependencyError:
+    """The error that what is wanted is installed in other versions only."""
+    told = [
+        f"existing package {found.shown} is incompatible with constraint {wish.constraint}"
+        for wish, found in wrong[:_MOST_TOLD]
+    ]
+    told += [f"and {len(wrong) - _MOST_TOLD} more"] if len(wrong) > _MOST_TOLD else []
+    return DependencyError(f"incompatible dependencies: {'; '.join(told)}")
+
+
+def unmet(packages: Iterable[Locked], package: Locked) -> list[tuple[Dependency, Locked]]:
+    """What a package wants and finds in other versions only. Of a source several may be there."""
+    by_source: dict[str, list[Locked]] = {}
+    for each in packages:
+        by_source.setdefault(each.source, []).append(each)
+    return [
+        (wish, by_source[wish.source][-1])
+        for wish in package.dependencies
+        if wish.source in by_source
+        and not any(wish.accepts(found.version) for found in by_source[wish.source])
+    ]
+
+
+def best_version(wanted: Iterable[Dependency], tags: Iterable[str]) -> str | None:
+    """The highest of some tags that all who want a package accept, or the digest that they name; or None."""
+    wishes = list(wanted)
+    accepted = [_compiled(wish) for wish in wishes if not wish.digest]
+    digests = {wish.digest for wish in wishes}
+    if digests != {""}:
+        return digests.pop() if len(digests) == 1 else None
+    best: tuple[Version, str] | None = None
+    for tag in tags:
+        version = _complete(tag)
+        if version is None or not all(accepts(version) for accepts in accepted):
+            continue
+        if best is None or compare(version, best[0]) > 0:
+            best = version, tag
+    return best[1] if best else None
+
+
+def _compiled(wish: Dependency) -> Callable[[Version], bool]:
+    """The constraint of a dependency, parsed once for all the versions that are checked."""
+    try:
+        return compiled(wish.constraint)
+    except InvalidConstraint as problem:
+        raise DependencyError(f"invalid constraint for {wish.source}: {problem}") from None
+
+
+def _complete(tag: str) -> Version | None:
+    """The version of a tag with all its parts; `v1` moves, and is none."""
+    try:
+        version = parse(tag)
+    except InvalidVersion:
+        return None
+    return version if tag.partition("-")[0].partition("+")[0].count(".") == _PARTS - 1 else None

@@ -1,0 +1,81 @@
+"""Why a package is there, or cannot be: who wants it, in which versions, and who wants that in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from crossply.xpkg.dependencies import Dependency, Locked, best_version
+
+_MOST_LINES = 500
+
+
+class _Branch(NamedTuple):
+    """A line that is still to be written."""
+
+    margin: str
+    last: bool
+    package: Locked
+    wish: Dependency
+    way: frozenset[str]
+
+
+def why(packages: Iterable[Locked], source: str, tags: Iterable[str] = ()) -> list[str]:
+    """The lines of a tree from a package up to those that nobody wants but the user.
+
+    A wish that the installed version does not fulfil is marked. With the tags of the package the last line
+    says which one all would accept.
+    """
+    packages = list(packages)
+    wanting: dict[str, list[tuple[Locked, Dependency]]] = {}
+    for package in packages:
+        for wish in package.dependencies:
+            wanting.setdefault(wish.source, []).append((package, wish))
+    own = next((package for package in packages if package.source == source), None)
+    lines = [own.shown if own else f"{source} (not installed)"]
+    lines += _tree(wanting, source, own)
+    offered = list(tags)
+    return [*lines, _verdict([wish for _, wish in wanting.get(source, [])], offered)] if offered else lines
+
+
+def _tree(wanting: dict[str, list[tuple[Locked, Dependency]]], source: str, own: Locked | None) -> list[str]:
+    lines: list[str] = []
+    waiting = _branches(wanting, source, "", frozenset([source]))
+    while waiting:
+        if len(lines) >= _MOST_LINES:
+            return [*lines, "…"]
+        branch = waiting.pop()
+        lines.append(branch.margin + ("└─ " if branch.last else "├─ ") + _told(branch, own))
+        if branch.package.source not in branch.way:
+            margin = branch.margin + ("   " if branch.last else "│  ")
+            way = branch.way | {branch.package.source}
+            waiting += _branches(wanting, branch.package.source, margin, way)
+    return lines
+
+
+def _branches(
+    wanting: dict[str, list[tuple[Locked, Dependency]]], source: str, margin: str, way: frozenset[str]
+) -> list[_Branch]:
+    """Who wants a package, the last first: they are taken from the end."""
+    wishes = wanting.get(source, [])
+    made = [
+        _Branch(margin, number == len(wishes), package, wish, way)
+        for number, (package, wish) in enumerate(wishes, 1)
+    ]
+    return made[::-1]
+
+
+def _told(branch: _Branch, own: Locked | None) -> str:
+    text = f"{branch.wish.constraint or 'any version'} wanted by {branch.package.shown}"
+    if own is not None and branch.wish.source == own.source and not branch.wish.accepts(own.version):
+        text += f"  ✗ {own.version} is not"
+    return text
+
+
+def _verdict(wishes: list[Dependency], tags: list[str]) -> str:
+    if not wishes:
+        return "nobody but the user wants it"
+    best = best_version(wishes, tags)
+    if best is not None:
+        return f"{best} is what all accept"
+    return f"none of the {len(tags)} versions is what all accept"

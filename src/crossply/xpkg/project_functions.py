@@ -1,0 +1,211 @@
+"""The functions of a project: each becomes a package for every architecture, without a compiler.
+
+What a function is made of is told by its files: a Python project or file, or Go templates. Either is put on a
+published image. A function that others built comes as images in files.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from typing import NamedTuple
+
+from crossply.kinds.project import EmbeddedFunction, Project
+from crossply.kinds.project_meta import function_meta
+from crossply.values.goquote import quote
+from crossply.values.yaml import dump
+from crossply.xpkg import media
+from crossply.xpkg.archive import gzipped, read_archive
+from crossply.xpkg.building import pack, read_examples, reading
+from crossply.xpkg.directory import Directory, File
+from crossply.xpkg.failures import BuildFailed
+from crossply.xpkg.image import Image, Layer, append, encode, encode_index
+from crossply.xpkg.layer_writing import Entry, write_layer
+from crossply.xpkg.project_configuration import place_in
+from crossply.xpkg.python_project import read_project, with_project
+from crossply.xpkg.python_source import FILE, project_around, requirements
+from crossply.xpkg.run_to_completion import plain_tarball
+
+PYTHON_IMAGE = "gcr.io/distroless/python3-debian13:nonroot"
+_ITS_PYTHON = "3.13"
+TEMPLATES_IMAGE = "xpkg.crossplane.io/crossplane-contrib/function-go-templating:v0.12.0"
+_TEMPLATES_AT = "src"
+_TEMPLATE_ENDINGS = (".gotmpl", ".tmpl")
+_COMPILED = {"Cargo.toml": "Rust", "go.mod": "Go", "package.json": "TypeScript"}
+_MOST_TEMPLATES = 10_000
+
+
+class NoBuilder(BuildFailed):
+    """A function of a project is of a kind that is not built here."""
+
+    code = "CP-912"
+    hint = (
+        "build its image with its own tools and list it in spec.functions with source: Tarball, or make a "
+        "package of its own with crossply xpkg build and depend on that"
+    )
+
+
+class Source(NamedTuple):
+    """A function of a project, and what it is made of."""
+
+    name: str
+    path: str
+    """Its directory, or what the files of its images begin with."""
+    base: str = ""
+    """The image that it is put on; none where it has its own."""
+
+
+def functions_of(project: Project, root: str) -> list[EmbeddedFunction]:
+    """The functions that a project lists, or else one for each directory among its functions."""
+    if project.listed_functions:
+        return list(project.listed_functions)
+    directory = place_in(root, project.functions)
+    if not os.path.isdir(directory):
+        return []
+    names = sorted(name for name in os.listdir(directory) if name[0] != "." and name != "__pycache__")
+    return [EmbeddedFunction(name) for name in names if os.path.isdir(os.path.join(directory, name))]
+
+
+def find_source(project: Project, root: str, function: EmbeddedFunction) -> Source:
+    """What a function is made of."""
+    if function.tarball:
+        return Source(function.name, place_in(root, function.tarball))
+    path = place_in(root, os.path.join(project.functions, function.name))
+    if not os.path.isdir(path):
+        raise BuildFailed(f"there is no directory {path}")
+    return Source(function.name, path, _base_for(path))
+
+
+def _base_for(directory: str) -> str:
+    present = set(os.listdir(directory))
+    if "kcl.mod" in present:
+        raise NoBuilder("functions in KCL are not built here")
+    if "pyproject.toml" in present:
+        read_project(directory)  # what is wrong with it is told before anything is fetched
+        return PYTHON_IMAGE
+    for name, language in _COMPILED.items():
+        if name in present:
+            raise NoBuilder(f"functions in {language} are not built here")
+    if FILE in present:
+        requirements(directory)
+        return PYTHON_IMAGE
+    if _are_templates(directory):
+        return TEMPLATES_IMAGE
+    raise NoBuilder(
+        "failed to find a builder: no suitable builder found",
+        hint="a function is a Python project with a pyproject.toml (see: crossply new function), a main.py, "
+        "or a directory of Go templates and nothing else (*.gotmpl, *.tmpl)",
+    )
+
+
+def _are_templates(directory: str) -> bool:
+    files = _files_below(directory)
+    return bool(files) and all(
+        path.endswith(_TEMPLATE_ENDINGS) and stat.S_ISREG(os.lstat(os.path.join(directory, path)).st_mode)
+        for path in files
+    )
+
+
+def _files_below(directory: str) -> list[str]:
+    """All files below a directory, relative to it, in order."""
+    found: list[str] = []
+    for folder, folders, names in os.walk(directory):
+        folders.sort()
+        found += [os.path.relpath(os.path.join(folder, name), directory) for name in names]
+        if len(found) > _MOST_TEMPLATES:
+            raise BuildFailed(f"there are more than {_MOST_TEMPLATES} files in {directory}")
+    return sorted(found, key=lambda path: path.split(os.sep))
+
+
+def runtime_of(image: Image) -> Image:
+    """Of an image what runs: without the layers that make a package of it, and all layers in one form."""
+    annotated = image.with_label_annotations()
+    diff_ids = image.diff_ids
+    if len(diff_ids) != len(image.layers):
+        raise BuildFailed("the base image does not describe its layers")
+    kept = [
+        (layer, diff_id)
+        for layer, diff_id in zip(annotated.layers, diff_ids, strict=True)
+        if layer.purpose not in (media.BASE, media.EXAMPLES)
+    ]
+    labels = {key: text for key, text in image.labels.items() if not key.startswith(f"{media.ANNOTATION}:")}
+    config = {
+        **image.config,
+        "config": {**image.inner, "Labels": labels},
+        "history": [],
+        "rootfs": {"type": "layers", "diff_ids": [diff_id for _, diff_id in kept]},
+    }
+    return Image(config, tuple(Layer(gzipped(layer.blob)) for layer, _ in kept))
+
+
+def saved_image(source: Source, architecture: str, directory: str) -> Image:
+    """The image of a function that others built, for one architecture."""
+    tried = [f"{source.path}-{architecture}.{ending}" for ending in ("tar", "tar.gz")]
+    for path in tried:
+        if os.path.isfile(path):
+            return checked(read_archive(plain_tarball(path, directory)), architecture)
+    looked = " ".join(map(os.path.relpath, tried))
+    raise BuildFailed(
+        f"no runtime image found for architecture {quote(architecture)}: looked for [{looked}]",
+        hint="save one image for each architecture; spec.architectures says for which",
+    )
+
+
+def checked(image: Image, architecture: str) -> Image:
+    """The image, if it is for an architecture."""
+    found = image.platform["architecture"]
+    if found != architecture:
+        raise BuildFailed(
+            f"image not available for architecture {quote(architecture)}",
+            hint=f"it is for {found or 'none'}; spec.architectures says for which functions are built",
+        )
+    return image
+
+
+def build_function(project: Project, source: Source, bases: list[Image]) -> list[Image]:
+    """The packages of a function: one for each architecture, in the order of an index of them."""
+    meta = File("crossplane.yaml", dump(function_meta(project, source.name)).encode())
+    with reading():
+        examples = read_examples(os.path.join(source.path, "examples")) if source.base else None
+    content = pack(Directory((meta,)), examples)
+    images = [content.onto(_with_code(runtime_of(base), source)) for base in bases]
+    return sorted(images, key=lambda image: encode(image).manifest.digest)
+
+
+def _with_code(base: Image, source: Source) -> Image:
+    if source.base == PYTHON_IMAGE:
+        return _with_python(base, source.path)
+    if source.base == TEMPLATES_IMAGE:
+        return _with_templates(base, source.path)
+    return base
+
+
+def _with_python(base: Image, directory: str) -> Image:
+    if os.path.exists(os.path.join(directory, "pyproject.toml")):
+        return with_project(base, directory, _ITS_PYTHON)
+    with tempfile.TemporaryDirectory(prefix="crossply-") as scratch:
+        return with_project(base, project_around(directory, scratch), _ITS_PYTHON)
+
+
+def _with_templates(base: Image, directory: str) -> Image:
+    folders: dict[str, None] = {}
+    files = []
+    for path in _files_below(directory):
+        whole = os.path.join(_TEMPLATES_AT, path)
+        parts = whole.split(os.sep)[:-1]
+        folders.update(dict.fromkeys("/".join(parts[:count]) for count in range(1, len(parts) + 1)))
+        with open(os.path.join(directory, path), "rb") as file:
+            files.append(Entry(whole, file.read()))
+    entries = [Entry(f"{folder}/", mode=0o755, is_directory=True) for folder in folders]
+    written = write_layer([*entries, *files])
+    image = append(base, Layer(written.blob), written.diff_id)
+    given = base.inner.get("Env")
+    told = f"FUNCTION_GO_TEMPLATING_DEFAULT_SOURCE=/{_TEMPLATES_AT}"
+    inner = {**base.inner, "Env": [*(given if isinstance(given, list) else ()), told]}
+    return image._replace(config={**image.config, "config": inner})
+
+
+def index_digest(images: list[Image]) -> str:
+    """The digest by which the packages of a function are known together."""
+    return encode_index([(image, encode(image)) for image in images], {}).digest

@@ -1,0 +1,91 @@
+"""A function that is a Python file, main.py, and no Python project: a project is made around it.
+
+It serves the file as `crossply function run` does. What the file imports beside Crossply is listed in
+requirements.txt.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import stat
+
+from crossply.version import __version__
+from crossply.xpkg.failures import BuildFailed
+
+FILE = "main.py"
+_REQUIREMENTS = "requirements.txt"
+_PACKAGE = "function_of_project"
+_LEFT_OUT = ("__pycache__", "examples")
+
+_PYPROJECT = """\
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+[project]
+name = "function-of-project"
+version = "0.0.0"
+dependencies = {dependencies}
+[project.scripts]
+function = "{package}:serve"
+[tool.hatch.build.targets.wheel]
+packages = ["{package}"]
+"""
+_SERVE = '''\
+"""Serves the function in source/main.py."""
+
+import os
+import sys
+
+
+def serve():
+    from crossply.cli.main import main
+
+    path = os.path.join(os.path.dirname(__file__), "source", "main.py")
+    return main(["function", "run", path, *sys.argv[1:]])
+'''
+
+
+def project_around(directory: str, scratch: str) -> str:
+    """The directory of a project that serves the main.py of another, made in a directory of its own."""
+    package = os.path.join(scratch, _PACKAGE)
+    shutil.copytree(directory, os.path.join(package, "source"), symlinks=True, ignore=_ignored)
+    wanted = json.dumps([f"crossply>={__version__}", *requirements(directory)])
+    text = _PYPROJECT.format(dependencies=wanted, package=_PACKAGE)
+    for path, content in (
+        (os.path.join(scratch, "pyproject.toml"), text),
+        (f"{package}/__init__.py", _SERVE),
+    ):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(content)
+    return scratch
+
+
+def _ignored(folder: str, names: list[str]) -> list[str]:
+    """What does not belong to the function: caches, virtual environments, and what is no file."""
+    return [name for name in names if name in _LEFT_OUT or name[0] == "." or not _is_plain(folder, name)]
+
+
+def _is_plain(folder: str, name: str) -> bool:
+    mode = os.lstat(os.path.join(folder, name)).st_mode
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+
+
+def requirements(directory: str) -> list[str]:
+    """What the file imports beside Crossply."""
+    try:
+        with open(os.path.join(directory, _REQUIREMENTS), encoding="utf-8") as file:
+            lines = [line.partition(" #")[0].strip() for line in file]
+    except FileNotFoundError:
+        return []
+    except UnicodeDecodeError:
+        raise BuildFailed(f"{_REQUIREMENTS} is not text") from None
+    wanted = [line for line in lines if line and line[0] != "#"]
+    for line in wanted:
+        if line[0] == "-":
+            raise BuildFailed(
+                f"{_REQUIREMENTS} has an option of pip: {line}",
+                hint="list packages only, or make a project of it: crossply new function",
+            )
+    return wanted

@@ -1,0 +1,82 @@
+"""What registries refuse, as a tree; their own sentence is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from crossply.xpkg.failures import PackagesError
+
+_LONGEST_SENTENCE = 200
+_USUAL = {
+    401: "UNAUTHORIZED: authentication required",
+    403: "DENIED: requested access to the resource is denied",
+}
+"""What registries say; an answer to HEAD has no words of its own."""
+
+
+class RegistryError(PackagesError):
+    """A registry refused a request, or answered it in a way that is not understood."""
+
+    code = "CP-922"
+    status = 0
+
+
+class NotInRegistry(RegistryError):
+    """A registry has no such image, or hides it from who is not logged in."""
+
+    code = "CP-923"
+    hint = "check the repository and the tag, and whether you must log in to see them"
+
+
+class NotAllowed(RegistryError):
+    """A registry wants to know who asks, or does not let them."""
+
+    code = "CP-924"
+    hint = (
+        "log in to the registry with docker login, podman login or a pull secret that may use the repository"
+    )
+
+
+class RegistryUnreachable(RegistryError):
+    """A registry does not answer."""
+
+    code = "CP-925"
+    hint = "check the name of the registry and the network"
+
+
+class PullTimedOut(RegistryUnreachable):
+    """An image was not pulled before the deadline, however slowly its bytes still arrive."""
+
+    code = "CP-928"
+    hint = "is the registry slow? a control plane waits longer with --image-pull-timeout"
+
+
+class MalformedAnswer(RegistryError):
+    """What answers at the address of a registry does not speak HTTP as it should, or names no address."""
+
+    code = "CP-927"
+    hint = "is it the address of a registry? a proxy in between can also answer like this"
+
+
+def refusal(method: str, url: str, status: int, reason: str, body: bytes, hint: str = "") -> RegistryError:
+    """The error of an answer that is none; the hint is for somebody who is not let in."""
+    told = _told(body) or _USUAL.get(status) or f"unexpected status code {status} {reason}".rstrip()
+    kinds = {401: NotAllowed, 403: NotAllowed, 404: NotInRegistry}
+    kind = kinds.get(status, RegistryError)
+    error = kind(f"{method} {url}: {told}", hint=hint if kind is NotAllowed else "")
+    error.status = status
+    return error
+
+
+def _told(body: bytes) -> str:
+    try:
+        answer: Any = orjson.loads(body)
+        first = answer["errors"][0]
+        sentence = ": ".join(part for part in (first.get("code"), first.get("message")) if part)
+    except (orjson.JSONDecodeError, LookupError, TypeError, AttributeError):
+        return ""
+    # It ends up in conditions and terminals: one line, without control characters.
+    plain = "".join(char if char.isprintable() else " " for char in sentence[:_LONGEST_SENTENCE])
+    return " ".join(plain.split())

@@ -1,0 +1,134 @@
+"""What we show a registry: a password, or a token that a token server gives for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import aiohttp
+import orjson
+from yarl import URL
+
+from crossply.xpkg.addresses import check_address, may_see_credentials, read_address, schemes_beside
+from crossply.xpkg.challenge import Challenge, read_challenges
+from crossply.xpkg.keychain import ANONYMOUS, Keychain, KeychainError, Login
+from crossply.xpkg.registry_failures import NotAllowed, RegistryUnreachable, refusal
+
+_MAX_ANSWER = 1 << 20
+_CLIENT = "crossply"
+
+
+class Tokens:
+    """The headers that registries accepted, by registry and what they are for."""
+
+    def __init__(self, keychain: Keychain) -> None:
+        self._keychain = keychain
+        self._known: dict[tuple[str, str], str] = {}
+        self._withheld: dict[str, str] = {}
+        """The token servers that a login was not shown to, by registry."""
+
+    def known(self, registry: str, scope: str) -> str:
+        """What was shown before; empty where nothing was."""
+        return self._known.get((registry, scope), "")
+
+    async def fetch(
+        self,
+        session: aiohttp.ClientSession,
+        base: URL,
+        registry: str,
+        scope: str,
+        headers: Sequence[str],
+    ) -> str:
+        """What the registry at `base` asks for; empty where there is nothing to show."""
+        login = await self._keychain.login(registry) or ANONYMOUS
+        found = {challenge.scheme: challenge for challenge in read_challenges(headers)}
+        if login.registry_token:
+            shown = f"Bearer {login.registry_token}"
+        elif "bearer" in found:
+            realm = read_address(found["bearer"].parameters.get("realm", ""), registry)
+            check_address(realm, registry, schemes_beside(base))
+            if not may_see_credentials(realm, base):
+                login = await self._login_elsewhere(realm, registry, login)
+            asking = _Asking(session, registry, scope, self.withheld_hint(registry))
+            shown = f"Bearer {await asking.token(realm, found['bearer'], login)}"
+        else:
+            shown = login.basic if "basic" in found else ""
+        self._known[registry, scope] = shown
+        return shown
+
+    def withheld_hint(self, registry: str) -> str:
+        """What to do where a login was not shown to the server that gives out tokens; else empty."""
+        server = self._withheld.get(registry)
+        if server is None:
+            return ""
+        return (
+            f"{registry} has {server} give out its tokens, and a login is shown only to the host and port "
+            f"that it is for: if you trust {server} with it, add an entry for {server} to the Docker "
+            "configuration or pull secret"
+        )
+
+    async def _login_elsewhere(self, realm: URL, registry: str, login: Login) -> Login:
+        """The login for a token server at another host or port: only one that was given for it."""
+        server = f"{realm.raw_host}:{realm.port}" if realm.explicit_port else str(realm.raw_host)
+        try:
+            own = await self._keychain.login(server)
+        except KeychainError:
+            own = None  # helpers may know nothing but registries; the token may not need a login
+        if own is None and login != ANONYMOUS:
+            self._withheld[registry] = server
+        return own or ANONYMOUS
+
+
+class _Asking:
+    """One request for a token."""
+
+    def __init__(self, session: aiohttp.ClientSession, registry: str, scope: str, hint: str) -> None:
+        self._session, self._registry = session, registry
+        self._scope, self._hint = scope, hint
+
+    async def token(self, realm: URL, challenge: Challenge, login: Login) -> str:
+        wanted = {"scope": challenge.parameters.get("scope") or self._scope}
+        if challenge.parameters.get("service"):
+            wanted["service"] = challenge.parameters["service"]
+        try:
+            if login.identity_token:
+                return await self._refreshed(realm, wanted, login)
+            return await self._issued(realm, wanted, login.basic)
+        except aiohttp.ClientError as problem:
+            raise RegistryUnreachable(
+                f"cannot reach {realm.host}, which gives out tokens for {self._registry}: {problem}"
+            ) from None
+
+    async def _issued(self, realm: URL, wanted: dict[str, str], basic: str) -> str:
+        headers = {"Authorization": basic} if basic else {}
+        url = realm.update_query(wanted)
+        async with self._session.get(url, headers=headers, allow_redirects=False) as response:
+            return await self._read(response)
+
+    async def _refreshed(self, realm: URL, wanted: dict[str, str], login: Login) -> str:
+        form = {
+            **wanted,
+            "grant_type": "refresh_token",
+            "refresh_token": login.identity_token,
+            "client_id": _CLIENT,
+        }
+        async with self._session.post(realm, data=form, allow_redirects=False) as response:
+            return await self._read(response)
+
+    async def _read(self, response: aiohttp.ClientResponse) -> str:
+        body = b""
+        async for chunk in response.content.iter_chunked(_MAX_ANSWER):
+            body += chunk
+            if len(body) > _MAX_ANSWER:
+                raise NotAllowed(f"{response.url.host} gave too large a token for {self._registry}")
+        if response.status != 200:
+            url = str(response.url.with_query(None))
+            raise refusal(response.method, url, response.status, response.reason or "", body, self._hint)
+        try:
+            answer: Any = orjson.loads(body)
+            token = answer.get("token") or answer.get("access_token")
+        except (orjson.JSONDecodeError, AttributeError):
+            token = None
+        if not isinstance(token, str) or not token.isascii() or any(char.isspace() for char in token):
+            raise NotAllowed(f"{response.url.host} gave no token for {self._registry}")
+        return token

@@ -1,0 +1,156 @@
+"""A package that is more than it says ends at a limit, not at the end of memory."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tarfile
+import tracemalloc
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+
+from crossply.xpkg import contents, media
+from crossply.xpkg.blobs import in_memory
+from crossply.xpkg.contents import NoStream, stream_of
+from crossply.xpkg.failures import TooLarge
+from crossply.xpkg.image import Image, Layer
+from crossply.xpkg.layer_writing import compress
+from crossply.xpkg.stream import read
+from tests.xpkg.making import archive, compress_with_zstd, image, in_zstd, member
+
+MIB = 1 << 20
+
+
+class Endless(io.RawIOBase):
+    """A header and very many zeros, which are made when they are read."""
+
+    def __init__(self, headers: Iterable[bytes], zeros: int) -> None:
+        self._start, self._left = b"".join(headers), zeros
+
+    def read(self, size: int = -1) -> bytes:
+        start, self._start = self._start[:size], self._start[size:]
+        if start:
+            return start
+        given = min(size, self._left)
+        self._left -= given
+        return bytes(given)
+
+
+def bomb(*headers: tarfile.TarInfo, zeros: int, pack: Callable[[Any, Any], object] = compress) -> Image:
+    target = io.BytesIO()
+    pack(Endless((each.tobuf(tarfile.GNU_FORMAT) for each in headers), zeros), target)
+    layer = Layer(in_memory(target.getvalue()), annotations={media.ANNOTATION: media.BASE})
+    assert layer.blob.size < MIB, "it is small before it is uncompressed"
+    return image()._replace(layers=(layer,))
+
+
+def header(name: str, size: int, kind: bytes = tarfile.REGTYPE) -> tarfile.TarInfo:
+    info, _ = member(name, type=kind)
+    info.size = size
+    return info
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        header("package.yaml", 250 * MIB),
+        header("other", 250 * MIB),
+        header("x", 250 * MIB, tarfile.GNUTYPE_LONGNAME),
+        header("x", 250 * MIB, tarfile.XGLTYPE),
+    ],
+    ids=["the stream", "another file", "a name", "a header for all"],
+)
+@pytest.mark.parametrize("pack", [compress, compress_with_zstd], ids=["gzip", "zstd"])
+def test_a_bomb_is_not_read_to_its_end(first: tarfile.TarInfo, pack: Callable[[Any, Any], object]) -> None:
+    # Only what is not refused by its header has to be long.
+    picture = bomb(first, zeros=first.size if first.name == "other" else MIB, pack=pack)
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooLarge):
+            stream_of(picture)
+        assert tracemalloc.get_traced_memory()[1] < 16 * MIB
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("annotations", [{media.ANNOTATION: media.BASE}, {}], ids=["annotated", "searched"])
+def test_a_stream_that_is_a_thousand_times_its_layer_is_not_read(annotations: dict[str, str]) -> None:
+    picture = bomb(header("package.yaml", 190 * MIB), zeros=190 * MIB)
+    picture = picture._replace(
+        layers=tuple(each._replace(annotations=annotations) for each in picture.layers)
+    )
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooLarge, match="more than 200 times as large as its layer"):
+            stream_of(picture)
+        assert tracemalloc.get_traced_memory()[1] < 16 * MIB
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("line", [b"---\n", b"---\r\n", b"--- # x\n", b"a: 1\n---\n"])
+def test_separators_without_end_take_no_memory(line: bytes) -> None:
+    stream = line * (8 * MIB // len(line))
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooLarge, match="more than 20000 documents"):
+            read(stream)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 9 * MIB, "no more than the stream with other line ends"
+
+
+def test_entries_without_end_are_not_all_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = bomb(*(header(f"{number}", 0) for number in range(5_000)), zeros=1024)
+    with pytest.raises(NoStream):
+        stream_of(many)
+    monkeypatch.setattr(contents, "MAX_ENTRIES", 1_000)
+    with pytest.raises(TooLarge, match="more than 1000 entries"):
+        stream_of(many)
+
+
+@pytest.mark.parametrize("pack", [lambda data: gzip.compress(data, mtime=0), in_zstd], ids=["gzip", "zstd"])
+@pytest.mark.parametrize("size", [0, 1], ids=["empty", "of one byte"])
+def test_a_layer_of_parts_that_hold_nothing_is_not_read_to_its_end(
+    pack: Callable[[bytes], bytes], size: int
+) -> None:
+    plain = archive([member("other", b"x" * 3000)])
+    whole = b"".join(pack(plain[at : at + size]) for at in range(3000))
+    layer = Layer(in_memory(whole), annotations={media.ANNOTATION: media.BASE})
+    with pytest.raises(TooLarge, match=r"^the layer is compressed in \d+ parts, most of which are empty"):
+        stream_of(image()._replace(layers=(layer,)))
+
+
+def test_a_layer_of_one_part_for_each_piece_is_read() -> None:
+    """Some tools compress every file by itself, so that it can be fetched alone."""
+    plain = archive(
+        [*(member(f"f{number}", b"x") for number in range(3000)), member("package.yaml", b"a: b")]
+    )
+    pieces = [gzip.compress(plain[at : at + 512], mtime=0) for at in range(0, len(plain), 512)]
+    layer = Layer(in_memory(b"".join(pieces)), annotations={media.ANNOTATION: media.BASE})
+    assert stream_of(image()._replace(layers=(layer,))) == b"a: b"
+
+
+def pax(kind: bytes, body: bytes) -> bytes:
+    return header("h", len(body), kind).tobuf(tarfile.USTAR_FORMAT) + body + bytes(-len(body) % 512)
+
+
+@pytest.mark.parametrize(
+    ("kind", "records", "count", "sentence"),
+    [
+        (tarfile.XGLTYPE, 16_000, 5, r"^the layer has headers of \d+ bytes"),
+        (tarfile.XHDTYPE, 1, 2000, r"^an entry of the layer has more than 16 headers"),
+        (tarfile.XGLTYPE, 1, 2000, r"^an entry of the layer has more than 16 headers"),
+        (tarfile.GNUTYPE_LONGNAME, 1, 2000, r"^an entry of the layer has more than 16 headers"),
+    ],
+    ids=["large global ones", "many", "many global ones", "many names"],
+)
+def test_headers_upon_headers_are_not_all_read(kind: bytes, records: int, count: int, sentence: str) -> None:
+    body = b"".join(f"16 k{number:09d}=v\n".encode() for number in range(records))
+    plain = pax(kind, body) * count + archive([member("package.yaml", b"a: b")])
+    layer = Layer(in_memory(gzip.compress(plain)), annotations={media.ANNOTATION: media.BASE})
+    with pytest.raises(TooLarge, match=sentence):
+        stream_of(image()._replace(layers=(layer,)))
