@@ -46,7 +46,7 @@ def test_every_error_says_what_it_means(tool) -> None:
 
 def test_codes_stay_in_the_range_of_their_room(tool) -> None:
     rooms = {"values": "1", "compose": "2", "functions": "3", "kinds": "4", "schema": "4", "cli": "5"}
-    rooms |= {"apply": "4", "apiserver": "6", "kube": "7", "control": "8", "packages": "9", "convert": "4"}
+    rooms |= {"apply": "4", "apiserver": "6", "kube": "7", "control": "8", "xpkg": "9", "convert": "4"}
     rooms |= {"testing": "5", "sdk": "3", "containers": "3"}
     strays = [
         f"{error.__module__}.{error.__qualname__} {error.code}"
