@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from xpkg_bench import Run
 
-from crossply.cli import plan_files
+from crossply.cli.plan import input_files as plan_files
 
 XR = "apiVersion: example.org/v1\nkind: XApp\nmetadata: {name: app, namespace: default}\nspec: {size: 3}\n"
 COMPOSITION = """\

@@ -10,7 +10,7 @@ import pytest
 from tests.kube.embedded import DEFINITION, NAMESPACE, Server
 from trace_world import definition
 
-from crossply.cli.cluster_top import POD, POD_METRICS, recognized
+from crossply.cli.cluster.top import POD, POD_METRICS, recognized
 from crossply.cli.main import main
 from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery

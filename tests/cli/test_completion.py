@@ -9,8 +9,8 @@ import sys
 import pytest
 from tests.programs import path_of
 
-from crossply.cli.completions import SCRIPTS
-from crossply.cli.completions_words import candidates
+from crossply.cli.completion.candidates import candidates
+from crossply.cli.completion.script import SCRIPTS
 from crossply.cli.main import main
 
 ROWS = [

@@ -8,12 +8,12 @@ import io
 import aiohttp
 import pytest
 
-from crossply.cli.call_flags import call_settings
-from crossply.cli.parser import Parsed, parse
-from crossply.cli.replica_flags import shares_of, timing_of
-from crossply.cli.runtime_flags import runtime_settings
-from crossply.cli.spec import Invocation, UsageError
-from crossply.cli.work_flags import options_of
+from crossply.cli.controller.concurrency_flags import options_of
+from crossply.cli.controller.function_call_flags import call_settings
+from crossply.cli.controller.package_runtime_flags import runtime_settings
+from crossply.cli.controller.replica_flags import shares_of, timing_of
+from crossply.cli.framework.command import Invocation, UsageError
+from crossply.cli.framework.parser import Parsed, parse
 from crossply.control.composites.circuit import Limits
 from crossply.control.options import Options
 from crossply.control.package_manager.settings import PackageSettings

@@ -12,9 +12,9 @@ import pytest
 from tests.programs import needs
 from up_planes import PATIENCE, plane_at
 
-from crossply.cli.encryption_flags import take_key_variable
-from crossply.cli.parser import Parsed, parse
-from crossply.cli.spec import Invocation
+from crossply.cli.apiserver.encryption_flags import take_key_variable
+from crossply.cli.framework.command import Invocation
+from crossply.cli.framework.parser import Parsed, parse
 
 pytestmark = pytest.mark.xdist_group("up")
 

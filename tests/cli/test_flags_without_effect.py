@@ -9,7 +9,7 @@ import pytest
 from render_workbench import FILES, Bench
 
 from crossply.cli import tree
-from crossply.cli.spec import Flag
+from crossply.cli.framework.command import Flag
 
 SOURCE = Path(tree.__file__).parent
 FLAGS = [(entry.path, flag) for entry in tree.COMMANDS for flag in tree.load(entry).flags]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from crossply.cli import tree
-from crossply.cli.help import WIDTH, placeholder, render, usage_line
-from crossply.cli.render import COMMAND as RENDER
-from crossply.cli.spec import Argument, Command, Flag
+from crossply.cli.framework.command import Argument, Command, Flag
+from crossply.cli.framework.help import WIDTH, placeholder, render, usage_line
+from crossply.cli.render.command import COMMAND as RENDER
 from crossply.functions.builtin import PUBLISHED
 
 COMMAND = Command(

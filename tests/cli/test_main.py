@@ -10,9 +10,9 @@ import pytest
 
 from crossply.cli import main as program
 from crossply.cli import tree
-from crossply.cli.failures import report
+from crossply.cli.framework.command import Command
+from crossply.cli.framework.failure_output import report
 from crossply.cli.main import main
-from crossply.cli.spec import Command
 from crossply.cli.version import COMMAND as VERSION
 from crossply.errors import CrossplyError
 
@@ -35,7 +35,7 @@ def failing(problem: BaseException):
 
 def run_command(monkeypatch, run) -> int:
     monkeypatch.setattr(tree, "load", lambda entry: Command("version", "", run))
-    monkeypatch.setattr("crossply.cli.parser.load", lambda entry: Command("version", "", run))
+    monkeypatch.setattr("crossply.cli.framework.parser.load", lambda entry: Command("version", "", run))
     return main(["version"])
 
 
@@ -134,7 +134,7 @@ def test_words_that_are_not_utf8_are_refused_in_a_sentence() -> None:
 
 
 def test_what_a_function_says_cannot_steer_the_terminal() -> None:
-    from crossply.cli.failures import harmless
+    from crossply.cli.framework.failure_output import harmless
 
     assert harmless("red \x1b[31m\x07 alert\nnext\tline é") == "red \\x1b[31m\\x07 alert\nnext\tline é"
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.cli.parser import Parsed, parse
-from crossply.cli.spec import Argument, Command, Flag, UsageError
+from crossply.cli.framework.command import Argument, Command, Flag, UsageError
+from crossply.cli.framework.parser import Parsed, parse
 
 
 def output_format(text: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.cli.parser_values import parse_duration, quote, read_int, split_escaped
+from crossply.cli.framework.flag_values import parse_duration, quote, read_int, split_escaped
 
 DURATIONS = [
     ("0", 0),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.cli.plan_text import Text
+from crossply.cli.plan.text_output import Text
 from crossply.control.planning.fields import Unknown, fields_between
 from crossply.control.planning.plan import Plan
 from crossply.control.planning.run import Told

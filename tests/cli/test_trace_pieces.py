@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.cli.trace_causes import explain
-from crossply.cli.trace_graph import dot, mermaid
-from crossply.cli.trace_image import dns_label, package_name, parse_tagged
-from crossply.cli.trace_kinds import Served, find
-from crossply.cli.trace_node import NOT_FOUND, Node, Problem, Trace
-from crossply.cli.trace_rows import Table
-from crossply.cli.trace_tabs import align
+from crossply.cli.framework.tab_columns import align
+from crossply.cli.trace.causes import explain
+from crossply.cli.trace.graph import dot, mermaid
+from crossply.cli.trace.image_reference import dns_label, package_name, parse_tagged
+from crossply.cli.trace.kinds import Served, find
+from crossply.cli.trace.node import NOT_FOUND, Node, Problem, Trace
+from crossply.cli.trace.table import Table
 from crossply.kube.kind import Kind
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.kube.embedded import CROSSPLY
 from trace_world import NAMESPACE, READY, SYNCED, World, refs, resource, to
 
-from crossply.cli.trace_watch import fit
+from crossply.cli.trace.watch import fit
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind
 

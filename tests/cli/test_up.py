@@ -15,11 +15,11 @@ from tests.functions.function_peers import free_port
 from up_planes import CROSSPLY, PATIENCE, crossply, eventually, kill, plane_at
 
 import crossply as crossply_package
-from crossply.cli.data_directory import kept_port
-from crossply.cli.detach import detached_words
-from crossply.cli.parser import Parsed, parse
-from crossply.cli.up import COMMAND
-from crossply.cli.up_lock import is_locked, running
+from crossply.cli.framework.parser import Parsed, parse
+from crossply.cli.up.command import COMMAND
+from crossply.cli.up.data_directory import kept_port
+from crossply.cli.up.detach import detached_words
+from crossply.cli.up.lock import is_locked, running
 
 pytestmark = pytest.mark.xdist_group("up")
 

@@ -11,9 +11,9 @@ import sys
 import pytest
 from up_planes import crossply
 
-from crossply.cli import up_lock
-from crossply.cli.plane_failures import AlreadyRunning
-from crossply.cli.process_identity import Process, start_time
+from crossply.cli.up import lock as up_lock
+from crossply.cli.up.failures import AlreadyRunning
+from crossply.cli.up.process_identity import Process, start_time
 
 
 @pytest.fixture

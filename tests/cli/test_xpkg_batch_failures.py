@@ -11,7 +11,7 @@ from family_bench import base, kinds, pulled, real, words
 from tests.xpkg.peers import Lying
 from xpkg_bench import Run, last
 
-from crossply.cli import xpkg_batch
+from crossply.cli.xpkg import batch as xpkg_batch
 
 pytestmark = pytest.mark.xdist_group("registry")
 

@@ -10,7 +10,7 @@ import pytest
 from trace_world import World, condition
 
 from crossply.cli.main import main
-from crossply.cli.xpkg_cluster import KINDS, LOCK
+from crossply.cli.xpkg.cluster_packages import KINDS, LOCK
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
 

@@ -10,8 +10,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from crossply.cli.process_identity import Process, start_time
-from crossply.cli.up_lock import is_locked, running
+from crossply.cli.up.lock import is_locked, running
+from crossply.cli.up.process_identity import Process, start_time
 from crossply.values.yaml import load
 
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")

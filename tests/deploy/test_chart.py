@@ -159,7 +159,7 @@ def test_pods_may_do_nothing_that_the_restricted_profile_forbids():
 
 
 def test_the_flags_in_the_deployment_are_flags_of_the_command():
-    from crossply.cli.controller import COMMAND
+    from crossply.cli.controller.command import COMMAND
 
     known = {flag.name for flag in COMMAND.flags}
     assert controller_flags()[0] == "controller"

@@ -9,8 +9,8 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from crossply.cli.parser import GLOBAL_FLAGS, Parsed, parse
-from crossply.cli.spec import Flag, UsageError
+from crossply.cli.framework.command import Flag, UsageError
+from crossply.cli.framework.parser import GLOBAL_FLAGS, Parsed, parse
 from crossply.cli.tree import COMMANDS, load
 
 PROGRAM = "crossply"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.programs import needs
 
-from crossply.cli.up_lock import is_locked
+from crossply.cli.up.lock import is_locked
 
 ROOT = Path(__file__).parents[2]
 CROSSPLY = str(Path(sys.executable).parent / "crossply")

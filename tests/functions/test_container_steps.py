@@ -16,7 +16,7 @@ from function_peers import CROSSPLY
 from small_images import needs_containers, script_image
 from tests.xpkg import peers
 
-from crossply.cli.function_runner import socket_target
+from crossply.cli.function.runner import socket_target
 from crossply.compose.messages import READY_TRUE, Request, Resource, State
 from crossply.containers.settings import Settings
 from crossply.containers.store import Store

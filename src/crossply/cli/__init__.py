@@ -1,1 +1,1 @@
-"""The command line: every command in a file of its own, imported when it is called."""
+"""The command line: a folder a noun, a module a command, imported when the command is called."""

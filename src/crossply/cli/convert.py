@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from crossply.cli.conversion_files import input_file, output_file, read_input, write_output
-from crossply.cli.converting import ENVIRONMENT_CONFIGS_FLAG, PATCH_AND_TRANSFORM_FLAG, text_of
-from crossply.cli.sources import read_documents
-from crossply.cli.spec import Command, Flag, Invocation
+from crossply.cli.composition.conversion import ENVIRONMENT_CONFIGS_FLAG, PATCH_AND_TRANSFORM_FLAG, text_of
+from crossply.cli.framework.command import Command, Flag, Invocation
+from crossply.cli.framework.manifest_files import read_documents
+from crossply.cli.framework.output_files import input_file, output_file, read_input, write_output
 from crossply.compose.metadata import name_of
 from crossply.convert.anything import Converter
 from crossply.convert.current import FunctionNames

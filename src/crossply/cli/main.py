@@ -11,9 +11,9 @@ import sys
 from io import TextIOWrapper
 from typing import NoReturn
 
-from crossply.cli import config
-from crossply.cli.parser import Parsed, parse
-from crossply.cli.spec import Invocation, UsageError
+from crossply.cli.config import file as config
+from crossply.cli.framework.command import Invocation, UsageError
+from crossply.cli.framework.parser import Parsed, parse
 from crossply.errors import CrossplyError
 
 INTERRUPTED = 130
@@ -94,7 +94,7 @@ def asks_for_help(words: list[str]) -> bool:
 
 
 def _help(parsed: Parsed) -> int:
-    from crossply.cli import help as help_text
+    from crossply.cli.framework import help as help_text
 
     sys.stdout.write(help_text.render(parsed.path, parsed.command, parsed.concealed))
     return 0
@@ -108,7 +108,7 @@ def _usage_failure(error: UsageError, parsed: Parsed) -> int:
 
 
 def _failure(error: CrossplyError) -> int:
-    from crossply.cli.failures import report
+    from crossply.cli.framework.failure_output import report
 
     sys.stdout.flush()
     report(error, sys.stderr)
@@ -121,7 +121,7 @@ def _unexpected(error: BaseException) -> int:
         import traceback
 
         traceback.print_exception(error)
-    from crossply.cli.failures import report_unexpected
+    from crossply.cli.framework.failure_output import report_unexpected
 
     report_unexpected(error, sys.stderr)
     return 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crossply.cli.spec import Command, Flag, Invocation
+from crossply.cli.framework.command import Command, Flag, Invocation
 from crossply.errors import CrossplyError
 from crossply.version import __version__
 
@@ -49,7 +49,7 @@ def run(invocation: Invocation) -> int:
 async def _server_version(invocation: Invocation) -> str:
     import asyncio
 
-    from crossply.cli.trace_session import cluster_configuration, failure
+    from crossply.cli.framework.cluster_flags import cluster_configuration, failure
     from crossply.kube.client import Client
     from crossply.kube.failures import KubeError
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import orjson
 
 from crossply.apiserver.assembly import RunningServer, Settings
-from crossply.cli.sources import object_of, read_documents
+from crossply.cli.framework.manifest_files import object_of, read_documents
 from crossply.compose.conditions import read_conditions
 from crossply.control.options import Options
 from crossply.control.package_manager.settings import PackageSettings

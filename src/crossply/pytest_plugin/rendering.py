@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
-from crossply.cli.render_functions import caller
-from crossply.cli.testing_loading import Prepared, prepare_suite, scene_of
+from crossply.cli.render.functions import caller
+from crossply.cli.test.loading import Prepared, prepare_suite, scene_of
 from crossply.compose.messages import Request, Response
 from crossply.compose.offline import CallFunction
 from crossply.compose.rendering import Rendered

@@ -1,0 +1,46 @@
+"""`crossply apiserver restore`: the data of a server, made of a backup."""
+
+from __future__ import annotations
+
+import os
+
+from crossply.cli.apiserver.encryption_flags import ENCRYPTION_FLAGS, codec_of
+from crossply.cli.framework.command import Argument, Command, Invocation
+from crossply.cli.up.data_directory import data_flag, open_data_directory
+
+
+def run(invocation: Invocation) -> int:
+    """Make the data anew; nothing that is there is overwritten."""
+    from crossply.apiserver.storage import restore
+    from crossply.apiserver.storage.directory import DirectoryLock
+
+    codec = codec_of(invocation)
+    open_data_directory(invocation)
+    directory = os.path.join(invocation["data"], "data")
+    # A server whose data was moved away goes on with it: nobody may serve from this directory now.
+    lock = DirectoryLock(invocation["data"])
+    try:
+        revision = restore(os.path.abspath(invocation["file"]), directory, codec=codec)
+    finally:
+        lock.release()
+    invocation.stdout.write(f"restored into {directory}; it goes on from revision {revision}\n")
+    return 0
+
+
+COMMAND = Command(
+    name="restore",
+    summary="Restore an API server from a backup.",
+    description=(
+        "Checks a backup and makes the data of a server of it. Stop the server first. The directory must "
+        "hold no data yet: move the old directory data away. Clients that watched before list everything "
+        "again, because resource versions go on far above those of the backup. A backup of encrypted objects "
+        "needs the keys that encrypted them; the first key encrypts what is restored."
+    ),
+    examples=(
+        "crossply apiserver restore --data ./state monday.db",
+        "crossply apiserver restore --data ./state --encryption-key-file key monday.db",
+    ),
+    run=run,
+    arguments=(Argument("file", "The backup to read.", kind="existing-file"),),
+    flags=(data_flag("The server's data directory."), *ENCRYPTION_FLAGS),
+)

@@ -1,0 +1,78 @@
+"""`crossply completions`: a script that lets your shell complete Crossply's commands and flags.
+
+The scripts only ask `crossply internal complete`, so they never go stale when commands are added.
+"""
+
+from __future__ import annotations
+
+import os
+
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+
+BASH = """\
+_crossply() {
+    local IFS=$'\\n'
+    COMPREPLY=($(crossply internal complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _crossply crossply
+"""
+
+ZSH = """\
+#compdef crossply
+autoload -Uz compinit
+(( $+functions[compdef] )) || compinit
+_crossply() {
+    local -a found
+    found=(${(f)"$(crossply internal complete -- "${(@)words[2,CURRENT]}" 2>/dev/null)"})
+    if (( $#found )); then
+        compadd -- $found
+    else
+        _files
+    fi
+}
+compdef _crossply crossply
+"""
+
+FISH = """\
+function __crossply_complete
+    set -l before (commandline -opc)
+    set -l current (commandline -ct)
+    crossply internal complete -- $before[2..-1] "$current" 2>/dev/null
+end
+complete -c crossply -a '(__crossply_complete)'
+"""
+
+SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
+REMOVALS = {
+    "bash": "complete -r crossply\n",
+    "zsh": "compdef -d crossply\n",
+    "fish": "complete -e -c crossply\n",
+}
+
+
+def run(invocation: Invocation) -> int:
+    """Print the script for the shell that is named, or for the login shell."""
+    shell = invocation["shell"] or login_shell(invocation.environ.get("SHELL", ""))
+    invocation.stdout.write((REMOVALS if invocation["uninstall"] else SCRIPTS)[shell])
+    return 0
+
+
+def login_shell(path: str) -> str:
+    """Name the login shell, taking bash for one that has no script."""
+    name = os.path.basename(path)
+    return name if name in SCRIPTS else "bash"
+
+
+COMMAND = Command(
+    "completions",
+    "Print a script that completes commands in your shell.",
+    run,
+    arguments=(
+        Argument(
+            "shell", "bash, zsh or fish; your login shell if left out.", optional=True, choices=tuple(SCRIPTS)
+        ),
+    ),
+    flags=(Flag("uninstall", "Print the command that removes the completions instead."),),
+    description="Source it where your shell starts, for example in ~/.bashrc.",
+    examples=("source <(crossply completions bash)", "crossply completions fish | source"),
+)

@@ -1,0 +1,43 @@
+"""`crossply composition convert pipeline-composition`: a Composition of any spelling as a pipeline."""
+
+from __future__ import annotations
+
+from crossply.cli.composition.conversion import (
+    ENVIRONMENT_CONFIGS_FLAG,
+    PATCH_AND_TRANSFORM_FLAG,
+    convert_composition,
+)
+from crossply.cli.framework.command import Command, Invocation
+from crossply.cli.framework.output_files import input_file, output_file
+from crossply.convert.current import FunctionNames, current_composition
+
+
+def run(invocation: Invocation) -> int:
+    """Convert one Composition."""
+    names = FunctionNames(
+        invocation["function-patch-and-transform-ref"], invocation["function-environment-configs-ref"]
+    )
+    return convert_composition(invocation, lambda value: current_composition(value, names))
+
+
+COMMAND = Command(
+    "pipeline-composition",
+    "Convert a Composition with resource templates to a pipeline of functions.",
+    run,
+    arguments=(input_file("Composition file to be converted"),),
+    flags=(
+        output_file("generated Composition"),
+        PATCH_AND_TRANSFORM_FLAG,
+        ENVIRONMENT_CONFIGS_FLAG,
+    ),
+    description=(
+        "Rewrites a Composition that patches and transforms natively (mode Resources, or the first design's\n"
+        "from and to): its templates become the input of function-patch-and-transform, and its environment\n"
+        "that of function-environment-configs. What the functions want said and the engine took for granted\n"
+        "is filled in: types of patches and transforms, names of templates, policies. Comments are kept."
+    ),
+    examples=(
+        "crossply composition convert pipeline-composition composition.yaml -o pipeline.yaml",
+        "crossply composition convert pipeline-composition < composition.yaml",
+    ),
+)

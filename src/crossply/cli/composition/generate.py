@@ -1,0 +1,88 @@
+"""`crossply composition generate`: a first Composition for a definition of a project."""
+
+from __future__ import annotations
+
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.framework.output_files import ConvertError
+from crossply.cli.framework.step_output import told
+from crossply.cli.project.folder import PROJECT_FILE_FLAG, ProjectFolder, open_project, parsed
+from crossply.convert.new_composition import AUTO_READY_PACKAGE, composition_for, plural_in
+from crossply.errors import CrossplyError
+from crossply.values import Object
+from crossply.values.yaml import dump, read_first
+from crossply.values.yaml.comments import dump_with, read_comments
+
+
+def run(invocation: Invocation) -> int:
+    """Make a Composition and write it among the project's APIs."""
+    folder = open_project(invocation["project-file"])
+    say = invocation.stderr.write
+    with told("Ensuring function-auto-ready dependency", say):
+        if AUTO_READY_PACKAGE not in folder.project.packages:
+            _depend_on_auto_ready(folder)
+    with told("Writing Composition", say):
+        _write_composition(folder, invocation)
+    return 0
+
+
+def _depend_on_auto_ready(folder: ProjectFolder) -> None:
+    """Note the dependency in the project file. The package is not fetched: the function is built in."""
+    project = read_first(folder.text).value
+    package = {
+        "apiVersion": "pkg.crossplane.io/v1",
+        "kind": "Function",
+        "package": AUTO_READY_PACKAGE,
+        "version": ">=v0.0.0",
+    }
+    dependencies = [*(project["spec"].get("dependencies") or []), {"type": "xpkg", "xpkg": package}]
+    changed = {**project, "spec": {**project["spec"], "dependencies": dependencies}}
+    folder.rewrite(dump_with(changed, read_comments(folder.text)))
+
+
+def _write_composition(folder: ProjectFolder, invocation: Invocation) -> None:
+    name, plural = invocation["name"] or "", invocation["plural"] or ""
+    try:
+        definition = _load_definition(folder, folder.relative(invocation["xrd"]))
+        composition = composition_for(definition, name, plural)
+    except CrossplyError as problem:
+        raise problem.within("failed to create Composition: failed to load XRD") from None
+    file = f"composition-{name}.yaml" if name else "composition.yaml"
+    path = invocation["path"] or f"{(plural or plural_in(definition)).lower()}/{file}"
+    folder.add_api(path, dump(composition), replace=False, otherwise="delete the existing file")
+
+
+def _load_definition(folder: ProjectFolder, name: str) -> Object:
+    try:
+        text = folder.read(name)
+    except ConvertError as problem:
+        raise problem.within(f"failed to read XRD file {name}") from None
+    return parsed(text, name, "failed to unmarshal XRD") or {}
+
+
+COMMAND = Command(
+    "generate",
+    "Generate a Composition for an XRD.",
+    run,
+    arguments=(Argument("xrd", "Path to the CompositeResourceDefinition (XRD) file."),),
+    flags=(
+        Flag("name", "Name prefix for the composition.", kind="string"),
+        Flag("plural", "Custom plural for the referenced kind.", kind="string"),
+        Flag("path", "Output file.", kind="string"),
+        PROJECT_FILE_FLAG,
+        Flag(
+            "cache-dir",
+            "No effect: no package is fetched.",
+            kind="string",
+            placeholder="DIR",
+            no_effect="no package is fetched",
+        ),
+    ),
+    description=(
+        "Writes a Composition among the APIs of a project, with one step that calls function-auto-ready.\n"
+        "The project gets a dependency on that function, if it has none yet; its comments are kept."
+    ),
+    examples=(
+        "crossply composition generate apis/xcaches/definition.yaml",
+        "crossply composition generate apis/xcaches/definition.yaml --name aws",
+    ),
+)

@@ -1,0 +1,84 @@
+"""`crossply controller`: the controllers alone, for a cluster that is there already."""
+
+from __future__ import annotations
+
+from crossply.cli.controller.concurrency_flags import WORK_FLAGS, options_of
+from crossply.cli.controller.function_call_flags import CALL_FLAGS, call_settings
+from crossply.cli.controller.observability_flags import (
+    IN_A_CLUSTER,
+    LOG_FORMAT,
+    debug_flag,
+    metrics_port,
+    observed,
+    reachable_host,
+)
+from crossply.cli.controller.package_runtime_flags import RUNTIME_FLAGS, runtime_settings
+from crossply.cli.controller.replica_flags import REPLICA_FLAGS, shares_of, timing_of
+from crossply.cli.controller.serving import HEALTH_PROBE_PORT, probes_served, run_plane, stop_requested
+from crossply.cli.controller.webhook_flags import WEBHOOK_FLAGS, webhook_settings
+from crossply.cli.framework.command import Command, Flag, Invocation
+
+
+def run(invocation: Invocation) -> int:
+    """Run until interrupted."""
+    import uvloop
+
+    uvloop.run(_run(invocation))
+    return 0
+
+
+async def _run(invocation: Invocation) -> None:
+    from crossply.control.running import ControlPlane
+    from crossply.kube.client import Client
+    from crossply.kube.config import load_config
+
+    stopped = stop_requested()
+    config = load_config(invocation["kubeconfig"], invocation["context"] or "")
+    timing = timing_of(invocation)
+
+    def tell() -> None:
+        invocation.stdout.write(f"control plane ready\nworking for {config.server}\n")
+        invocation.stdout.flush()
+
+    async with observed(invocation, reachable_host()), Client(config, timing.transit) as client:
+        keeper = invocation["keeper"]
+        shares = shares_of(invocation, client.acting_as(keeper) if keeper else client)
+        options = options_of(invocation)._replace(
+            runtimes=runtime_settings(invocation), calls=call_settings(invocation)
+        )
+        plane = ControlPlane(client, shares, webhook_settings(invocation), options)
+        port = invocation["health-probe-port"]
+        async with probes_served(port, lambda: plane.is_ready, plane.start_progress):
+            await run_plane(plane, stopped, tell)
+
+
+COMMAND = Command(
+    name="controller",
+    summary="Run the controllers for a Kubernetes cluster.",
+    description=(
+        "Installs the kinds that make a control plane, and makes composite resources real. Works for the "
+        "cluster of the kubeconfig, or for the one it runs in. Run as many of it for a cluster as you like: "
+        "they share the work by Leases, and when one is lost the others take over its part. "
+        "Ctrl-C finishes what is under way and leaves everything else as it is; the next start goes on from "
+        "there."
+    ),
+    examples=(
+        "crossply controller",
+        "crossply controller --kubeconfig ./kubeconfig --context=test",
+        "crossply controller --replica=second --metrics-port=0 --health-probe-port=0",
+    ),
+    run=run,
+    flags=(
+        Flag("kubeconfig", "The kubeconfig file to use instead of the usual one.", kind="path"),
+        Flag("context", "The context of the kubeconfig to use.", kind="string"),
+        *REPLICA_FLAGS,
+        *WORK_FLAGS,
+        *RUNTIME_FLAGS,
+        *CALL_FLAGS,
+        *WEBHOOK_FLAGS,
+        HEALTH_PROBE_PORT,
+        metrics_port(8080, IN_A_CLUSTER),
+        LOG_FORMAT,
+        debug_flag("d"),
+    ),
+)

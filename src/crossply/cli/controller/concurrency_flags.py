@@ -1,0 +1,162 @@
+"""How much `crossply controller` does at once and how often, as flags of Crossplane's names."""
+
+from __future__ import annotations
+
+import math
+
+from crossply.cli.controller.package_flags import PACKAGE_FLAGS, package_settings
+from crossply.cli.framework.command import Flag, Invocation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from crossply.control.options import Options
+
+
+def _positive(text: str) -> float:
+    """A decimal number above zero."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise ValueError(f'expected a number above zero but got "{text}"')
+    return number
+
+
+FUNCTION_TIMEOUT = Flag(
+    "function-timeout",
+    "How long a call of a function may take before the composite resource says that it failed.",
+    kind="duration",
+    default="2m",
+    placeholder="2m",
+    env="FUNCTION_TIMEOUT",
+)
+CONTROLLED_ROLLOUT = Flag(
+    "enable-controlled-rollout",
+    "Let several revisions of a Function be active at once, and steps choose among them; on unless it is set "
+    "to false.",
+    default=True,
+    env="ENABLE_CONTROLLED_ROLLOUT",
+)
+EXTRA_RESOURCES = Flag(
+    "enable-composition-functions-extra-resources",
+    "Give functions the resources that they ask for; on unless it is set to false. Then a step whose "
+    "function asks for resources fails.",
+    default=True,
+    env="ENABLE_COMPOSITION_FUNCTIONS_EXTRA_RESOURCES",
+)
+OPERATIONS = Flag(
+    "enable-operations",
+    "Have Operations, CronOperations and WatchOperations: pipelines that run once, on a schedule, or "
+    "whenever something changes.",
+    env="ENABLE_OPERATIONS",
+)
+WORK_FLAGS = (
+    FUNCTION_TIMEOUT,
+    CONTROLLED_ROLLOUT,
+    EXTRA_RESOURCES,
+    OPERATIONS,
+    Flag(
+        "max-concurrent-reconciles",
+        "How many objects of a kind are reconciled at once.",
+        kind="int",
+        default=32,
+        placeholder="32",
+        aliases=("max-reconcile-rate",),
+        env="MAX_CONCURRENT_RECONCILES",
+    ),
+    Flag(
+        "max-composed-resources",
+        "How many resources one composite resource may be made of.",
+        kind="int",
+        default=10000,
+        placeholder="10000",
+        env="MAX_COMPOSED_RESOURCES",
+    ),
+    Flag(
+        "sync-interval",
+        "No effect: resources are reconciled when they change, and a watch that was cut starts again with a "
+        "full list.",
+        short="s",
+        kind="duration",
+        default="1h",
+        placeholder="1h",
+        env="SYNC_INTERVAL",
+        no_effect="resources are reconciled when they change",
+    ),
+    Flag(
+        "poll-interval",
+        "No effect: composed resources are watched. A composite resource is polled only if it has the "
+        "annotation crossplane.io/poll-interval.",
+        kind="duration",
+        default="1m",
+        placeholder="1m",
+        env="POLL_INTERVAL",
+        no_effect="composed resources are watched; the annotation crossplane.io/poll-interval polls one XR",
+    ),
+    Flag(
+        "min-poll-interval",
+        "The shortest interval that such an annotation can ask for.",
+        kind="duration",
+        default="1s",
+        placeholder="1s",
+        env="MIN_POLL_INTERVAL",
+    ),
+    Flag(
+        "circuit-breaker-burst",
+        "How often a composite resource may be composed at a stretch without having been edited.",
+        kind="string",
+        parse=_positive,
+        default="100.0",
+        placeholder="100.0",
+        env="CIRCUIT_BREAKER_BURST",
+    ),
+    Flag(
+        "circuit-breaker-refill-rate",
+        "How often a second it may be in the long run.",
+        kind="string",
+        parse=_positive,
+        default="1.0",
+        placeholder="1.0",
+        env="CIRCUIT_BREAKER_REFILL_RATE",
+    ),
+    Flag(
+        "circuit-breaker-cooldown",
+        "How long one that exceeds this is slowed down; edits are never held up.",
+        kind="duration",
+        default="5m",
+        placeholder="5m",
+        env="CIRCUIT_BREAKER_COOLDOWN",
+    ),
+    Flag(
+        "keeper",
+        "The user to impersonate for what the control plane keeps: CRDs, roles, revisions and Leases. "
+        "Then who composes needs no right to write these. The roles that always exist are the installer's.",
+        kind="string",
+        env="KEEPER",
+    ),
+    *PACKAGE_FLAGS,
+)
+
+
+def options_of(invocation: Invocation) -> Options:
+    """What the flags say."""
+    from crossply.control.composites.circuit import Limits
+    from crossply.control.options import Options
+
+    return Options(
+        concurrency=max(invocation["max-concurrent-reconciles"], 1),
+        most_composed=max(invocation["max-composed-resources"], 1),
+        shortest_poll=invocation["min-poll-interval"],
+        function_seconds=invocation["function-timeout"],
+        circuit=Limits(
+            burst=invocation["circuit-breaker-burst"],
+            refill=invocation["circuit-breaker-refill-rate"],
+            cooldown=invocation["circuit-breaker-cooldown"],
+        ),
+        rollout=invocation["enable-controlled-rollout"],
+        extra_resources=invocation["enable-composition-functions-extra-resources"],
+        operations=invocation["enable-operations"],
+        keeper=invocation["keeper"] or "",
+        packages=package_settings(invocation),
+    )

@@ -1,0 +1,93 @@
+"""How the commands that run a control plane are observed: their log, their metrics, their traces."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from crossply.cli.framework.command import Flag, Invocation
+
+LOOPBACK = "127.0.0.1"
+IN_A_CLUSTER = "in a cluster at every address, elsewhere at this machine's own"
+HERE_ONLY = "at this machine's own address"
+
+LOG_FORMAT = Flag(
+    "log-format",
+    "How lines of the log are written.",
+    kind="string",
+    default="logfmt",
+    placeholder="logfmt",
+    choices=("logfmt", "json"),
+)
+
+
+def debug_flag(short: str = "") -> Flag:
+    """The flag that makes the log tell more."""
+    return Flag("debug", "Log every reconcile, not only what goes wrong.", short=short)
+
+
+def metrics_port(default: int, where: str) -> Flag:
+    """The flag for the port of the metrics."""
+    return Flag(
+        "metrics-port",
+        f"The port that serves /metrics for Prometheus: {where}. 0 serves none.",
+        kind="int",
+        default=default,
+        placeholder=str(default),
+    )
+
+
+def reachable_host() -> str | None:
+    """Where others are to reach us: at every address (None) of a pod, elsewhere only from this machine."""
+    return None if os.environ.get("KUBERNETES_SERVICE_HOST") else LOOPBACK
+
+
+@asynccontextmanager
+async def observed(invocation: Invocation, host: str | None) -> AsyncIterator[None]:
+    """Log, serve metrics and send traces while a control plane runs."""
+    import asyncio
+
+    from crossply.record.logs import begin_logging
+
+    begin_logging(invocation.stderr, invocation["log-format"], invocation["debug"])
+    stop_tracing = _begin_tracing()
+    try:
+        async with _metrics(host, invocation["metrics-port"]):
+            yield
+    finally:
+        await asyncio.to_thread(stop_tracing)
+
+
+@asynccontextmanager
+async def _metrics(host: str | None, port: int) -> AsyncIterator[None]:
+    """Composite resources matter more than figures about them: a port that is taken is no reason to stop."""
+    from contextlib import AsyncExitStack
+
+    from crossply.record.page import metrics_served
+
+    async with AsyncExitStack() as stack:
+        if port:
+            try:
+                await stack.enter_async_context(metrics_served(host, port))
+            except OSError as problem:
+                _warn(f"metrics are not served on port {port}: {problem.strerror or problem}")
+        yield
+
+
+def _begin_tracing() -> Callable[[], None]:
+    from crossply.record.tracing import begin_tracing, is_wanted, obstacle
+
+    if not is_wanted(os.environ):
+        return lambda: None
+    reason = obstacle(os.environ)
+    if reason:
+        _warn(f"traces are not sent: {reason}")
+        return lambda: None
+    return begin_tracing()
+
+
+def _warn(sentence: str) -> None:
+    import logging
+
+    logging.getLogger("crossply.control").warning(sentence)

@@ -1,0 +1,103 @@
+"""Running a control plane until somebody ends it: what `up` and `controller` have in common."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+
+from crossply.cli.controller.observability_flags import reachable_host
+from crossply.cli.framework.command import Flag
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from asyncio import Event
+
+    from crossply.control.running import ControlPlane
+
+HEALTH_PROBE_PORT = Flag(
+    "health-probe-port",
+    "The port that serves /healthz and /readyz: in a cluster at every address, elsewhere at this machine's "
+    "own. 0 serves none.",
+    kind="int",
+    default=8081,
+    placeholder="8081",
+)
+
+
+def stop_requested() -> Event:
+    """An event that Ctrl-C or SIGTERM sets; a second one of them ends the process at once."""
+    import asyncio
+    import os
+    import signal
+
+    stopped = asyncio.Event()
+
+    def stop(number: int) -> None:
+        if stopped.is_set():
+            os._exit(128 + number)
+        stopped.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop, number)
+    return stopped
+
+
+async def unless_stopped(stopped: Event, work: Coroutine[object, object, None]) -> bool:
+    """Do some work to its end, unless it is stopped before; tells whether it is done."""
+    import asyncio
+
+    task, stop = asyncio.ensure_future(work), asyncio.ensure_future(stopped.wait())
+    try:
+        await asyncio.wait({task, stop}, return_when="FIRST_COMPLETED")
+        if task.done():
+            task.result()
+        return task.done()
+    finally:
+        for each in (task, stop):
+            each.cancel()
+        await asyncio.gather(task, stop, return_exceptions=True)
+
+
+async def run_plane(
+    plane: ControlPlane, stopped: Event, ready: Callable[[], None], *others: Awaitable[object]
+) -> None:
+    """Run it until it is stopped, or until one of the others ends; whatever is under way is finished."""
+    import asyncio
+
+    starting = asyncio.ensure_future(plane.start())
+    ends = [asyncio.ensure_future(each) for each in (stopped.wait(), *others)]
+    try:
+        await asyncio.wait({starting, *ends}, return_when="FIRST_COMPLETED")
+        if starting.done():
+            starting.result()
+            ready()
+            ends.append(asyncio.ensure_future(plane.ended()))
+            done, _ = await asyncio.wait(ends, return_when="FIRST_COMPLETED")
+            for each in done:
+                each.result()
+    finally:
+        for each in (starting, *ends):
+            each.cancel()
+        await asyncio.gather(starting, *ends, return_exceptions=True)
+        await plane.stop()
+
+
+@asynccontextmanager
+async def probes_served(
+    port: int, is_ready: Callable[[], bool], reason: Callable[[], str] | None = None
+) -> AsyncIterator[None]:
+    """Answer whoever asks whether we live and whether we work; a port that is taken is only told of."""
+    import logging
+    from contextlib import AsyncExitStack
+
+    from crossply.record.probes import probes, starting
+
+    host = reachable_host()
+    async with AsyncExitStack() as stack:
+        if port:
+            try:
+                await stack.enter_async_context(probes(host, port, is_ready, reason or starting))
+            except OSError as problem:
+                told = "nobody can ask on port %d whether we are ready: %s"
+                logging.getLogger("crossply.control").warning(told, port, problem.strerror or problem)
+        yield

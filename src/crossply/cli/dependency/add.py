@@ -1,0 +1,87 @@
+"""`crossply dependency add`: have a project depend on a package, or on CRDs from elsewhere."""
+
+from __future__ import annotations
+
+from crossply.cli.dependency.entries import (
+    CACHE_DIR_FLAG,
+    Named,
+    described,
+    entry_of,
+    text_with,
+    with_dependency,
+)
+from crossply.cli.dependency.fetching import Fetching
+from crossply.cli.dependency.models import schema_files, write_schemas
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.framework.step_output import told
+from crossply.cli.project.folder import PROJECT_FILE_FLAG, ProjectFolder, open_project
+from crossply.errors import CrossplyError
+from crossply.values import Object
+
+
+def run(invocation: Invocation) -> int:
+    """Fetch the dependency, then note it in the project file."""
+    folder = open_project(invocation["project-file"])
+    named = Named(
+        invocation["package"],
+        bool(invocation["api-only"]),
+        invocation["git-ref"] or "",
+        invocation["git-path"] or "",
+    )
+    entry = entry_of(named)
+    fetching = Fetching(invocation, folder.project, anew=False)
+    with told(f"Adding {described(entry)}", invocation.stderr.write):
+        entry = fetching.add(entry)
+        schema_files(folder.project, fetching.crds)  # What there can be no models of is not noted.
+        folder.rewrite(text_with(folder, entry))
+    _generate(invocation, folder, fetching, entry)
+    return 0
+
+
+def _generate(invocation: Invocation, folder: ProjectFolder, fetching: Fetching, entry: Object) -> None:
+    """Models of all that the project depends on. What else cannot be had does not harm the new one."""
+    entries, _ = with_dependency(list(folder.project.dependencies), entry)
+    try:
+        for each in entries:
+            if each is not entry:
+                fetching.add(each)
+        files = schema_files(folder.project, fetching.crds)
+    except CrossplyError as problem:
+        invocation.stderr.write(
+            f"models were not generated: {problem}\n"
+            "run `crossply dependency update-cache` when it can be had\n"
+        )
+        return
+    write_schemas(folder, files)
+
+
+COMMAND = Command(
+    "add",
+    "Add a dependency to a project.",
+    run,
+    arguments=(
+        Argument(
+            "package",
+            "Package to add (xpkg OCI reference, k8s:<version>, git repository URL, or HTTP(S) URL).",
+        ),
+    ),
+    flags=(
+        PROJECT_FILE_FLAG,
+        CACHE_DIR_FLAG,
+        Flag("api-only", "Mark an xpkg dependency as API-only (not a runtime dependency)."),
+        Flag("git-ref", "Git ref for CRD dependencies (branch, tag, or commit SHA).", kind="string"),
+        Flag("git-path", "Path to CRDs in the git repository.", kind="string"),
+    ),
+    description=(
+        "Fetches a package with all that it depends on into the cache, notes it in the project file, and\n"
+        "generates models of the kinds it brings. After the colon is a tag or a constraint; nothing means\n"
+        "any version. Comments and order of the project file are kept; a dependency that is there already\n"
+        "gets the new version."
+    ),
+    examples=(
+        "crossply dependency add registry.example.org/team/provider-lamps:v1.2.0",
+        "crossply dependency add 'registry.example.org/team/provider-lamps:>=v1.0.0'",
+        "crossply dependency add https://github.com/team/crds --git-ref=v1.0.0 --git-path=crds",
+        "crossply dependency add https://example.org/crds/lamps.yaml",
+    ),
+)

@@ -1,0 +1,51 @@
+"""`crossply dependency clean-cache`: remove models that were generated, and packages that were fetched."""
+
+from __future__ import annotations
+
+import os
+
+from crossply.cli.dependency.entries import CACHE_DIR_FLAG, ProjectDependencyError, cache_directory
+from crossply.cli.dependency.models import remove_schemas
+from crossply.cli.framework.command import Command, Flag, Invocation
+from crossply.cli.framework.folder_output import remove_folder
+from crossply.cli.project.folder import PROJECT_FILE_FLAG, ProjectFolder, open_project
+
+
+def run(invocation: Invocation) -> int:
+    """Remove models, then packages."""
+    folder = open_project(invocation["project-file"])
+    cache = cache_directory(invocation)
+    if not invocation["keep-packages"]:
+        _check(cache, folder)
+    remove_schemas(folder)
+    if not invocation["keep-packages"]:
+        remove_folder(cache, "cannot remove xpkg cache")
+    invocation.stdout.write("Schema cache cleaned\n")
+    return 0
+
+
+def _check(cache: str, folder: ProjectFolder) -> None:
+    """All in the directory is going to be removed: a slip of the hand must not take along what matters."""
+    for kept in (folder.root, os.path.expanduser("~"), os.getcwd()):
+        if f"{os.path.realpath(kept)}/".startswith(f"{os.path.realpath(cache).rstrip('/')}/"):
+            raise ProjectDependencyError(
+                f"will not remove {cache}: {kept} is in it",
+                hint="--cache-dir is a directory of packages only",
+            )
+
+
+COMMAND = Command(
+    "clean-cache",
+    "Remove the models of a project's dependencies, and cached packages.",
+    run,
+    flags=(
+        PROJECT_FILE_FLAG,
+        CACHE_DIR_FLAG,
+        Flag("keep-packages", "Keep cached xpkg package contents; remove only generated schemas."),
+    ),
+    description=(
+        "Removes the project's schemas folder, and the whole directory that packages are kept in, also\n"
+        "those of other projects. `crossply dependency update-cache` brings back what this project needs."
+    ),
+    examples=("crossply dependency clean-cache", "crossply dependency clean-cache --keep-packages"),
+)

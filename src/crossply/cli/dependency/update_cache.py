@@ -1,0 +1,63 @@
+"""`crossply dependency update-cache`: fetch all that a project depends on, and generate models anew."""
+
+from __future__ import annotations
+
+from crossply.cli.dependency.entries import CACHE_DIR_FLAG, described
+from crossply.cli.dependency.fetching import Fetching
+from crossply.cli.dependency.models import left_out, schema_files, write_schemas
+from crossply.cli.dependency.remote_crds import GitLogin
+from crossply.cli.framework.command import Command, Flag, Invocation
+from crossply.cli.framework.step_output import told
+from crossply.cli.project.folder import PROJECT_FILE_FLAG, open_project
+
+
+def run(invocation: Invocation) -> int:
+    """Fetch every dependency in the best version of today; models are written when all are there."""
+    folder = open_project(invocation["project-file"])
+    say = invocation.stderr.write
+    login = GitLogin(invocation["git-username"], invocation["git-token"] or "", invocation["git-host"])
+    fetching = Fetching(invocation, folder.project, anew=True, login=login)
+    for entry in folder.project.dependencies:
+        with told(f"Updating dependency {described(entry)}", say):
+            fetching.add(entry)
+        if entry.get("k8s"):
+            say("no models are generated of the kinds of Kubernetes itself\n")
+    with told("Generating models", say):
+        written = write_schemas(folder, schema_files(folder.project, fetching.crds))
+    for language in left_out(folder.project):
+        say(f"no models are generated for {language}\n")
+    for path in written:
+        invocation.stdout.write(f"wrote {path}\n")
+    return 0
+
+
+COMMAND = Command(
+    "update-cache",
+    "Fetch the dependencies of a project anew.",
+    run,
+    flags=(
+        PROJECT_FILE_FLAG,
+        CACHE_DIR_FLAG,
+        Flag("git-token", "Token for git HTTPS authentication.", kind="string", env="CROSSPLANE_GIT_TOKEN"),
+        Flag(
+            "git-username",
+            "Username for git HTTPS authentication.",
+            kind="string",
+            default="x-access-token",
+            env="CROSSPLANE_GIT_USERNAME",
+        ),
+        Flag(
+            "git-host",
+            "Host, with its port if it has one, that the git token is shown to over HTTPS; no other gets it.",
+            kind="string",
+            default="github.com",
+            env="CROSSPLANE_GIT_HOST",
+        ),
+    ),
+    description=(
+        "Looks up what each constraint stands for now, fetches the packages with all that they depend on,\n"
+        "and generates models of their kinds below the project's schemas folder: dataclasses for Python,\n"
+        "JSON Schemas for editors."
+    ),
+    examples=("crossply dependency update-cache",),
+)

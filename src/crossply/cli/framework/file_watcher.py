@@ -1,0 +1,59 @@
+"""`--watch`: do it again whenever one of the files changes.
+
+The files are looked at a few times a second. That works on every file system, costs next to nothing for the
+handful of files that a rendering or a suite of tests has, and misses nothing: they are looked at before they
+are read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from time import sleep
+
+from crossply.cli.framework.command import Invocation
+from crossply.cli.framework.failure_output import report
+from crossply.errors import CrossplyError
+
+_PAUSE = 0.2
+_CLEAR = "\x1b[2J\x1b[H"
+
+Look = dict[str, tuple[int, int, int]]
+"""What tells one content of a file from the next: its time, its size and which file it is, by path."""
+
+Files = Callable[[], Iterable[str]]
+
+
+def watch(invocation: Invocation, work: Callable[[Invocation], int], files: Files) -> int:
+    """Do it, wait for a change, do it again; a broken file is reported and waited for, too."""
+    try:
+        while True:
+            seen = _look(files)
+            _once(invocation, work)
+            while _look(files) == seen:
+                sleep(_PAUSE)
+    except KeyboardInterrupt:
+        return 0
+
+
+def _once(invocation: Invocation, work: Callable[[Invocation], int]) -> None:
+    if invocation.stdout.isatty():
+        invocation.stdout.write(_CLEAR)
+    try:
+        work(invocation)
+    except CrossplyError as problem:
+        report(problem, invocation.stderr)
+    invocation.stdout.flush()
+    invocation.stderr.write("crossply: waiting for a change; Ctrl-C ends\n")
+    invocation.stderr.flush()
+
+
+def _look(files: Files) -> Look:
+    found: Look = {}
+    for path in files():
+        try:
+            status = os.stat(path)
+        except OSError:
+            continue  # it may come back; an editor may be in the middle of replacing it
+        found[path] = (status.st_mtime_ns, status.st_size, status.st_ino)
+    return found

@@ -1,0 +1,77 @@
+"""What a command line still lacks, or has too much of, once all its words are read.
+
+The checks run in kong's order: values that must be one of a list, required flags, arguments or a command
+that are missing, flags that exclude each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from crossply.cli.framework.command import Argument, Command, Flag, UsageError, summary
+from crossply.cli.framework.flag_values import quote
+from crossply.cli.tree import children
+
+MOST_LISTED = 5
+
+
+def command_missing(path: str, concealed: frozenset[str]) -> UsageError:
+    """Say which commands could follow a group."""
+    names = [quote(child.name) for child in children(path, concealed) if not child.hidden]
+    names = names or [quote(child.name) for child in children(path)]
+    if len(names) == 1:
+        return UsageError(f"expected {names[0]}")
+    if len(names) > MOST_LISTED:
+        names = [*names[:MOST_LISTED], "..."]
+    return UsageError(f"expected one of {', '.join(names)}")
+
+
+def check_complete(
+    command: Command, flags: tuple[Flag, ...], given: Mapping[str, Any], arguments: int
+) -> None:
+    """Raise when something the command needs was not given; so many `arguments` were."""
+    _check_choices(command, flags, given)
+    _check_required(flags, given)
+    _check_arguments(command.arguments, arguments)
+    _check_exclusive(flags, given)
+
+
+def _check_choices(command: Command, flags: tuple[Flag, ...], given: Mapping[str, Any]) -> None:
+    for flag in flags:
+        if flag.choices and flag.name in given:
+            _check_choice(f"--{flag.name}", flag.choices, given[flag.name])
+    for argument in command.arguments:
+        if argument.choices and argument.name in given:
+            _check_choice(summary(argument), argument.choices, given[argument.name])
+
+
+def _check_choice(what: str, choices: tuple[str, ...], given: Any) -> None:
+    for value in given if isinstance(given, list) else [given]:
+        if value not in choices:
+            allowed = ",".join(map(quote, choices))
+            raise UsageError(f"{what} must be one of {allowed} but got {quote(str(value))}")
+
+
+def _check_required(flags: tuple[Flag, ...], given: Mapping[str, Any]) -> None:
+    missing = [flag for flag in flags if flag.required and flag.name not in given]
+    if missing:
+        from crossply.cli.framework.help import usage_of
+
+        raise UsageError(f"missing flags: {', '.join(sorted(map(usage_of, missing)))}")
+
+
+def _check_arguments(arguments: tuple[Argument, ...], count: int) -> None:
+    missing = [summary(argument) for argument in arguments[count:] if not argument.optional]
+    if missing:
+        raise UsageError(f"expected {quote(' '.join(missing))}")
+
+
+def _check_exclusive(flags: tuple[Flag, ...], given: Mapping[str, Any]) -> None:
+    first: dict[str, str] = {}
+    for flag in flags:
+        if not flag.exclusive or flag.name not in given:
+            continue
+        if flag.exclusive in first:
+            raise UsageError(f"--{first[flag.exclusive]} and --{flag.name} can't be used together")
+        first[flag.exclusive] = flag.name

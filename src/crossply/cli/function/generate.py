@@ -1,0 +1,206 @@
+"""`crossply function generate`: a function among those of a project, and a step that calls it."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.framework.step_output import told
+from crossply.cli.function.composition_step import with_step
+from crossply.cli.project.folder import PROJECT_FILE_FLAG, ProjectFolder, open_project
+from crossply.errors import CrossplyError
+from crossply.kinds.project import Project
+from crossply.values import Object
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from crossply.scaffold.models import KindModel
+    from crossply.scaffold.project_function import Composed
+
+_PYTHON, _TEMPLATES = "python", "go-templating"
+_LANGUAGES = ("go", _TEMPLATES, "kcl", _PYTHON)
+_INDEX = "json/index.schema.json"
+
+
+class FunctionGenerateError(CrossplyError):
+    """A function cannot be generated like this, or not here."""
+
+    code = "CP-587"
+
+
+class _Step(NamedTuple):
+    """The Composition that is to call the function, and its text with the step."""
+
+    path: str
+    composition: Object
+    text: str
+
+
+def run(invocation: Invocation) -> int:
+    """Make sure that all can be done, then write the function, then the step."""
+    name, language = _checked_name(invocation["name"]), invocation["language"]
+    folder = open_project(invocation["project-file"])
+    _check_language(language, folder.project)
+    step = _step(folder, invocation["pipeline-path"] or "", name)
+    path = _free_directory(folder, name)
+    say = invocation.stderr.write
+    with told(f"Generating {language} function", say):
+        files = _python(folder, name, step) if language == _PYTHON else _templates(folder, path)
+    with told("Writing function files", say):
+        _write(path, files)
+    if step is not None:
+        with told("Adding pipeline step to composition", say):
+            folder.rewrite_file(step.path, step.text)
+    for file in sorted(files):
+        invocation.stdout.write(f"wrote {os.path.relpath(os.path.join(path, file), folder.root)}\n")
+    return 0
+
+
+def _checked_name(name: str) -> str:
+    from crossply.apiserver.names import dns_1035_problems
+
+    problems = dns_1035_problems(name)
+    if problems:
+        raise FunctionGenerateError(f'invalid function name "{name}": {"; ".join(problems)}')
+    return name
+
+
+def _check_language(language: str, project: Project) -> None:
+    schemas = "json" if language == _TEMPLATES else language
+    if project.languages and schemas not in project.languages:
+        only = f"the project only generates [{' '.join(project.languages)}] schemas"
+        advice = f'add "{schemas}" to spec.schemas.languages or choose a different language'
+        raise FunctionGenerateError(f'cannot generate a "{language}" function: {only}; {advice}')
+    if language not in (_PYTHON, _TEMPLATES):
+        raise FunctionGenerateError(
+            f'cannot generate a "{language}" function: there is no template for it',
+            hint="use --language=python or go-templating; a function in another language is built with its "
+            "own tools, and a project depends on its package: crossply dependency add",
+        )
+
+
+def _step(folder: ProjectFolder, given: str, name: str) -> _Step | None:
+    if not given:
+        return None
+    path = folder.relative(given)
+    if not os.path.exists(os.path.join(folder.root, path)):
+        raise FunctionGenerateError(
+            f'pipeline path "{path}" does not exist', hint=f"it is a path from {folder.root}"
+        )
+    try:
+        return _Step(path, *with_step(folder.read(path), path, name, _reference(folder.project, name)))
+    except CrossplyError as problem:
+        raise problem.within("cannot add pipeline step to composition") from None
+
+
+def _reference(project: Project, name: str) -> str:
+    """What the function is called once the project is installed."""
+    from crossply.xpkg.naming import to_dns_label
+    from crossply.xpkg.references import parse
+
+    try:
+        return to_dns_label(parse(project.function_repository(name)).repository)
+    except CrossplyError as problem:
+        story = f'cannot build function reference from repository "{project.repository}"'
+        raise problem.within(story) from None
+
+
+def _free_directory(folder: ProjectFolder, name: str) -> str:
+    """The directory of the new function, if nothing is there."""
+    path = os.path.join(folder.root, folder.relative(os.path.join(folder.project.functions, name)))
+    if os.path.lexists(path) and not (os.path.isdir(path) and not os.listdir(path)):
+        raise FunctionGenerateError(
+            f'function directory "{name}" already exists and is not empty', hint="choose another name"
+        )
+    return path
+
+
+def _templates(folder: ProjectFolder, path: str) -> dict[str, str]:
+    from crossply.scaffold.project_function import template_files
+
+    index = os.path.join(folder.root, folder.project.schemas, _INDEX)
+    return template_files(os.path.relpath(index, path) if os.path.exists(index) else "")
+
+
+def _python(folder: ProjectFolder, name: str, step: _Step | None) -> dict[str, str]:
+    from crossply.cli.new.models import models_in
+    from crossply.scaffold.model_code import package_files
+    from crossply.scaffold.project_function import python_files
+
+    taken: dict[tuple[str, str], set[str]] = {}
+    found = [(crd, models_in(crd, taken)) for crd in _apis(folder)]
+    kinds = [kind for _, each in found for kind in each]
+    models = package_files(kinds, "the APIs of the project") if kinds else {}
+    return python_files(name, _composed(found, step), models)
+
+
+def _apis(folder: ProjectFolder) -> list[Object]:
+    """The CRDs of the kinds that a project defines."""
+    from crossply.cli.dependency.remote_crds import definitions_in
+    from crossply.cli.validate.schemas import Extensions
+    from crossply.cli.xpkg.get_crds import complete
+
+    path = os.path.join(folder.root, folder.project.apis)
+    found = Extensions()
+    found.add(definitions_in(path))
+    return [complete(crd) for crd in found.crds]
+
+
+def _composed(found: list[tuple[Object, list[KindModel]]], step: _Step | None) -> Composed | None:
+    """The kind that the function is for: that of its Composition, or the only one."""
+    from crossply.scaffold.project_function import Composed
+
+    wanted = step.composition["spec"].get("compositeTypeRef") if step else None
+    for crd, kinds in found if step or len(found) == 1 else ():
+        for kind in kinds:
+            reference = {"apiVersion": f"{kind.group}/{kind.version}", "kind": kind.kind}
+            if step is None or reference == wanted:
+                return Composed(kind, _example(crd, kind.version))
+    return None
+
+
+def _example(crd: Object, version: str) -> Object:
+    from crossply.scaffold.examples import example_of
+
+    versions = [each for each in crd["spec"]["versions"] if each["name"] == version]
+    return example_of({**crd, "spec": {**crd["spec"], "versions": versions}})
+
+
+def _write(path: str, files: dict[str, str]) -> None:
+    from crossply.cli.framework.folder_output import replace_folder
+
+    replace_folder(path, files, "cannot write function files")
+
+
+COMMAND = Command(
+    "generate",
+    "Generate a function in a project.",
+    run,
+    arguments=(
+        Argument("name", "Name of the function to generate. Must be a valid DNS-1035 label."),
+        Argument(
+            "pipeline-path", "Path to a Composition YAML file to add a pipeline step to.", optional=True
+        ),
+    ),
+    flags=(
+        Flag(
+            "language",
+            "Language to use for the function.",
+            short="l",
+            kind="string",
+            default=_TEMPLATES,
+            choices=_LANGUAGES,
+        ),
+        PROJECT_FILE_FLAG,
+    ),
+    description=(
+        "Writes a function that works below the functions of a project: Go templates, or Python on\n"
+        "Crossply's SDK with models of the project's kinds and a test. A Composition that is named gets a\n"
+        "first step that calls it; its comments and order are kept. Nothing is written over."
+    ),
+    examples=(
+        "crossply function generate compose-lamp",
+        "crossply function generate compose-lamp apis/lamps/composition.yaml --language=python",
+    ),
+)

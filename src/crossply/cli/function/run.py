@@ -1,0 +1,44 @@
+"""`crossply function run`: serve the function in a Python file."""
+
+from __future__ import annotations
+
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.function.server_flags import SDK, SERVING, serving_options, teller
+
+
+def run(invocation: Invocation) -> int:
+    """Serve until SIGTERM or SIGINT, then finish the running calls."""
+    # Imported here: gRPC takes longer to load than most commands take to run.
+    from crossply.sdk.loading import Served, load
+    from crossply.sdk.reloading import Reloading
+    from crossply.sdk.serving import serve
+
+    place, sdk, tell = invocation["file"], invocation["sdk"], teller(invocation)
+    function: Served = Reloading(place, sdk, tell) if invocation["reload"] else load(place, sdk).function
+    if invocation["debug"]:
+        function.log = tell
+    serve(function.name, function.answer, serving_options(invocation), tell)
+    return 0
+
+
+COMMAND = Command(
+    "run",
+    "Serve the composition function in a Python file.",
+    run,
+    arguments=(Argument("file", "The file, or FILE:NAME where there are several functions in it."),),
+    flags=(
+        Flag("reload", "Load the function again when one of its files changes.", short="r"),
+        SDK,
+        *SERVING,
+    ),
+    description=(
+        "The function is one that crossply.sdk's @function made, or a class that was written for the\n"
+        "published Python SDK, crossplane.function. The server answers v1 and v1beta1 of the function\n"
+        "protocol, reflection and health checks."
+    ),
+    examples=(
+        "crossply function run main.py --insecure --reload",
+        "crossply function run main.py:compose --tls-certs-dir /tls/server",
+        "crossply function run function/fn.py --sdk crossply --insecure --address localhost:9443",
+    ),
+)

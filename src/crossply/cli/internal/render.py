@@ -1,0 +1,111 @@
+"""`crossply internal render`: the engine behind the wire format that the Crossplane CLI speaks.
+
+A RenderRequest on stdin, a RenderResponse on stdout. When a step gives up, what is known is written all the
+same and the exit code is 3, so that a caller can provide what was asked for and try again.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from time import monotonic
+
+from crossply.cli.framework.command import Command, Flag, Invocation
+from crossply.cli.internal.render_wire import (
+    CompositeInput,
+    EngineRequestError,
+    read_request,
+    response_bytes,
+)
+from crossply.cli.render.inputs import machinery_for
+from crossply.compose.errors import ComposeError, RenderInputError, StepFailed
+from crossply.compose.messages import Request, Response
+from crossply.compose.recipe import prepare
+from crossply.compose.rendering import Rendered, Rendering
+from crossply.compose.world import World
+from crossply.kinds.composition import Step, parse_composition
+from crossply.kinds.fields import KindError
+
+PIPELINE_FATAL = 3
+
+
+def run(invocation: Invocation) -> int:
+    """Read the request, render, write the response."""
+    given = read_request(sys.stdin.buffer.read())
+    if not isinstance(given, CompositeInput):
+        from crossply.cli.internal.render_operations import answer
+
+        return answer(given, invocation["timeout"])
+    world = World([*given.observed, *given.required_resources], given.credentials, given.required_schemas)
+    with Addresses(given.functions, invocation["timeout"]) as addresses:
+        rendering = Rendering(machinery_for(given.composite, given.definition), world, addresses.call)
+        try:
+            rendered = _render(rendering, given)
+        except StepFailed as problem:
+            _write(rendering.given_up(str(problem)))
+            from crossply.cli.framework.failure_output import report
+
+            report(problem.within("cannot render composite resource"), sys.stderr)
+            return PIPELINE_FATAL
+    _write(rendered)
+    return 0
+
+
+def _render(rendering: Rendering, given: CompositeInput) -> Rendered:
+    try:
+        recipe = prepare(parse_composition(given.composition))
+        return rendering.run(given.composite, recipe, given.observed, {})
+    except StepFailed:
+        raise
+    except KindError as problem:
+        story = "cannot render composite resource: cannot convert composition from protobuf"
+        raise problem.within(story) from None
+    except RenderInputError as problem:
+        raise problem.within("cannot render composite resource") from None
+    except ComposeError as problem:
+        raise problem.within("cannot render composite resource: reconcile failed") from None
+
+
+def _write(rendered: Rendered) -> None:
+    sys.stdout.buffer.write(response_bytes(rendered))
+
+
+class Addresses:
+    """The functions of a request, each at its address."""
+
+    def __init__(self, functions: Mapping[str, str], timeout: float) -> None:
+        from crossply.functions.remote import Remote
+
+        self._runners = {name: Remote(name, address) for name, address in functions.items()}
+        self._deadline = monotonic() + timeout
+
+    def call(self, step: Step, request: Request) -> Response:
+        """Call a step's function until the time of the whole command is up."""
+        runner = self._runners.get(step.function)
+        if runner is None:
+            raise EngineRequestError(
+                f'unknown function "{step.function}" - is it listed in the render input?'
+            )
+        return runner(request, max(self._deadline - monotonic(), 0.001))
+
+    def __enter__(self) -> Addresses:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for runner in self._runners.values():
+            runner.close()
+
+
+COMMAND = Command(
+    name="internal render",
+    summary="Speak the render engine's wire format.",
+    description="Reads a protobuf RenderRequest from stdin and writes a RenderResponse to stdout, so that "
+    "the Crossplane CLI can use Crossply as its engine: crossplane render … --crossplane-binary crossply",
+    examples=("crossply internal render < request.pb > response.pb",),
+    run=run,
+    flags=(
+        Flag(
+            "timeout", "How long to run before timing out.", kind="duration", default="2m", placeholder="2m"
+        ),
+    ),
+)

@@ -1,0 +1,68 @@
+"""`crossply new composition`: a first Composition for a definition, with a test."""
+
+from __future__ import annotations
+
+import os
+
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.new.files import FORCE, write_new
+from crossply.cli.new.suite import played_twice
+from crossply.cli.render.inputs import load_definition
+from crossply.scaffold.composition import composition_text
+from crossply.scaffold.examples import example_of
+from crossply.scaffold.functions_file import functions_text
+from crossply.scaffold.suite_text import suite_text
+from crossply.schema.crd import composite_crd
+from crossply.testing.suite import Source, Suite
+from crossply.values.yaml import Document, load
+
+
+def run(invocation: Invocation) -> int:
+    """Write a Composition, its functions and its test beside the definition."""
+    path = invocation["definition"]
+    folder = invocation["directory"] or os.path.dirname(path)
+    definition = load_definition(path)
+    crd = composite_crd(definition)
+    xr = example_of(crd)
+    composition = composition_text(crd, xr)
+    suite = Suite(
+        name=crd["spec"]["names"]["plural"],
+        document=Document({}, os.path.join(folder, "composition_test.yaml"), 1),
+        cases=(),
+        composition=load(composition),
+        functions=(),
+        xrd=definition,
+        xr=xr,
+    )
+    beside = os.path.relpath(path, folder or os.curdir)
+    sources: dict[str, Source] = {"composition": "composition.yaml", "xrd": beside, "xr": xr}
+    files = {
+        "composition.yaml": composition,
+        "functions.yaml": functions_text(),
+        "composition_test.yaml": suite_text(suite.name, sources, played_twice(suite)),
+    }
+    shown = os.path.relpath(os.path.join(folder, "composition_test.yaml"))
+    return write_new(invocation, folder, files, [f"crossply test {shown}"])
+
+
+COMMAND = Command(
+    "composition",
+    "Write a first Composition for a definition (XRD), with a test.",
+    run,
+    arguments=(Argument("definition", "A YAML file with the definition.", "existing-file"),),
+    flags=(
+        Flag(
+            "directory",
+            "The directory to write to. That of the definition by default.",
+            short="d",
+            kind="path",
+            placeholder="DIR",
+        ),
+        FORCE,
+    ),
+    description=(
+        "The Composition makes a ConfigMap of what the composite resource says. It is a beginning that\n"
+        "works: its test passes. Replace the ConfigMap by what you want to compose."
+    ),
+    examples=("crossply new composition apis/apps/definition.yaml",),
+)

@@ -1,0 +1,94 @@
+"""`crossply new models`: Python dataclasses of the kinds that XRDs and CRDs define."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.framework.manifest_files import SourceError, read_documents
+from crossply.cli.new.files import FORCE, write_new
+from crossply.compose.metadata import name_of, text_in
+from crossply.scaffold.model_code import package_files
+from crossply.scaffold.models import KindModel, models_of
+from crossply.scaffold.python_names import module_name
+from crossply.schema.crd import composite_crd
+from crossply.values import Object
+
+_XRD, _CRD = "CompositeResourceDefinition", "CustomResourceDefinition"
+
+
+def run(invocation: Invocation) -> int:
+    """Write a module for each group and version."""
+    kinds = list(_kinds(invocation["file"]))
+    if not kinds:
+        raise SourceError("no version of any kind is served", hint="set served on a version")
+    source = ", ".join(sorted({path.rpartition("/")[2] for path in invocation["file"]}))
+    files = package_files(kinds, source)
+    package = _package_name(invocation["output"])
+    first = kinds[0].models[0].name
+    use = f"in Python: from {package}.{module_name(kinds[0].group, kinds[0].version)} import {first}"
+    read = f"           {first}.from_dict(req.xr)"
+    return write_new(invocation, invocation["output"], files, [use, read])
+
+
+def _package_name(directory: str) -> str:
+    """What Python imports a directory by: packages that it lies in are part of the name."""
+    parent, name = os.path.split(os.path.abspath(directory))
+    while os.path.isfile(os.path.join(parent, "__init__.py")):
+        parent, package = os.path.split(parent)
+        name = f"{package}.{name}"
+    return name
+
+
+def _kinds(paths: Iterable[str]) -> Iterable[KindModel]:
+    found = False
+    taken: dict[tuple[str, str], set[str]] = {}
+    for path in paths:
+        for document in read_documents(path, "cannot read definitions"):
+            if isinstance(document.value, dict) and text_in(document.value, "kind") in (_XRD, _CRD):
+                found = True
+                yield from models_in(document.value, taken, f"{document.source}:{document.line}")
+    if not found:
+        raise SourceError(f"no {_XRD} or {_CRD} in {', '.join(paths)}", hint="name files that define kinds")
+
+
+def models_in(definition: Object, taken: dict[tuple[str, str], set[str]], place: str = "") -> list[KindModel]:
+    """The models of what an XRD or a CRD defines; `taken` are the names of classes that there are."""
+    crd = composite_crd(definition) if text_in(definition, "kind") == _XRD else definition
+    try:
+        return models_of(crd, taken)
+    except (KeyError, TypeError, AttributeError) as problem:
+        raise SourceError(
+            f'cannot read the {text_in(definition, "kind")} "{name_of(definition)}": {problem}',
+            place=place,
+            hint="check it with crossply validate, or kubectl apply --dry-run=server",
+        ) from None
+
+
+COMMAND = Command(
+    "models",
+    "Write Python dataclasses of the kinds that XRDs and CRDs define.",
+    run,
+    arguments=(Argument("file", "Files or directories with XRDs and CRDs.", kind="path", many=True),),
+    flags=(
+        Flag(
+            "output",
+            "The directory to write the modules to.",
+            short="o",
+            kind="path",
+            default="models",
+            placeholder="DIR",
+        ),
+        FORCE,
+    ),
+    description=(
+        "Makes a module for each group and version, with a dataclass for every object of the schema:\n"
+        "descriptions become docstrings, enums Literals, defaults defaults. from_dict and to_dict lead from\n"
+        "and to the dicts that functions see. The modules need nothing but Python."
+    ),
+    examples=(
+        "crossply new models apis/apps/definition.yaml",
+        "crossply new models crds/ -o function/models --force",
+    ),
+)

@@ -1,0 +1,71 @@
+"""`crossply new test`: a suite for a Composition that passes today."""
+
+from __future__ import annotations
+
+import os
+
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.new.files import FORCE, write_new
+from crossply.cli.new.suite import played_twice
+from crossply.cli.render.inputs import load_composition
+from crossply.scaffold.suite_text import suite_text
+from crossply.testing.suite import Suite
+from crossply.values.yaml import Document
+
+
+def run(invocation: Invocation) -> int:
+    """Render, and write down what came as what is expected."""
+    composition = invocation["composition"]
+    path = invocation["output"] or f"{os.path.splitext(composition)[0]}_test.yaml"
+    folder = os.path.dirname(path) or os.curdir
+    sources = {
+        key: os.path.relpath(given, folder)
+        for key in ("composition", "functions", "xrd", "xr")
+        if (given := invocation[key])
+    }
+    suite = Suite(
+        name=load_composition(composition).composition.name,
+        document=Document({}, path, 1),
+        cases=(),
+        composition=sources["composition"],
+        functions=(sources["functions"],) if "functions" in sources else None,
+        xrd=sources.get("xrd"),
+        xr=sources["xr"],
+    )
+    text = suite_text(suite.name, sources, played_twice(suite))
+    steps = [f"crossply test {os.path.relpath(path)}"]
+    return write_new(invocation, folder, {os.path.basename(path): text}, steps)
+
+
+COMMAND = Command(
+    "test",
+    "Write a test for a Composition, of what it makes today.",
+    run,
+    arguments=(
+        Argument("composition", "A YAML file with the Composition.", "existing-file"),
+        Argument("xr", "A YAML file with a composite resource for it.", "existing-file"),
+    ),
+    flags=(
+        Flag(
+            "functions",
+            "A YAML file with the functions. By default functions.yaml beside the test. Functions of the "
+            "project and built-in functions need not be listed.",
+            kind="existing-file",
+            placeholder="FILE",
+        ),
+        Flag("xrd", "A YAML file with the definition.", kind="existing-file", placeholder="FILE"),
+        Flag(
+            "output",
+            "The file to write. By default called like the Composition's, with _test.",
+            short="o",
+            kind="path",
+            placeholder="FILE",
+        ),
+        FORCE,
+    ),
+    description=(
+        "Renders the composite resource, and writes what came as what is expected. The test passes, until\n"
+        "something changes. Delete what does not matter, and add what should."
+    ),
+    examples=("crossply new test composition.yaml xr.yaml --xrd definition.yaml",),
+)

@@ -1,0 +1,48 @@
+"""`crossply new xrd`: a definition made of an example of the composite resource."""
+
+from __future__ import annotations
+
+import os
+
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.new.files import FORCE, write_new
+from crossply.cli.render.inputs import load_composite
+from crossply.convert.new_definition import definition_of_example
+from crossply.values.yaml import dump
+
+
+def run(invocation: Invocation) -> int:
+    """Guess a definition, and write it."""
+    example = invocation["example"]
+    definition = definition_of_example(load_composite(example), invocation["plural"] or "")
+    output = invocation["output"]
+    path, shown = os.path.relpath(output), os.path.relpath(example)
+    steps = [f"crossply validate {path} {shown}", f"crossply new composition {path}"]
+    return write_new(invocation, os.path.dirname(output), {os.path.basename(output): dump(definition)}, steps)
+
+
+COMMAND = Command(
+    "xrd",
+    "Write a definition (XRD) for an example of a composite resource.",
+    run,
+    arguments=(
+        Argument("example", "A YAML file with an example of the composite resource.", "existing-file"),
+    ),
+    flags=(
+        Flag(
+            "output",
+            "The file to write.",
+            short="o",
+            kind="path",
+            default="definition.yaml",
+            placeholder="FILE",
+        ),
+        Flag("plural", "The plural of the kind, where the guess is wrong.", kind="string"),
+        FORCE,
+    ),
+    description=(
+        "The schema is guessed from the values of the example. Look it through: say which fields are\n"
+        "required, give defaults and descriptions. In a project, `xrd generate` writes among its APIs."
+    ),
+    examples=("crossply new xrd app.yaml", "crossply new xrd app.yaml -o apis/apps/definition.yaml"),
+)

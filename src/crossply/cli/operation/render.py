@@ -1,0 +1,178 @@
+"""`crossply operation render`: what an Operation would apply, without Docker or a cluster."""
+
+from __future__ import annotations
+
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.framework.manifest_files import SourceError, first_document
+from crossply.cli.render import flags, inputs
+from crossply.cli.render.context import build_context
+from crossply.cli.render.functions import caller, named_functions, running
+from crossply.cli.render.output import in_order, write_json, write_yaml
+from crossply.compose.errors import ComposeError, StepFailed
+from crossply.compose.metadata import metadata_of, name_of, text_in
+from crossply.compose.operation_rendering import OperationRendering, RenderedOperation
+from crossply.compose.world import World
+from crossply.kinds.fields import KindError
+from crossply.kinds.operation import API_VERSION, with_watched
+from crossply.values import Object
+
+_EXAMPLE = "crossply operation render operation.yaml functions.yaml"
+
+
+def run(invocation: Invocation) -> int:
+    """Load, render, write."""
+    operation = load_operation(invocation["operation"])
+    _check_pipeline(operation, invocation["operation"])
+    required = inputs.load_required(invocation["required-resources"], "required resources")
+    schemas = inputs.load_schemas(invocation["required-schemas"])
+    if invocation["watched-resource"]:
+        watched = _load_watched(invocation["watched-resource"])
+        operation = with_watched(operation, watched)
+        required.append(watched)
+    functions = named_functions(invocation, _called_functions(operation), _EXAMPLE)
+    secrets = inputs.load_secrets(path) if (path := invocation["function-credentials"]) else []
+    context = build_context(invocation["context-files"], invocation["context-values"])
+    with running(functions, invocation["function-runtime"]) as runners:
+        call = caller(runners, invocation["timeout"])
+        rendered = _render(OperationRendering(World(required, secrets, schemas), call), operation, context)
+    _write(invocation, rendered)
+    return 0
+
+
+def _called_functions(operation: Object) -> set[str]:
+    """The functions of its steps; what is wrong with them is reported when it is rendered."""
+    spec = operation.get("spec")
+    pipeline = spec.get("pipeline") if isinstance(spec, dict) else None
+    steps = [step for step in pipeline if isinstance(step, dict)] if isinstance(pipeline, list) else []
+    references = [step.get("functionRef") for step in steps]
+    return {name_of({"metadata": reference}) for reference in references if isinstance(reference, dict)}
+
+
+def _check_pipeline(operation: Object, path: str) -> None:
+    """Refuse an Operation without steps, as the API server does."""
+    spec = operation.get("spec")
+    if isinstance(spec, dict) and spec.get("pipeline") == []:
+        raise SourceError(
+            "spec.pipeline: Invalid value: 0: spec.pipeline in body should have at least 1 items",
+            place=path,
+            hint="give the pipeline a step: the API server refuses an Operation without one",
+        )
+
+
+def _render(rendering: OperationRendering, operation: Object, context: Object) -> RenderedOperation:
+    try:
+        return rendering.run(operation, context)
+    except StepFailed as problem:
+        raise problem.within("cannot render operation") from None
+    except (ComposeError, KindError) as problem:
+        raise problem.within("cannot render operation: reconcile failed") from None
+
+
+def _write(invocation: Invocation, rendered: RenderedOperation) -> None:
+    objects = [*rendered.applied] if rendered.operation is None else [rendered.operation, *rendered.applied]
+    told = rendered.events if invocation["include-function-results"] else ()
+    shown = in_order(objects, told, rendered.context if invocation["include-context"] else None)
+    write = write_json if invocation["output"] == "json" else write_yaml
+    write(shown, invocation.stdout)
+
+
+def load_operation(path: str) -> Object:
+    """The Operation in a file, or the one that a CronOperation or a WatchOperation would make."""
+    purpose = f'cannot unmarshal type metadata from "{path}"'
+    document = first_document(path, purpose, f'cannot read operation file "{path}"')
+    value = document.value if isinstance(document.value, dict) else {}
+    api_version, kind = text_in(value, "apiVersion"), text_in(value, "kind")
+    if api_version == API_VERSION and kind == "Operation":
+        return value
+    if api_version != API_VERSION or kind not in ("CronOperation", "WatchOperation"):
+        raise SourceError(
+            f"not an operation type: {kind}/{api_version}",
+            place=f"{document.source}:{document.line}",
+            hint=f"expected an Operation, a CronOperation or a WatchOperation of {API_VERSION}",
+        )
+    spec = value.get("spec")
+    template = spec.get("operationTemplate") if isinstance(spec, dict) else None
+    template = template if isinstance(template, dict) else {}
+    metadata = {**metadata_of(template), "name": name_of(value)}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Operation",
+        "metadata": metadata,
+        "spec": template.get("spec") or {},
+    }
+
+
+def _load_watched(path: str) -> Object:
+    found = inputs.load_objects(path, "watched resource", "cannot parse YAML resource manifest")
+    if len(found) != 1:
+        raise inputs.RenderRefused(
+            f"--watched-resource must contain exactly one resource, got {len(found)}",
+            hint="name a file with the one object whose change starts the operation",
+        )
+    return found[0]
+
+
+COMMAND = Command(
+    name="operation render",
+    summary="Render an Operation.",
+    description=(
+        "Shows what an Operation would apply: the Operation itself with its status, and every resource that "
+        "the last step of its pipeline wants. A CronOperation or a WatchOperation is rendered as the "
+        "Operation that it would make. The same engine runs in the control plane. Functions run as they do "
+        "for render, and those that ship with Crossply without Docker."
+    ),
+    examples=(
+        _EXAMPLE,
+        "crossply operation render operation.yaml functions.yaml --required-resources cluster.yaml -r",
+        "crossply operation render watchoperation.yaml functions.yaml --watched-resource configmap.yaml",
+        "crossply operation render cronoperation.yaml functions.yaml --include-context",
+    ),
+    run=run,
+    arguments=(
+        Argument(
+            "operation",
+            "A YAML file specifying the Operation, CronOperation or WatchOperation to render.",
+            kind="existing-file",
+        ),
+        Argument(
+            "functions",
+            "A YAML file or directory of YAML files specifying the functions to use to render the Operation.",
+            kind="path",
+            optional=True,
+        ),
+    ),
+    flags=(
+        flags.CONTEXT_FILES,
+        flags.CONTEXT_VALUES,
+        flags.RESULTS,
+        Flag(
+            "include-full-operation",
+            "No effect: the Operation is always printed with its spec and metadata.",
+            short="o",
+            no_effect="the Operation is always printed with its spec and metadata",
+        ),
+        flags.REQUIRED_RESOURCES,
+        Flag(
+            "required-schemas",
+            "A directory of JSON files specifying OpenAPI schemas to pass to the function pipeline.",
+            kind="path",
+            placeholder="DIR",
+        ),
+        Flag(
+            "watched-resource",
+            "A YAML file specifying the watched resource for WatchOperation rendering. The resource is also "
+            "added to required resources.",
+            short="w",
+            kind="path",
+            placeholder="PATH",
+        ),
+        flags.CONTEXT,
+        flags.CREDENTIALS,
+        flags.ANNOTATIONS,
+        flags.RUNTIME,
+        flags.OUTPUT,
+        flags.TIMEOUT,
+        flags.PROJECT,
+        *flags.ACCEPTED,
+    ),
+)

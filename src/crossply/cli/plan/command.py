@@ -1,0 +1,143 @@
+"""`crossply plan`: what applying some files would change in the running control plane.
+
+The story: `input_files` reads the files, `control.planning_run` finds out what would happen, `text_output` or
+`json_output` writes it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, TextIO
+
+from crossply.cli.controller.host_access_flags import HOST_ACCESS_FLAGS, host_access
+from crossply.cli.framework.command import Command, Flag, Invocation
+from crossply.cli.up.data_directory import DEFAULT_DATA
+
+if TYPE_CHECKING:
+    from crossply.control.planning.rounds import Progress
+    from crossply.control.planning.run import Told
+
+NOTHING, FAILING, CHANGES = 0, 1, 3
+"""Exit codes."""
+
+
+def run(invocation: Invocation) -> int:
+    """Make the plan and write it."""
+    import asyncio
+
+    from crossply.cli.plan.input_files import read_objects
+    from crossply.control.planning.run import Wish, make_plan
+    from crossply.kube.config import load_config
+
+    config = load_config(invocation["kubeconfig"], invocation["context"] or "", invocation.environ)
+    objects = read_objects(invocation["filename"], invocation.stdin)
+    namespace = invocation["namespace"] or config.namespace
+    wish = Wish(
+        tuple(objects),
+        invocation["delete"],
+        invocation["field-manager"] or "",
+        namespace,
+        host_access(invocation, *_data_directories(invocation)),
+    )
+    try:
+        told = asyncio.run(make_plan(config, wish, _progress(invocation)))
+    finally:
+        _clear(invocation.stderr)
+    _write(invocation, told)
+    if told.plan.is_failing:
+        return FAILING
+    return CHANGES if told.plan.is_changing else NOTHING
+
+
+def _data_directories(invocation: Invocation) -> list[str]:
+    """Where the control plane keeps its data, if it runs on this machine: beside its kubeconfig."""
+    from crossply.cli.up.lock import LOCK_FILE
+
+    files = [invocation["kubeconfig"] or "", *invocation.environ.get("KUBECONFIG", "").split(os.pathsep)]
+    around = [os.path.dirname(os.path.abspath(file)) for file in files if file]
+    return [DEFAULT_DATA, *(path for path in around if os.path.exists(os.path.join(path, LOCK_FILE)))]
+
+
+def _write(invocation: Invocation, told: Told) -> None:
+    if invocation["output"] == "json":
+        from crossply.cli.plan.json_output import as_json
+
+        invocation.stdout.write(as_json(told))
+        return
+    from crossply.cli.plan.text_output import Text
+
+    stdout = invocation.stdout
+    colored = stdout.isatty() and not invocation.environ.get("NO_COLOR")
+    stdout.write(Text(told, colored).whole())
+
+
+def _progress(invocation: Invocation) -> Progress:
+    """Tell on a terminal how far it is, on one line that is gone in the end."""
+    stderr = invocation.stderr
+    if not stderr.isatty():
+        return lambda done, total: None
+
+    def tell(done: int, total: int) -> None:
+        stderr.write(f"\r\x1b[Kreconciled {done} of {total}")
+        stderr.flush()
+
+    return tell
+
+
+def _clear(stderr: TextIO) -> None:
+    if stderr.isatty():
+        stderr.write("\r\x1b[K")
+        stderr.flush()
+
+
+COMMAND = Command(
+    name="plan",
+    summary="Show what applying files would change in the control plane.",
+    description=(
+        "Tells for every composite resource (XR) that is concerned what would be created, changed and "
+        "deleted, field by field. Nothing is written: the controllers' own code works on a copy of the "
+        "cluster's state, and every write is tried as a dry run.\n\n"
+        "For a Composition these are all XRs that use it, for a definition (XRD) all XRs of its kind. XRs "
+        "that compose other XRs are followed. Functions are called, as the control plane would call them; "
+        "those that are not built in must be reachable from here. Functions that are files or commands of "
+        "this machine run only where the planned files name them, or where a flag allows it.\n\n"
+        "Exit codes: 0 nothing would change, 3 something would, 1 something would fail."
+    ),
+    examples=(
+        "crossply plan -f xr.yaml",
+        "crossply plan -f composition.yaml",
+        "crossply plan -f platform/ -f xr.yaml -o json",
+        "kustomize build overlays/test | crossply plan -f -",
+        "crossply plan --delete -f xr.yaml",
+    ),
+    run=run,
+    flags=(
+        Flag(
+            "filename",
+            "A file, a directory of YAML files, or - for standard input. Repeat it for several.",
+            short="f",
+            kind="strings",
+            placeholder="FILE",
+            separator="",
+            required=True,
+        ),
+        Flag(
+            "output",
+            "Output format. One of: text, json.",
+            short="o",
+            kind="string",
+            default="text",
+            choices=("text", "json"),
+        ),
+        Flag("delete", "Show what deleting the objects of the files would take away."),
+        Flag("namespace", "The namespace of objects that name none.", short="n", kind="string"),
+        Flag("kubeconfig", "The kubeconfig file to use instead of the usual one.", kind="path"),
+        Flag("context", "The context of the kubeconfig to use.", short="c", kind="string"),
+        Flag(
+            "field-manager",
+            "Plan a server-side apply by this field manager, instead of kubectl apply.",
+            kind="string",
+        ),
+        *HOST_ACCESS_FLAGS,
+    ),
+)

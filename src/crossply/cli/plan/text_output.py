@@ -1,0 +1,166 @@
+"""A plan for people: a compact tree, and one line that sums it up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from crossply.cli.framework.failure_output import harmless
+from crossply.cli.plan.json_output import summary
+from crossply.control.kinds import CLUSTER_ROLE, CRD, REVISION
+from crossply.control.planning.fields import Field
+from crossply.control.planning.run import Told
+from crossply.control.planning.tree import CREATE, NONE, Node, label_of
+from crossply.values import Object
+from crossply.values.differences import MISSING
+
+MOST_FIELDS = 25
+LONGEST_VALUE = 120
+
+_SIGNS = {"create": "+", "change": "~", "delete": "-", "none": "="}
+_COLORS = {"+": "\x1b[32m", "~": "\x1b[33m", "-": "\x1b[31m", "!": "\x1b[31m", "=": "\x1b[2m"}
+_PLAIN = "\x1b[0m"
+
+
+class Text:
+    """Writes one plan."""
+
+    def __init__(self, told: Told, colored: bool) -> None:
+        self._told = told
+        self._colored = colored
+
+    def whole(self) -> str:
+        """Everything."""
+        plan = self._told.plan
+        lines = [line for node in plan.others for line in self._other(node)]
+        unchanged = [node for node in plan.roots if not _is_worth_telling(node)]
+        for node in plan.roots:
+            if _is_worth_telling(node):
+                lines += self._tree(node, 0)
+        if len(unchanged) > 3:
+            lines.append(self._line(0, "=", f"{len(unchanged)} XRs unchanged"))
+        else:
+            lines += [self._line(0, "=", self._label(node)) for node in unchanged]
+        return "".join(f"{line}\n" for line in (*lines, self._summary()))
+
+    def _other(self, node: Node) -> Iterator[str]:
+        """An object of the files. What is new there is written there: it is not told again."""
+        if node.action == CREATE and not node.warnings and not node.error:
+            return iter([self._line(0, "+", self._label(node))])
+        return self._tree(node, 0)
+
+    def _tree(self, node: Node, depth: int) -> Iterator[str]:
+        sign = _SIGNS[node.action]
+        if node.action == NONE:
+            sign = "~" if node.is_changing else "!" if node.error else "="
+        yield self._line(depth, sign, self._label(node))
+        yield from self._fields(node, depth + 1)
+        for note in node.notes:
+            yield self._line(depth + 1, " ", self._said(f"note: {note}"))
+        for warning in node.warnings:
+            yield self._line(depth + 1, "!", self._said(f"warning: {warning}"))
+        if node.error:
+            yield self._line(depth + 1, "!", self._said(f"error: {node.error}"))
+        if node.hint:
+            yield self._line(depth + 1, " ", self._said(f"try: {node.hint}"))
+        told = [child for child in node.children if _is_worth_telling(child)]
+        for child in told:
+            yield from self._tree(child, depth + 1)
+        if len(told) < len(node.children):
+            yield self._line(depth + 1, "=", f"{len(node.children) - len(told)} unchanged")
+
+    def _label(self, node: Node) -> str:
+        label = self._said(label_of(node))
+        if node.resource:
+            label += f" ({self._said(node.resource)})"
+        return f"{label}: {self._said(node.reason)}" if node.reason else label
+
+    def _fields(self, node: Node, depth: int) -> Iterator[str]:
+        told = [field for field in node.fields if _is_news(node, field)]
+        for each in told[:MOST_FIELDS]:
+            field = self._told.unknown.field(each)
+            yield self._line(depth, _sign_of(field), f"{harmless(field.path)}: {_values(field)}")
+        more = len(told) - MOST_FIELDS
+        if more > 0:
+            yield self._line(depth, " ", f"and {more} more fields; -o json shows all")
+
+    def _said(self, text: str) -> str:
+        return harmless(self._told.unknown.text(text))
+
+    def _line(self, depth: int, sign: str, text: str) -> str:
+        line = f"{sign} {text}".replace("\n", "\n" + "  " * (depth + 1))
+        color = _COLORS.get(sign) if self._colored else None
+        return "  " * depth + (f"{color}{line}{_PLAIN}" if color else line)
+
+    def _summary(self) -> str:
+        counts = summary(self._told.plan)
+        composites, resources = counts["composites"], counts["resources"]
+        return f"\n{_composites(composites)}; {_resources(resources)}"
+
+
+def _is_worth_telling(node: Node) -> bool:
+    return node.is_changing or any(each.notes or each.warnings or each.error for each in node.walk())
+
+
+def _is_news(node: Node, field: Field) -> bool:
+    """Whether a field says something that the tree, or another object, does not say already."""
+    if node.key.plural in _DERIVED:
+        return False
+    if "resourceRefs[" in field.path or "composedRefs[" in field.path:
+        return False
+    if field.path == f"status.conditions[{field.after}].type":
+        return False
+    if node.action != CREATE:
+        return True
+    return not field.path.startswith(_MACHINERY)
+
+
+_DERIVED = (REVISION.plural, CRD.plural, CLUSTER_ROLE.plural)
+"""What is made of a Composition or a definition, and says what that says."""
+_MACHINERY = (
+    "metadata.finalizers",
+    "metadata.labels[crossplane.io/composite]",
+    "metadata.annotations[crossplane.io/composition-resource-name]",
+)
+
+
+def _sign_of(field: Field) -> str:
+    if field.before is MISSING:
+        return "+"
+    return "-" if field.after is MISSING else "~"
+
+
+def _values(field: Field) -> str:
+    if field.before is MISSING:
+        return _value(field.after, field.secret)
+    if field.after is MISSING:
+        return _value(field.before, field.secret)
+    if field.secret:
+        return "(secret) would change"
+    return f"{_value(field.before)} → {_value(field.after)}"
+
+
+def _value(value: object, secret: bool = False) -> str:
+    text = (
+        str(value)
+        if secret
+        else harmless(json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
+    )
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}… ({len(text)} characters)"
+
+
+def _composites(counts: Object) -> str:
+    total = sum(counts[word] for word in ("create", "change", "delete", "unchanged"))
+    if not total:
+        return "0 XRs concerned"
+    told = [f"{counts[word]} to {word}" for word in ("create", "change", "delete") if counts[word]]
+    told += [f"{counts['unchanged']} unchanged"] if counts["unchanged"] or not told else []
+    told += [f"{counts['fail']} failing"] if counts["fail"] else []
+    return f"{total} XR{'' if total == 1 else 's'}: {', '.join(told)}"
+
+
+def _resources(counts: Object) -> str:
+    return (
+        f"{counts['create']} resource{'' if counts['create'] == 1 else 's'} to create, "
+        f"{counts['change']} to change, {counts['delete']} to delete"
+    )

@@ -1,0 +1,184 @@
+"""`crossply project build`: all packages of a project in one file."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from crossply.cli.framework.command import Command, Flag, Invocation
+from crossply.cli.framework.manifest_files import PROJECT_FILE
+from crossply.cli.framework.output_files import in_go_words, make_directory
+from crossply.cli.framework.step_output import told
+from crossply.cli.project.folder import ProjectFolder, open_project
+from crossply.cli.xpkg.images import ENDING, story
+from crossply.errors import CrossplyError
+from crossply.values.goquote import quote
+
+if TYPE_CHECKING:
+    from crossply.xpkg.image import Image
+    from crossply.xpkg.project_functions import Source
+
+CONFIGURATION_TAG = "configuration"
+PROJECT = Flag("project-file", "Path to project definition.", short="f", kind="string", default=PROJECT_FILE)
+REPOSITORY = Flag("repository", "Override the repository in the project file.", kind="string")
+
+
+class ProjectBuildError(CrossplyError):
+    """The packages of a project could not be built, written or found."""
+
+    code = "CP-588"
+
+
+def run(invocation: Invocation) -> int:
+    """Build the packages and write them."""
+    import tempfile
+
+    folder = chosen_project(invocation)
+    with tempfile.TemporaryDirectory(prefix="crossply-") as directory:
+        images = _Build(invocation, folder, directory).images()
+        path = os.path.join(invocation["output-dir"], f"{folder.project.name}{ENDING}")
+        with told("Writing packages to disk", invocation.stderr.write):
+            _write(images, path)
+    invocation.stdout.write(f"Built project {quote(folder.project.name)} to {path}\n")
+    return 0
+
+
+def chosen_project(invocation: Invocation) -> ProjectFolder:
+    """The project that the flags name, in the repository that they name."""
+    from crossply.xpkg.references import full_repository
+
+    with story(f"failed to parse project file {quote(invocation['project-file'])}"):
+        folder = open_project(invocation["project-file"])
+    if not invocation["repository"]:
+        return folder
+    with story("failed to parse repository"):
+        repository = full_repository(invocation["repository"])
+    return folder._replace(project=folder.project._replace(repository=repository))
+
+
+def _write(images: dict[str, Image], path: str) -> None:
+    from crossply.xpkg.archive_writing import write_tagged
+
+    directory = os.path.dirname(path) or os.curdir
+    make_directory(directory, f"failed to create output directory {quote(directory)}")
+    try:
+        write_tagged(images, path)
+    except OSError as problem:
+        cause = in_go_words("open", path, problem)
+        raise ProjectBuildError(f"failed to create output file {quote(path)}: {cause}") from None
+
+
+class _Build:
+    """One run: what is fetched is kept in a directory as long as it takes."""
+
+    def __init__(self, invocation: Invocation, folder: ProjectFolder, directory: str) -> None:
+        self._invocation = invocation
+        self._say = invocation.stderr.write
+        self._root = folder.root
+        self._project = folder.project
+        self._directory = directory
+
+    def images(self) -> dict[str, Image]:
+        """All images by their names: the Configuration, and each function for each architecture."""
+        from crossply.xpkg.project_configuration import build_configuration, collect
+
+        name = self._tag(self._project.repository, CONFIGURATION_TAG)
+        with told("Collecting resources", self._say):
+            collected = collect(self._project, self._root)
+        found, digests = self._functions()
+        with told("Building configuration package", self._say), story("failed to build package"):
+            found[name] = build_configuration(self._project, self._root, collected, digests)
+        return found
+
+    def _functions(self) -> tuple[dict[str, Image], list[tuple[str, str]]]:
+        """The images of the functions by their names, and the digest of each function."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        from crossply.xpkg.project_functions import index_digest
+
+        sources = self._sources()
+        bases = {base: self._bases(base) for base in sorted({each.base for each in sources} - {""})}
+        with ThreadPoolExecutor(max(1, self._invocation["max-concurrency"])) as pool:
+            built = list(pool.map(lambda source: self._function(source, bases), sources))
+        images: dict[str, Image] = {}
+        for source, made in zip(sources, built, strict=True):
+            repository = self._project.function_repository(source.name)
+            images |= {self._tag(repository, each.platform["architecture"]): each for each in made}
+        return images, [
+            (source.name, index_digest(made)) for source, made in zip(sources, built, strict=True)
+        ]
+
+    def _sources(self) -> list[Source]:
+        """What each function is made of; known of all before the first is built."""
+        from crossply.xpkg.project_functions import find_source, functions_of
+
+        found = []
+        for function in functions_of(self._project, self._root):
+            with story(f"failed to build function {quote(function.name)}"):
+                self._tag(self._project.function_repository(function.name), CONFIGURATION_TAG)
+                found.append(find_source(self._project, self._root, function))
+        return found
+
+    def _tag(self, repository: str, tag: str) -> str:
+        from crossply.xpkg.references import parse_tag
+
+        with story("failed to construct image tag"):
+            return str(parse_tag(f"{repository}:{tag}"))
+
+    def _bases(self, base: str) -> list[Image]:
+        """An image that functions are put on, for each architecture; from where the project says."""
+        from crossply.cli.xpkg.images import pull
+        from crossply.xpkg.image_configs import rewritten
+        from crossply.xpkg.project_functions import checked
+        from crossply.xpkg.references import parse
+
+        name, _ = rewritten(self._project.spec.get("imageConfigs") or (), base)
+        found = []
+        with told(f"Fetching {name}", self._say), story(f"failed to fetch the base image {name}"):
+            reference = parse(name)
+            for architecture in self._project.architectures:
+                image = pull(self._invocation, reference, self._directory, architecture)
+                found.append(checked(image, architecture))
+        return found
+
+    def _function(self, source: Source, bases: dict[str, list[Image]]) -> list[Image]:
+        from crossply.xpkg.project_functions import build_function, saved_image
+
+        what = f"Building function {source.name}"
+        with told(what, self._say), story(f"failed to build function {quote(source.name)}"):
+            given = bases.get(source.base) or [
+                saved_image(source, architecture, self._directory)
+                for architecture in self._project.architectures
+            ]
+            return build_function(self._project, source, given)
+
+
+COMMAND = Command(
+    "build",
+    "Build all packages of a project into one file.",
+    run,
+    flags=(
+        PROJECT,
+        REPOSITORY,
+        Flag("output-dir", "Output directory for packages.", short="o", kind="string", default="_output"),
+        Flag("max-concurrency", "Max concurrent function builds.", kind="int", default="8"),
+        Flag(
+            "cache-dir",
+            "No effect: dependencies are not fetched for a build.",
+            kind="string",
+            placeholder="DIR",
+            no_effect="dependencies are not fetched for a build",
+        ),
+    ),
+    description=(
+        "Makes a Configuration of the definitions, Compositions and operations of a project, and a Function\n"
+        "of each directory in functions/: a Python project (pyproject.toml), a Python file (main.py), or Go\n"
+        "templates (*.gotmpl, *.tmpl). The Configuration depends on its Functions by their digests. No\n"
+        "container engine is needed; the images below the functions are fetched from their registries.\n\n"
+        "The same files always give the same packages."
+    ),
+    examples=(
+        "crossply project build",
+        "crossply project build --repository=registry.example.org/team/platform -o build",
+    ),
+)

@@ -1,0 +1,123 @@
+"""`crossply project init`: the folders of a new project, and the file that says what it is."""
+
+from __future__ import annotations
+
+import os
+
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.framework.manifest_files import PROJECT_FILE
+from crossply.cli.framework.output_files import in_go_words, make_directory, write_file
+from crossply.cli.framework.step_output import told
+from crossply.errors import CrossplyError
+
+_FOLDERS = ("apis", "functions", "examples", "tests", "operations")
+
+
+class ProjectInitError(CrossplyError):
+    """A project cannot be begun like this, or not here."""
+
+    code = "CP-584"
+
+
+def run(invocation: Invocation) -> int:
+    """Make the project."""
+    name = _checked(invocation["name"])
+    directory = invocation["directory"] or name
+    _check_directory(directory)
+    repository = _repository(invocation["registry"], (invocation["repository"] or "").strip() or name)
+    with told("Initializing project", invocation.stderr.write):
+        make_directory(directory, f"failed to create directory {directory}")
+        for folder in _FOLDERS:
+            path = os.path.join(directory, folder)
+            make_directory(path, f"failed to create directory {path}")
+            # So that git keeps it while it is empty.
+            keep = os.path.join(path, ".gitkeep")
+            write_file(keep, "", f"failed to write {keep}")
+        text = _TEXT.format(name=name, repository=repository)
+        write_file(os.path.join(directory, PROJECT_FILE), text, f"failed to write {PROJECT_FILE}")
+    return 0
+
+
+def _checked(name: str) -> str:
+    from crossply.apiserver.names import dns_1035_problems
+
+    problems = dns_1035_problems(name)
+    if problems:
+        reason = f"DNS-1035 constraints: {'; '.join(problems)}"
+        raise ProjectInitError(f"'{name}' is not a valid project name. {reason}")
+    return name
+
+
+def _check_directory(directory: str) -> None:
+    """Raise if there is something already; only a repository of git may be."""
+    if not os.path.lexists(directory):
+        return
+    if not os.path.isdir(directory):
+        raise ProjectInitError(f"path {directory} is not a directory", hint="choose another with --directory")
+    try:
+        present = os.listdir(directory)
+    except OSError as problem:
+        cause = in_go_words("open", directory, problem)
+        raise ProjectInitError(f"failed to read directory {directory}: {cause}") from None
+    if any(not _is_git(directory, name) for name in present):
+        raise ProjectInitError(f"directory {directory} is not empty", hint="choose another with --directory")
+
+
+def _is_git(directory: str, name: str) -> bool:
+    return name == ".git" and os.path.isdir(os.path.join(directory, name))
+
+
+def _repository(registry: str, name: str) -> str:
+    from crossply.xpkg.references import full_repository
+
+    prefix = registry.strip().rstrip("/")
+    if not prefix:
+        raise ProjectInitError(
+            "registry cannot be empty; set --registry to an OCI registry prefix like "
+            "'xpkg.crossplane.io/my-org'"
+        )
+    try:
+        return full_repository(f"{prefix}/{name}")
+    except CrossplyError as problem:
+        problem.hint = "it is made of --registry and --repository: registry.example.org/team and a name"
+        raise problem.within(f'cannot build repository "{prefix}/{name}"') from None
+
+
+_TEXT = """\
+apiVersion: dev.crossplane.io/v1alpha1
+kind: Project
+metadata:
+  name: {name}
+spec:
+  repository: {repository}
+"""
+
+COMMAND = Command(
+    "init",
+    "Begin a project of packages that are developed together.",
+    run,
+    arguments=(Argument("name", "The name of the new project."),),
+    flags=(
+        Flag("directory", "Directory to initialize. Defaults to project name", short="d", kind="path"),
+        Flag(
+            "registry",
+            "Override the registry in the project file.",
+            short="r",
+            kind="string",
+            default="example.com/my-org",
+        ),
+        Flag(
+            "repository",
+            "Override the repository name in the project file. Defaults to the project name.",
+            kind="string",
+        ),
+    ),
+    description=(
+        "Makes crossplane-project.yaml and empty folders for what belongs to a project: apis, functions,\n"
+        "examples, tests and operations. `crossply new project` makes one with something in it."
+    ),
+    examples=(
+        "crossply project init platform --registry=registry.example.org/team",
+        "crossply project init platform -d . --repository=our-platform",
+    ),
+)

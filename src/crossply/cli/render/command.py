@@ -1,0 +1,191 @@
+"""`crossply render`: what a Composition makes of a composite resource, without Docker or a cluster."""
+
+from __future__ import annotations
+
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.render import flags, inputs
+from crossply.cli.render.context import build_context
+from crossply.cli.render.functions import caller, functions_for, running
+from crossply.cli.render.output import documents, write_json, write_yaml
+from crossply.compose.errors import ComposeError, RenderInputError, StepFailed
+from crossply.compose.events import OBSERVED_CHANGED
+from crossply.compose.recipe import prepare
+from crossply.compose.rendering import Rendered, Rendering
+from crossply.compose.world import World
+from crossply.errors import CrossplyError
+from crossply.functions.builtin import PUBLISHED
+from crossply.kinds.composition import Composition
+from crossply.values import Object
+
+
+def run(invocation: Invocation) -> int:
+    """Render once, or again and again with --watch."""
+    if invocation["watch"]:
+        from crossply.cli.framework.file_watcher import watch
+        from crossply.cli.render.watched_files import files_of
+
+        return watch(invocation, render, lambda: files_of(invocation))
+    return render(invocation)
+
+
+def render(invocation: Invocation) -> int:
+    """Load, render, write."""
+    xr = inputs.load_composite(invocation["composite-resource"])
+    file = inputs.load_composition(invocation["composition"])
+    inputs.check_fit(xr, file)
+    inputs.require_explicit_mode(file)
+    functions = functions_for(invocation, file)
+    definition = inputs.load_definition(invocation["xrd"]) if invocation["xrd"] else None
+    if definition is not None:
+        xr = _with_defaults(xr, definition)
+    rendered = _render(invocation, xr, definition, file, functions)
+    shown = documents(
+        rendered,
+        xr if invocation["include-full-xr"] else None,
+        results=invocation["include-function-results"],
+        context=invocation["include-context"],
+    )
+    write = write_json if invocation["output"] == "json" else write_yaml
+    write(shown, invocation.stdout)
+    for event in rendered.events:
+        if event.reason == OBSERVED_CHANGED:
+            invocation.stderr.write(f"crossply: warning: {event.message}\n")
+    return 0
+
+
+def _render(
+    invocation: Invocation,
+    xr: Object,
+    definition: Object | None,
+    file: inputs.CompositionFile,
+    functions: list[Object],
+) -> Rendered:
+    secrets = inputs.load_secrets(path) if (path := invocation["function-credentials"]) else []
+    observed = _load_observed(invocation["observed-resources"])
+    required = inputs.load_required(invocation["required-resources"], "required resources")
+    required += inputs.load_required(invocation["extra-resources"], "extra resources")
+    schemas = inputs.load_schemas(invocation["required-schemas"])
+    context = build_context(invocation["context-files"], invocation["context-values"])
+    world = World([*observed, *required], secrets, schemas)
+    with running(functions, invocation["function-runtime"]) as runners:
+        machinery = inputs.machinery_for(xr, definition)
+        rendering = Rendering(machinery, world, caller(runners, invocation["timeout"]))
+        try:
+            if definition is not None:
+                _check_contract(definition, file.composition)
+            return rendering.run(xr, prepare(file.composition), observed, context)
+        except (StepFailed, RenderInputError) as problem:
+            raise problem.within("cannot render composite resource") from None
+        except ComposeError as problem:
+            raise problem.within("cannot render composite resource: reconcile failed") from None
+
+
+def _check_contract(definition: Object, composition: Composition) -> None:
+    from crossply.compose.contract import check_contract
+    from crossply.kinds.definition import parse_definition
+
+    check_contract(parse_definition(definition), composition)
+
+
+def _load_observed(path: str | None) -> list[Object]:
+    if not path:
+        return []
+    return inputs.load_objects(
+        path, "observed composed resources", "cannot parse YAML composed resource manifest"
+    )
+
+
+def _with_defaults(xr: Object, definition: Object) -> Object:
+    from crossply.cli.render.schemas import apply_definition_defaults
+
+    try:
+        return apply_definition_defaults(xr, definition)
+    except CrossplyError as problem:
+        name = (xr.get("metadata") or {}).get("name", "")
+        raise problem.within(f'cannot apply XRD defaults to XR "{name}"') from None
+
+
+COMMAND = Command(
+    name="render",
+    summary="Render a composite resource (XR).",
+    description=(
+        "Shows what a Composition makes of a composite resource: the resource itself with its status, and "
+        "every resource it would be composed of. The same engine runs in the control plane. Nothing is "
+        "called but the functions, and those that ship with Crossply run without Docker: "
+        f"{', '.join(PUBLISHED)}."
+    ),
+    examples=(
+        "crossply render xr.yaml composition.yaml functions.yaml",
+        "crossply render xr.yaml composition.yaml functions.yaml --observed-resources observed.yaml -r",
+        "crossply render xr.yaml composition.yaml functions.yaml --required-resources environment.yaml -c",
+        "crossply render xr.yaml composition.yaml functions.yaml --xrd definition.yaml --watch",
+    ),
+    run=run,
+    arguments=(
+        Argument(
+            "composite-resource",
+            "A YAML file specifying the composite resource (XR) to render.",
+            kind="existing-file",
+        ),
+        Argument(
+            "composition",
+            "A YAML file specifying the Composition to use to render the XR.",
+            kind="existing-file",
+        ),
+        Argument(
+            "functions",
+            "A YAML file or directory of YAML files specifying the Composition Functions to use to render "
+            "the XR. Not needed for a Composition without a pipeline.",
+            kind="path",
+            optional=True,
+        ),
+    ),
+    flags=(
+        flags.CONTEXT_FILES,
+        flags.CONTEXT_VALUES,
+        flags.RESULTS,
+        Flag(
+            "include-full-xr",
+            "Include a direct copy of the input XR's spec and metadata fields in the rendered output.",
+            short="x",
+        ),
+        Flag(
+            "observed-resources",
+            "A YAML file or directory of YAML files specifying the observed state of composed resources.",
+            short="o",
+            kind="path",
+            placeholder="PATH",
+        ),
+        Flag(
+            "extra-resources",
+            "The older name of --required-resources.",
+            kind="paths",
+            placeholder="PATH",
+        ),
+        flags.REQUIRED_RESOURCES,
+        Flag(
+            "required-schemas",
+            "A directory of JSON files specifying OpenAPI v3 schemas (from kubectl get --raw "
+            "/openapi/v3/<group-version>).",
+            short="s",
+            kind="path",
+            placeholder="DIR",
+        ),
+        flags.CONTEXT,
+        flags.CREDENTIALS,
+        flags.ANNOTATIONS,
+        flags.RUNTIME,
+        flags.OUTPUT,
+        Flag("watch", "Render again whenever one of the files changes, until interrupted."),
+        flags.TIMEOUT,
+        Flag(
+            "xrd",
+            "A YAML file specifying the CompositeResourceDefinition (XRD) that defines the XR's schema and "
+            "properties.",
+            kind="existing-file",
+            placeholder="PATH",
+        ),
+        flags.PROJECT,
+        *flags.ACCEPTED,
+    ),
+)

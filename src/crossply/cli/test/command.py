@@ -1,0 +1,152 @@
+"""`crossply test`: run the suites that say what Compositions should make."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from time import perf_counter
+
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.framework.failure_output import harmless
+from crossply.cli.test.run import Wishes
+from crossply.cli.test.suite_files import NoSuites, Unreadable, files_below, find_suites
+from crossply.cli.test.worker_processes import run_suites
+from crossply.testing.coverage import by_composition
+from crossply.testing.report import coverage_text, suite_text, summary
+from crossply.testing.verdicts import BROKEN, FAILED, SuiteVerdict
+from crossply.values.yaml import Document
+
+FAILURES, CANNOT_RUN = 1, 2
+"""Exit codes: something is not as expected; something could not be run as it was written."""
+
+
+def run(invocation: Invocation) -> int:
+    """Test once, or again and again with --watch."""
+    if invocation["watch"]:
+        from crossply.cli.framework.file_watcher import watch
+
+        return watch(invocation, test, lambda: _files(invocation))
+    return test(invocation)
+
+
+def _paths(invocation: Invocation) -> list[str]:
+    return invocation["path"] or [os.curdir]
+
+
+def _files(invocation: Invocation) -> Iterable[str]:
+    return (file for path in _paths(invocation) for file in files_below(path))
+
+
+def test(invocation: Invocation) -> int:
+    """Find the suites, run them, tell."""
+    begun = perf_counter()
+    suites = find_suites(_paths(invocation))
+    if invocation["list"]:
+        return _list(invocation, suites)
+    wishes = Wishes(tuple(invocation["filter"] or ()), invocation["update"], invocation["fail-fast"])
+    verdicts = []
+    for verdict in run_suites(suites, wishes, invocation["jobs"] or os.cpu_count() or 1):
+        if verdict.cases:
+            verdicts.append(verdict)
+            invocation.stdout.write(harmless(suite_text(verdict)))
+            invocation.stdout.flush()
+    if not verdicts:
+        raise NoSuites(f"no case has {' or '.join(wishes.words)} in its name", hint="see them with --list")
+    return _conclude(invocation, verdicts, perf_counter() - begun)
+
+
+def _conclude(invocation: Invocation, verdicts: list[SuiteVerdict], seconds: float) -> int:
+    coverages = [each.coverage for each in verdicts if each.coverage is not None]
+    invocation.stdout.write(coverage_text(coverages))
+    invocation.stdout.write(summary(verdicts, seconds))
+    if invocation["junit"]:
+        _write_junit(invocation["junit"], verdicts)
+    if any(each.count(BROKEN) for each in verdicts):
+        return CANNOT_RUN
+    if any(each.count(FAILED) for each in verdicts):
+        return FAILURES
+    least = invocation["coverage"] or 0
+    lacking = [each for each in by_composition(coverages) if each.percent < least]
+    for each in lacking:
+        told = f"only {each.percent:.0f} % of Composition {each.composition} were reached, not {least} %"
+        invocation.stderr.write(f"crossply: {told}\n")
+    return FAILURES if lacking else 0
+
+
+def _list(invocation: Invocation, suites: list[Document | Unreadable]) -> int:
+    """Print where each case is, and its name."""
+    from crossply.testing.reading import read_suite
+
+    wishes = Wishes(tuple(invocation["filter"] or ()))
+    for document in suites:
+        if isinstance(document, Unreadable):
+            invocation.stdout.write(f"{document.place}: {document.problem}\n")
+            continue
+        suite = read_suite(document)
+        for case in suite.cases:
+            if wishes.wants(suite, case):
+                invocation.stdout.write(f"{suite.place(case.path)}: {case.name}\n")
+    return 0
+
+
+def _write_junit(path: str, verdicts: list[SuiteVerdict]) -> None:
+    from crossply.cli.framework.output_files import write_file
+    from crossply.testing.junit import junit_text
+
+    write_file(path, junit_text(verdicts), "cannot write the JUnit file")
+
+
+COMMAND = Command(
+    name="test",
+    summary="Run tests of Compositions.",
+    description=(
+        "Runs suites of kind CompositionTest: each case renders a composite resource, once or several times "
+        "in a row, and compares what comes of it with what is expected. Nothing is needed but the functions, "
+        "of which many are built in. The exit code is 0 when all is as expected, 1 when something is not, "
+        "and 2 when something could not be run."
+    ),
+    examples=(
+        "crossply test",
+        "crossply test apis/ --junit report.xml -j 4",
+        "crossply test apis/bucket/composition_test.yaml -k region --watch",
+        "crossply test --update",
+    ),
+    run=run,
+    arguments=(
+        Argument(
+            "path",
+            "Files with suites, or directories in which they are looked for. The current one by default.",
+            kind="path",
+            optional=True,
+            many=True,
+        ),
+    ),
+    flags=(
+        Flag(
+            "filter",
+            "Run only cases with this text in the name of the file, the suite or the case. May be repeated.",
+            short="k",
+            kind="strings",
+            separator="",
+            placeholder="TEXT",
+        ),
+        Flag("list", "Print the cases instead of running them."),
+        Flag("update", "Write what came into the snapshots, instead of comparing it.", short="u"),
+        Flag("fail-fast", "Stop at the first case that is not as expected.", short="x"),
+        Flag(
+            "jobs",
+            "How many suites run at the same time. As many as there are processors by default.",
+            short="j",
+            kind="int",
+            placeholder="N",
+        ),
+        Flag("junit", "Write a JUnit file, too.", kind="path", placeholder="FILE"),
+        Flag(
+            "coverage",
+            "Fail unless this percentage of the steps and resources of each Composition were reached.",
+            kind="int",
+            placeholder="PERCENT",
+        ),
+        Flag("watch", "Run again whenever one of the files changes, until interrupted."),
+    ),
+)

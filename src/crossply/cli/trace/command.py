@@ -1,0 +1,129 @@
+"""`crossply resource trace`: a resource and everything below it, and why it is not ready.
+
+The story: `target` reads the words, `framework.cluster_flags` finds the cluster, `kinds` the kind;
+`loading` has `tree` or `packages` load the tree; `output` has `table`,
+`json_output` or `graph` write it. `causes` says why it is not ready, `watch` does all that
+again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+
+if TYPE_CHECKING:
+    from crossply.cli.trace.target import Target
+    from crossply.kube.config import ClusterConfig
+
+OUTPUTS = ("default", "wide", "json", "dot", "yaml", "mermaid")
+
+
+def run(invocation: Invocation) -> int:
+    """Trace once, or until the resource is deleted."""
+    import asyncio
+
+    from crossply.cli.framework.cluster_flags import configuration
+    from crossply.cli.trace.target import parse_target
+
+    config = configuration(invocation)
+    target = parse_target(invocation["resource"], invocation["name"] or "")
+    try:
+        asyncio.run(_trace(invocation, config, target))
+    except KeyboardInterrupt:
+        if not invocation["watch"]:
+            raise
+    return 0
+
+
+async def _trace(invocation: Invocation, config: ClusterConfig, target: Target) -> None:
+    from crossply.cli.trace.loading import loading_for
+    from crossply.cli.trace.output import Output
+    from crossply.kube.client import Client
+
+    output = Output(invocation)
+    async with Client(config) as client:
+        loading = await loading_for(client, invocation, target)
+        if not target.name:
+            output.write(await loading.all())
+            if invocation["watch"]:
+                invocation.stdout.write("error: you may only watch a single resource at a time\n")
+        elif invocation["watch"]:
+            await output.watch(client, loading)
+        else:
+            output.write(await loading.one())
+
+
+COMMAND = Command(
+    "trace",
+    "Show a resource, what is below it, and why it is not ready.",
+    run,
+    arguments=(
+        Argument(
+            "resource",
+            "Kind of the Crossplane resource, accepts the 'TYPE[.VERSION][.GROUP][/NAME]' format.",
+        ),
+        Argument(
+            "name",
+            "Name of the Crossplane resource, can be passed as part of the resource too.",
+            optional=True,
+        ),
+    ),
+    flags=(
+        Flag("context", "Kubernetes context.", short="c", kind="string", default=""),
+        Flag("namespace", "Namespace of the resource.", short="n", kind="string", default=""),
+        Flag(
+            "output",
+            f"Output format. One of: {', '.join(OUTPUTS)}.",
+            short="o",
+            kind="string",
+            default="default",
+            choices=OUTPUTS,
+        ),
+        Flag("show-connection-secrets", "Show connection secrets in the output.", short="s"),
+        Flag(
+            "show-package-dependencies",
+            "Show package dependencies in the output. One of: unique, all, none.",
+            kind="string",
+            default="unique",
+            choices=("unique", "all", "none"),
+        ),
+        Flag(
+            "show-package-revisions",
+            "Show package revisions in the output. One of: active, all, none.",
+            kind="string",
+            default="active",
+            choices=("active", "all", "none"),
+        ),
+        Flag("show-package-runtime-configs", "Show package runtime configs in the output."),
+        Flag("concurrency", "How many resources are read at once.", kind="int", default="5"),
+        Flag("watch", "Watch for changes until resource deletion.", short="w"),
+        Flag(
+            "as",
+            "Username to impersonate for the operation. User could be a regular user or a service account in "
+            "a namespace.",
+            kind="string",
+        ),
+        Flag(
+            "as-group",
+            "Group to impersonate for the operation. Repeat to specify multiple groups.",
+            kind="strings",
+            placeholder="AS-GROUP",
+        ),
+        Flag("as-uid", "UID to impersonate for the operation.", kind="string"),
+    ),
+    description=(
+        "Follows a claim to its XR, an XR to what it composed, and a package to its revisions and to the\n"
+        "packages that it depends on. Without a name all resources of the kind are shown.\n\n"
+        "On a terminal, and with -o wide, it also says what keeps a resource from being ready and which\n"
+        "command to run next."
+    ),
+    examples=(
+        "crossply resource trace app web -n apps",
+        "crossply resource trace app/web -n apps -o wide",
+        "crossply resource trace apps.v1beta1.example.org -n apps",
+        "crossply resource trace app web -n apps --watch",
+        "crossply resource trace app web -n apps -o mermaid",
+        "crossply resource trace configuration platform --show-package-revisions all",
+    ),
+)

@@ -1,0 +1,71 @@
+"""Writing what was loaded: in the form that was asked for, and what only people want where people look.
+
+Tables written to a terminal have an age, and below them why something is not ready. With `-o wide` the
+reasons are also given where the output is no terminal, but on stderr: stdout stays what Crossplane writes.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from crossply.cli.framework.command import Invocation
+from crossply.cli.trace.causes import explain
+from crossply.cli.trace.node import Node, Trace
+
+if TYPE_CHECKING:
+    from crossply.cli.trace.loading import Loading
+    from crossply.kube.client import Client
+
+_TABLES = ("default", "wide")
+
+
+class Output:
+    """The output of one call."""
+
+    def __init__(self, invocation: Invocation) -> None:
+        self._form: str = invocation["output"]
+        self._stdout = invocation.stdout
+        self._stderr = invocation.stderr
+        self._on_terminal = invocation.stdout.isatty()
+
+    def write(self, trace: Trace) -> None:
+        """Write once."""
+        self._stdout.write(self._picture(trace))
+        self._stderr.write(self._aside(trace))
+
+    async def watch(self, client: Client, loading: Loading) -> None:
+        """Write again whenever something changes."""
+        from crossply.cli.trace.watch import Screen, watch
+
+        screen, aside = Screen(self._stdout), Screen(self._stderr)
+
+        def paint(root: Node) -> None:
+            trace = Trace([root], is_list=False)
+            screen.paint(self._picture(trace))
+            aside.paint(self._aside(trace))
+
+        first = (await loading.one()).roots[0]
+        await watch(client, first, loading.again, paint)
+        self._stderr.write(f"crossply: {first.label} was deleted\n")
+
+    def _picture(self, trace: Trace) -> str:
+        people = self._on_terminal and self._form in _TABLES
+        why = explain(trace) if people else ""
+        return self._formed(trace) + (f"\n{why}" if why else "")
+
+    def _aside(self, trace: Trace) -> str:
+        return explain(trace) if self._form == "wide" and not self._on_terminal else ""
+
+    def _formed(self, trace: Trace) -> str:
+        if self._form in _TABLES:
+            from crossply.cli.trace.table import Table
+
+            return Table(self._form == "wide", datetime.now(UTC) if self._on_terminal else None).write(trace)
+        if self._form in ("dot", "mermaid"):
+            from crossply.cli.trace.graph import dot, mermaid
+
+            return dot(trace) if self._form == "dot" else mermaid(trace)
+        from crossply.cli.trace.json_output import as_json, as_yaml
+
+        return as_json(trace) if self._form == "json" else as_yaml(trace)

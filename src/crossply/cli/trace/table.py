@@ -1,0 +1,168 @@
+"""The table of `trace`: one row a resource, Crossplane's columns and words.
+
+On a terminal there is one more column, the age; what programs read stays as Crossplane prints it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from crossply.cli.framework.failure_output import harmless
+from crossply.cli.framework.tab_columns import align
+from crossply.cli.trace.image_reference import parse_tagged
+from crossply.cli.trace.node import Condition, Node, Trace
+from crossply.cli.trace.target import TraceError
+from crossply.values.paths import PathError, get_string
+
+LONGEST_MESSAGE = 64
+RESOURCE_NAME = "crossplane.io/composition-resource-name"
+
+Row = list[str]
+
+
+class Table:
+    """How a table is written: with whole messages or cropped ones, with ages or without."""
+
+    __slots__ = ("now", "wide")
+
+    def __init__(self, wide: bool, now: datetime | None = None) -> None:
+        self.wide = wide
+        self.now = now
+
+    def write(self, trace: Trace) -> str:
+        """Write the whole table."""
+        if not trace.roots:
+            raise TraceError(
+                "cannot print output: cannot print resource tree: resource list is empty",
+                hint=trace.empty_hint,
+            )
+        first = trace.roots[0]
+        packages = first.is_package or first.is_package_revision
+        rows = [self._package_header() if packages else self._header()]
+        for root in trace.roots:
+            for prefix, node in _in_order(root):
+                name = prefix + node.label
+                rows.append(self._package_row(name, node) if packages else self._row(name, node))
+        # Crossplane ends the rows of packages with a tab, those of other resources without.
+        end = "\t\n" if packages else "\n"
+        return align("".join("\t".join(map(harmless, row)) + end for row in rows))
+
+    def _header(self) -> Row:
+        return [
+            "NAME",
+            *(["RESOURCE"] if self.wide else ()),
+            "SYNCED",
+            "READY",
+            *self._age_header(),
+            "STATUS",
+        ]
+
+    def _package_header(self) -> Row:
+        conditions = ["VERSION", "INSTALLED", "HEALTHY", "STATE"]
+        return ["NAME", *(["PACKAGE"] if self.wide else ()), *conditions, *self._age_header(), "STATUS"]
+
+    def _age_header(self) -> Row:
+        return ["AGE"] if self.now else []
+
+    def _age(self, node: Node) -> Row:
+        if self.now is None:
+            return []
+        from crossply.apiserver.ages import since
+
+        created = node.metadata.get("creationTimestamp")
+        return [since(created, self.now) if created else "-"]
+
+    def _row(self, name: str, node: Node) -> Row:
+        annotations = node.metadata.get("annotations") or {}
+        resource = [str(annotations.get(RESOURCE_NAME) or "")] if self.wide else []
+        synced, ready = node.condition("Synced"), node.condition("Ready")
+        words = self._words(resource_status(node, synced, ready))
+        return [name, *resource, synced.status or "-", ready.status or "-", *self._age(node), words]
+
+    def _package_row(self, name: str, node: Node) -> Row:
+        installed, healthy = node.condition("Installed"), node.condition("Healthy")
+        image, state = _image_and_state(node)
+        parts = parse_tagged(image)
+        if parts is not None:
+            image = f"{parts.registry}/{parts.repository}"
+        return [
+            name,
+            *([image] if self.wide else ()),
+            parts.tag if parts else "",
+            installed.status or "-",
+            healthy.status or "-",
+            state or "-",
+            *self._age(node),
+            self._words(package_status(node, installed, healthy)),
+        ]
+
+    def _words(self, told: Condition) -> str:
+        message = told.message if self.wide else _cropped(told.message)
+        return f"{told.reason}: {message}" if message else told.reason
+
+
+def resource_status(node: Node, synced: Condition, ready: Condition) -> Condition:
+    """What to say of a resource: that it goes away, what is wrong, or that it is ready."""
+    if node.deleting:
+        return Condition(reason="Deleting")
+    if node.problem:
+        return Condition(reason="Error", message=node.problem.message)
+    return _first_trouble(synced, ready, otherwise=ready)
+
+
+def package_status(node: Node, installed: Condition, healthy: Condition) -> Condition:
+    """What to say of a package, a revision or a runtime config."""
+    if node.problem:
+        return Condition(reason="Error", message=node.problem.message)
+    if node.is_package:
+        return _first_trouble(installed, healthy, otherwise=installed)
+    if node.is_package_revision:
+        return healthy
+    return Condition() if node.is_runtime_config else Condition(reason="Unknown package type")
+
+
+def _first_trouble(first: Condition, second: Condition, otherwise: Condition) -> Condition:
+    """The first condition that is not true and says why; when both are true, the second's reason."""
+    if first.status == second.status == "True":
+        return second._replace(message="")
+    for condition in (first, second):
+        if condition.status != "True" and (condition.reason or condition.message):
+            return condition
+    return otherwise
+
+
+def _image_and_state(node: Node) -> tuple[str, str]:
+    if node.problem or not (node.is_package or node.is_package_revision):
+        return "", ""
+    try:
+        if node.is_package:
+            return get_string(node.object, "spec.package"), ""
+        state = get_string(node.object, "spec.desiredState")
+    except PathError as problem:
+        state = str(problem)
+    try:
+        return (get_string(node.object, "spec.image"), state) if node.is_package_revision else ("", state)
+    except PathError as problem:
+        return "", str(problem)
+
+
+def _cropped(message: str) -> str:
+    """The end of a message, where the cause is; counted in bytes, as Go does."""
+    data = message.encode(errors="surrogatepass")
+    if len(data) <= LONGEST_MESSAGE:
+        return message
+    return "..." + data[-LONGEST_MESSAGE:].decode(errors="replace")
+
+
+def _in_order(root: Node) -> Iterator[tuple[str, Node]]:
+    """Every node with the lines that lead to it."""
+    yield "", root
+    yield from _below(root, "")
+
+
+def _below(node: Node, lead: str) -> Iterator[tuple[str, Node]]:
+    for child in node.children:
+        last = child is node.children[-1]
+        yield f"{lead}{'└─ ' if last else '├─ '}", child
+        yield from _below(child, lead + ("   " if last else "│  "))

@@ -1,0 +1,171 @@
+"""`crossply up`: a control plane on this machine, from one command.
+
+The API server is a process of its own (`api_process`), and the controllers talk to it over HTTPS as they
+would to any cluster. One control plane runs on a data directory at a time (`lock`).
+"""
+
+from __future__ import annotations
+
+import os
+
+from crossply.cli.apiserver.encryption_flags import ENCRYPTION_FLAGS, encryption_words, take_key_variable
+from crossply.cli.controller.concurrency_flags import (
+    CONTROLLED_ROLLOUT,
+    EXTRA_RESOURCES,
+    FUNCTION_TIMEOUT,
+    OPERATIONS,
+)
+from crossply.cli.controller.host_access_flags import HOST_ACCESS_FLAGS, host_access
+from crossply.cli.controller.observability_flags import (
+    HERE_ONLY,
+    LOG_FORMAT,
+    LOOPBACK,
+    debug_flag,
+    metrics_port,
+    observed,
+)
+from crossply.cli.controller.package_flags import TRUST_FLAGS, local_package_settings
+from crossply.cli.controller.serving import run_plane, stop_requested, unless_stopped
+from crossply.cli.framework.command import Command, Flag, Invocation
+from crossply.cli.framework.listen_address import parse_listen
+from crossply.cli.up.data_directory import data_flag, open_data_directory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from crossply.cli.up.api_process import ApiSettings
+    from crossply.control.options import Options
+
+READY_FD = Flag(
+    "ready-fd", "Write to this file descriptor when the control plane is ready.", kind="int", hidden=True
+)
+
+
+def run(invocation: Invocation) -> int:
+    """Run here until interrupted, or in the background."""
+    # Read before anything is started: what is wrong with it is the user's to correct.
+    parse_listen(invocation["listen"])
+    options = _options(invocation)
+    if invocation["detach"]:
+        from crossply.cli.up.detach import start_detached
+
+        invocation.stdout.write(start_detached(invocation) + _greeting(invocation["data"]))
+        return 0
+    import uvloop
+
+    from crossply.cli.up import detach
+    from crossply.cli.up import lock as up_lock
+    from crossply.cli.up.api_process import ApiSettings
+
+    detach.keep_from_children(invocation)
+    lock = up_lock.acquire(open_data_directory(invocation))
+    settings = ApiSettings(
+        invocation["data"],
+        invocation["in-memory"],
+        lock.descriptor,
+        encryption_words(invocation),
+        take_key_variable(invocation),
+    )
+    try:
+        uvloop.run(_serve(invocation, options, settings))
+    finally:
+        lock.release()
+    return 0
+
+
+async def _serve(invocation: Invocation, options: Options, settings: ApiSettings) -> None:
+    from crossply.cli.up.api_process import ApiProcess, choose_listen, keep_chosen_port
+    from crossply.cli.up.detach import tell_ready
+    from crossply.control.running import ControlPlane
+    from crossply.kube.client import Client
+    from crossply.kube.config import load_config
+
+    data = invocation["data"]
+    stopped = stop_requested()
+
+    def tell() -> None:
+        invocation.stdout.write(f"control plane ready\n{_greeting(data)}")
+        invocation.stdout.flush()
+        tell_ready(invocation)
+
+    invocation.stderr.write("crossply: starting the API server ...\n")
+    server = ApiProcess(settings, choose_listen(invocation, data))
+    try:
+        if not await unless_stopped(stopped, server.start()):
+            return
+        keep_chosen_port(invocation, data, server.port)
+        config = load_config(os.path.join(data, "kubeconfig"))
+        async with observed(invocation, LOOPBACK), Client(config) as client:
+            await run_plane(ControlPlane(client, options=options), stopped, tell, server.run())
+    finally:
+        await server.stop()
+
+
+def _options(invocation: Invocation) -> Options:
+    from crossply.control.options import Options
+    from crossply.control.runtimes.choice import ON_ONE_MACHINE
+    from crossply.control.runtimes.credentials import CredentialSettings
+    from crossply.control.runtimes.runtimes import RuntimeSettings
+
+    data = invocation["data"]
+    return Options(
+        function_seconds=invocation["function-timeout"],
+        rollout=invocation["enable-controlled-rollout"],
+        extra_resources=invocation["enable-composition-functions-extra-resources"],
+        operations=invocation["enable-operations"],
+        packages=local_package_settings(invocation, os.path.join(data, "packages")),
+        images=os.path.join(data, "images"),
+        runtimes=RuntimeSettings(
+            ON_ONE_MACHINE, CredentialSettings(directory=os.path.join(data, "credentials"))
+        ),
+        host_access=host_access(invocation, data),
+    )
+
+
+def _greeting(data: str) -> str:
+    return (
+        f"try:  kubectl --kubeconfig {data}/kubeconfig get xrd,composition,function\n"
+        f"stop: crossply down --data {data}\n"
+    )
+
+
+COMMAND = Command(
+    name="up",
+    summary="Run a control plane on this machine.",
+    description=(
+        "Starts the embedded Kubernetes API server and the controllers that make composite resources real. "
+        "Everything is kept in the data directory, with a kubeconfig for kubectl. Ctrl-C stops both.\n\n"
+        "A data directory that is not named must have been made by you on this machine. The API server is "
+        "started again if it ends, and ends with this command."
+    ),
+    examples=(
+        "crossply up",
+        "crossply up --detach --data ./state",
+        "crossply up --in-memory",
+        "crossply up --allow-local-functions=.",
+    ),
+    run=run,
+    flags=(
+        data_flag("The directory for everything that is kept."),
+        Flag("detach", "Run in the background; stop it with crossply down.", short="d"),
+        Flag("in-memory", "Keep objects in memory only."),
+        Flag(
+            "listen",
+            "The address of the API server; port 0 takes a free one. By default it is the port of the first "
+            "start, or the last one that was chosen, if it is free.",
+            kind="string",
+            default="127.0.0.1:0",
+            placeholder="127.0.0.1:0",
+        ),
+        READY_FD,
+        *ENCRYPTION_FLAGS,
+        FUNCTION_TIMEOUT,
+        CONTROLLED_ROLLOUT,
+        EXTRA_RESOURCES,
+        OPERATIONS,
+        *HOST_ACCESS_FLAGS,
+        *TRUST_FLAGS,
+        metrics_port(0, HERE_ONLY),
+        LOG_FORMAT,
+        debug_flag(),
+    ),
+)

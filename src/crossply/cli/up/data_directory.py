@@ -1,0 +1,111 @@
+"""The data directory of `crossply up`: whether it can be trusted, and small files that are kept in it.
+
+A directory `.crossply` can come with a checkout or an archive. What is in it decides whose tokens are
+accepted and which objects there are. So it is opened without asking only if this user made it on this
+machine.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from crossply.cli.framework.command import Flag, Invocation
+from crossply.cli.up.failures import UntrustedData
+
+DEFAULT_DATA = os.path.join(".", ".crossply")
+LOG_FILE = "up.log"
+_ORIGIN_FILE, _PORT_FILE = "origin", "port"
+_MACHINE_ID = "/etc/machine-id"
+
+
+def data_flag(help_text: str) -> Flag:
+    """The flag that names the data directory."""
+    return Flag("data", help_text, kind="path", default=DEFAULT_DATA, placeholder="DIR")
+
+
+def open_data_directory(invocation: Invocation) -> str:
+    """Make the data directory, or make sure that it can be trusted; raises UntrustedData.
+
+    A directory that the command line names is the user's word: it is trusted from then on.
+    """
+    data: str = invocation["data"]
+    try:
+        os.makedirs(data, mode=0o700, exist_ok=True)
+        is_new = not os.listdir(data)
+    except OSError as problem:
+        raise UntrustedData(f"cannot open the data directory {data}: {problem.strerror}") from None
+    check_owner(data)
+    if is_new or invocation.given("data"):
+        _write(data, _ORIGIN_FILE, _origin(data))
+    elif read_kept(data, _ORIGIN_FILE) != _origin(data):
+        raise UntrustedData(
+            f"the data directory {data} was not made by you on this machine: it may have come with the files "
+            "around it",
+            hint=f"delete it; or, if you trust what is in it, name it: {invocation.path} --data {data}",
+        )
+    return data
+
+
+def check_owner(data: str) -> None:
+    """Raise UntrustedData unless this user alone can write to a directory."""
+    try:
+        status = os.stat(data)
+    except OSError as problem:
+        raise UntrustedData(f"cannot open the data directory {data}: {problem.strerror}") from None
+    user = os.geteuid()
+    if status.st_uid != user:
+        raise UntrustedData(
+            f"the data directory {data} belongs to user {status.st_uid}, and you are user {user}",
+            hint="run as its owner, or name a directory of your own with --data; to take it over, chown it",
+        )
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise UntrustedData(
+            f"other users can write to the data directory {data}",
+            hint=f"if nobody has changed it: chmod go-w {data}",
+        )
+
+
+def kept_port(data: str) -> int | None:
+    """The port that the API server of this directory has had."""
+    text = read_kept(data, _PORT_FILE)
+    return int(text) if text.isdecimal() and 0 < int(text[:6]) < 65536 else None
+
+
+def keep_port(data: str, port: int) -> None:
+    """Have the API server listen on the same port at the next start."""
+    _write(data, _PORT_FILE, str(port))
+
+
+def read_kept(data: str, name: str) -> str:
+    """The text of a small file in the directory; empty where there is none."""
+    try:
+        descriptor = os.open(os.path.join(data, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return ""
+    with open(descriptor, "rb") as file:
+        return file.read(4096).decode("utf-8", "replace").strip()
+
+
+def _write(data: str, name: str, text: str) -> None:
+    if read_kept(data, name) == text:
+        return  # so that a start needs no space on the disk
+    path = os.path.join(data, name)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+    with open(os.open(f"{path}.new", flags, 0o600), "w") as file:
+        file.write(f"{text}\n")
+    os.replace(f"{path}.new", path)
+
+
+def _origin(data: str) -> str:
+    """What a copy of the directory does not have: this machine, this user, this directory."""
+    import hashlib
+    import platform
+
+    try:
+        with open(_MACHINE_ID) as file:
+            machine = file.read().strip()
+    except OSError:
+        machine = ""
+    told = f"{machine or platform.node()}:{os.geteuid()}:{os.stat(data).st_ino}"
+    return hashlib.sha256(told.encode()).hexdigest()

@@ -1,0 +1,194 @@
+"""`crossply xpkg get-crds`: write the CRDs of packages and definitions to files, or JSON Schemas."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.errors import CrossplyError
+from crossply.values import Object
+
+
+class GetCrdsError(CrossplyError):
+    """The CRDs of extensions could not be had or written."""
+
+    code = "CP-597"
+
+
+class _File(NamedTuple):
+    """What is written: where in the tree of groups and versions, the name for a flat directory, the text."""
+
+    group: str
+    version: str
+    kind: str
+    flat: str
+    text: str
+
+
+def run(invocation: Invocation) -> int:
+    """Load the extensions, and write what they define."""
+    crds = _crds(invocation)
+    output = invocation["output-dir"]
+    schemas = invocation["json-schema"]
+    files = _schema_files(crds) if schemas else _crd_files(crds)
+    for file in files:
+        invocation.stdout.write(f"wrote {_write(output, file, invocation['flat'], schemas)}\n")
+    what = "JSON Schemas" if schemas else "CRDs"
+    invocation.stdout.write(f"Total {len(files)} {what} written to {output}\n")
+    return 0
+
+
+def _crds(invocation: Invocation) -> list[Object]:
+    import tempfile
+
+    from crossply.cli.validate.package_cache import Cache
+    from crossply.cli.validate.schemas import Extensions
+    from crossply.cli.validate.sources import load_manifests
+    from crossply.cli.xpkg.images import package_stream
+
+    manifests = load_manifests(invocation["extensions"], "extensions", invocation.stdin)
+    found = Extensions()
+    try:
+        found.add(manifests)
+    except CrossplyError as problem:
+        raise problem.within("cannot prepare extensions") from None
+    if invocation["crossplane-image"]:
+        found.packages[invocation["crossplane-image"]] = None
+    with tempfile.TemporaryDirectory(prefix="crossply-crd-") as scratch:
+        directory = scratch if invocation["no-cache"] else os.path.expanduser(invocation["cache-dir"])
+        cache = Cache(directory, lambda image: package_stream(invocation, image))
+        if invocation["clean-cache"]:
+            cache.clean()
+        try:
+            found.add_packages(cache)
+        except CrossplyError as problem:
+            raise problem.within("cannot download and load schemas") from None
+    return [complete(crd) for crd in found.crds]
+
+
+def complete(crd: Object) -> Object:
+    """A CRD, if it says which kind it defines, and in which versions."""
+    spec = crd.get("spec") or {}
+    names, versions = spec.get("names") or {}, spec.get("versions") or ()
+    lacking = [name for name in ("group", "versions") if not spec.get(name)]
+    lacking += [] if names.get("kind") else ["names.kind"]
+    lacking += [] if all(each.get("name") for each in versions) else ["versions.name"]
+    if lacking:
+        name = (crd.get("metadata") or {}).get("name", "")
+        fields = ", ".join(f"spec.{field}" for field in lacking)
+        raise GetCrdsError(f'the definition "{name}" does not define a kind: it lacks {fields}')
+    return crd
+
+
+def _crd_files(crds: list[Object]) -> list[_File]:
+    from crossply.values.yaml import dump
+
+    return [
+        _File(
+            str(crd["spec"].get("group", "")),
+            _stored(crd),
+            str((crd["spec"].get("names") or {}).get("kind", "")),
+            str(crd["metadata"].get("name", "")),
+            dump(crd),
+        )
+        for crd in crds
+    ]
+
+
+def _stored(crd: Object) -> str:
+    """The version that is stored, or the first."""
+    versions = crd["spec"].get("versions") or [{}]
+    return str(next((each for each in versions if each.get("storage")), versions[0]).get("name", ""))
+
+
+def _schema_files(crds: list[Object]) -> list[_File]:
+    from crossply.schema.crd_jsonschema import json_schemas, to_text
+
+    files = []
+    for crd in crds:
+        for found in json_schemas(with_schemas(crd)):
+            identity = found.schema["x-kubernetes-group-version-kind"][0]
+            flat = found.file_name.removesuffix(".json")
+            text = f"{to_text(found.schema)}\n"
+            files.append(_File(identity["group"], identity["version"], identity["kind"], flat, text))
+    return files
+
+
+def with_schemas(crd: Object) -> Object:
+    """A CRD without the versions that have no schema."""
+    versions = crd["spec"]["versions"]
+    kept = [each for each in versions if (each.get("schema") or {}).get("openAPIV3Schema")]
+    return {**crd, "spec": {**crd["spec"], "versions": kept}}
+
+
+def _write(output: str, file: _File, flat: bool, schemas: bool) -> str:
+    ending = ".json" if schemas else ".yaml"
+    inside = file.flat if flat else os.path.join(file.group, file.version, file.kind.lower())
+    # Names come from packages: one such as ../../x must not lead out of the directory.
+    path = os.path.join(output, os.path.normpath(f"/{inside}{ending}").lstrip("/"))
+    try:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        with open(path, "w", encoding="utf-8") as target:
+            target.write(file.text)
+    except OSError as problem:
+        what = "JSON Schema" if schemas else "CRD"
+        reason = (problem.strerror or str(problem)).lower()
+        raise GetCrdsError(f'cannot write {what} to "{path}": open {path}: {reason}') from None
+    return path
+
+
+COMMAND = Command(
+    "get-crds",
+    "Write the CRDs of packages to files.",
+    run,
+    arguments=(
+        Argument(
+            "extensions",
+            "Extension sources as a comma-separated list of files, directories, or '-' for standard input.",
+        ),
+    ),
+    flags=(
+        Flag(
+            "cache-dir",
+            "Absolute path to the cache directory holding downloaded schemas.",
+            kind="string",
+            default="~/.crossplane/cache",
+        ),
+        Flag("clean-cache", "Clean the cache directory before downloading package schemas."),
+        Flag(
+            "crossplane-image",
+            "Specify the Crossplane image for fetching the built-in schemas.",
+            kind="string",
+        ),
+        Flag("flat", "Write files to a flat directory instead of organizing by group and version."),
+        Flag(
+            "json-schema",
+            "Write JSON Schema files instead of CRDs. Useful for YAML language server integration.",
+        ),
+        Flag(
+            "no-cache",
+            "Disable caching entirely. The command downloads schemas every time without storing them.",
+        ),
+        Flag(
+            "output-dir",
+            "Directory that receives the CRD or JSON Schema files. Defaults to current directory.",
+            short="o",
+            kind="string",
+            default=".",
+        ),
+        Flag(
+            "update-cache",
+            "No effect: a constraint uses the cached version; --clean-cache downloads all schemas again.",
+            no_effect="a constraint uses the cached version; --clean-cache downloads all schemas again",
+        ),
+    ),
+    description=(
+        "Takes the same extensions as validate: definitions, CRDs, Providers, Functions, Configurations and\n"
+        "crossplane.yaml files, whose packages are fetched together with what they depend on."
+    ),
+    examples=(
+        "crossply xpkg get-crds crossplane.yaml --output-dir crds",
+        "crossply xpkg get-crds providers/ --json-schema -o schemas",
+    ),
+)

@@ -1,0 +1,115 @@
+"""`crossply xpkg install`: have the control plane install a package."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.cli.framework.command import Command, Flag, Invocation
+from crossply.cli.xpkg.cluster_packages import (
+    IMPERSONATION,
+    KINDS,
+    MANAGER,
+    PATIENCE,
+    WAIT,
+    PackageCommandError,
+    arguments,
+    as_arguments,
+    cluster,
+    name_of,
+    told,
+    wait_until_healthy,
+)
+from crossply.kube.failures import KubeError
+from crossply.values import Object
+
+
+def run(invocation: Invocation) -> int:
+    """Create the package, and wait for it where asked to."""
+    import asyncio
+
+    package = package_object(invocation)
+    asyncio.run(_install(invocation, package))
+    invocation.stdout.write(f"{invocation['kind']}/{package['metadata']['name']} created\n")
+    return 0
+
+
+def package_object(invocation: Invocation) -> Object:
+    """The package as the flags describe it."""
+    kind = KINDS[invocation["kind"]]
+    spec: dict[str, Any] = {
+        "package": invocation["package"],
+        "revisionActivationPolicy": "Manual" if invocation["manual-activation"] else "Automatic",
+        "revisionHistoryLimit": invocation["revision-history-limit"] or 0,
+    }
+    if invocation["package-pull-secrets"]:
+        spec["packagePullSecrets"] = [{"name": name} for name in invocation["package-pull-secrets"]]
+    if invocation["runtime-config"]:
+        if kind.kind == "Configuration":
+            raise PackageCommandError("package kind *v1.Configuration does not support runtime configuration")
+        spec["runtimeConfigRef"] = {
+            "apiVersion": "pkg.crossplane.io/v1beta1",
+            "kind": "DeploymentRuntimeConfig",
+            "name": invocation["runtime-config"],
+        }
+    metadata = {"name": name_of(invocation)}
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata, "spec": spec}
+
+
+async def _install(invocation: Invocation, package: Object) -> None:
+    import asyncio
+
+    kind = KINDS[invocation["kind"]]
+    async with cluster(invocation) as client:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await client.create(kind, package, MANAGER)
+        except KubeError as problem:
+            raise told(
+                problem, "cannot create package", f"crossply xpkg update {as_arguments(invocation)}"
+            ) from None
+        except TimeoutError:
+            raise PackageCommandError("cannot create package: context deadline exceeded") from None
+        if invocation["wait"]:
+            name, image = package["metadata"]["name"], package["spec"]["package"]
+            await wait_until_healthy(client, kind, name, image, invocation["wait"])
+
+
+COMMAND = Command(
+    "install",
+    "Install a package in a control plane.",
+    run,
+    arguments=arguments("install"),
+    flags=(
+        Flag(
+            "runtime-config",
+            "Install the package with a runtime configuration (for example a DeploymentRuntimeConfig).",
+            kind="string",
+            placeholder="NAME",
+        ),
+        Flag(
+            "manual-activation",
+            "Require the new package's first revision to be manually activated.",
+            short="m",
+        ),
+        Flag(
+            "package-pull-secrets",
+            "A comma-separated list of secrets to pull the package with.",
+            kind="strings",
+            placeholder="NAME",
+        ),
+        Flag(
+            "revision-history-limit",
+            "Number of package revisions that can exist before garbage collection.",
+            short="r",
+            kind="int",
+            placeholder="LIMIT",
+        ),
+        WAIT,
+        *IMPERSONATION,
+    ),
+    description="The cluster is the one that KUBECONFIG or ~/.kube/config names.",
+    examples=(
+        "crossply xpkg install function registry.example.org/team/function-x:v1.0.0 --wait=1m",
+        "crossply xpkg install configuration registry.example.org/team/platform:v2.1.0 platform",
+    ),
+)

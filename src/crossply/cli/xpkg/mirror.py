@@ -1,0 +1,82 @@
+"""`crossply xpkg mirror`: copy a package and all that it depends on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.errors import CrossplyError
+
+if TYPE_CHECKING:
+    from crossply.xpkg.mirroring import Sink
+    from crossply.xpkg.registry import Registries
+
+_LAYOUT = "oci:"
+
+
+class MirrorError(CrossplyError):
+    """A package could not be copied."""
+
+    code = "CP-596"
+
+
+def run(invocation: Invocation) -> int:
+    """Find all packages, and copy one after the other."""
+    import asyncio
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="crossply-") as directory:
+        asyncio.run(_mirror(invocation, directory))
+    return 0
+
+
+async def _mirror(invocation: Invocation, directory: str) -> None:
+    from crossply.cli.xpkg.images import session
+    from crossply.xpkg.mirroring import Wanted, closure, copy
+    from crossply.xpkg.references import parse
+
+    root = parse(invocation["package"])
+    async with session(invocation, f"mirroring {root.repository}") as registries:
+        sink = _sink(registries, invocation["target"])
+        alone = invocation["skip-dependencies"]
+        wanted = [Wanted(root)] if alone else await closure(registries, root, directory)
+        for each in wanted:
+            digest = await copy(registries, each.reference, sink, directory)
+            told = f" (wanted by {each.by})" if each.by else ""
+            invocation.stdout.write(f"{each.reference} {digest}{told}\n")
+            invocation.stdout.flush()
+
+
+def _sink(registries: Registries, target: str) -> Sink:
+    from crossply.xpkg.layout_sink import LayoutSink
+    from crossply.xpkg.mirroring import RegistrySink
+
+    if not target.startswith(_LAYOUT):
+        return RegistrySink(registries, target.rstrip("/"))
+    try:
+        return LayoutSink(target.removeprefix(_LAYOUT))
+    except OSError as problem:
+        reason = (problem.strerror or str(problem)).lower()
+        raise MirrorError(f"cannot write to {target.removeprefix(_LAYOUT)}: {reason}") from None
+
+
+COMMAND = Command(
+    "mirror",
+    "Copy a package and all that it depends on to another registry, or to a directory.",
+    run,
+    arguments=(
+        Argument("package", "The package image: registry, repository, and tag or digest."),
+        Argument("target", "A registry with or without the beginning of a repository, or oci:DIRECTORY."),
+    ),
+    flags=(Flag("skip-dependencies", "Copy this package only."),),
+    description=(
+        "Copies byte for byte, for all platforms, together with signatures: digests stay the same. Of each\n"
+        "dependency the highest version that its constraint accepts is taken. An ImageConfig with\n"
+        "rewriteImage has a control plane use the copies.\n\n"
+        "Prints a line for each copied package: its name, its digest, and who wants it."
+    ),
+    examples=(
+        "crossply xpkg mirror registry.example.org/team/platform:v1.0.0 registry.internal/mirror",
+        "crossply xpkg mirror registry.example.org/team/platform:v1.0.0 oci:./packages",
+    ),
+)

@@ -1,0 +1,58 @@
+"""`crossply xpkg update`: have the control plane install another version of a package."""
+
+from __future__ import annotations
+
+from crossply.cli.framework.command import Command, Invocation
+from crossply.cli.xpkg.cluster_packages import (
+    IMPERSONATION,
+    KINDS,
+    MANAGER,
+    PATIENCE,
+    WAIT,
+    PackageCommandError,
+    arguments,
+    as_arguments,
+    cluster,
+    name_of,
+    told,
+    wait_until_healthy,
+)
+from crossply.kube.failures import KubeError
+
+
+def run(invocation: Invocation) -> int:
+    """Change the image of the package."""
+    import asyncio
+
+    name = name_of(invocation)
+    asyncio.run(_update(invocation, name))
+    invocation.stdout.write(f"{invocation['kind']}/{name} updated\n")
+    return 0
+
+
+async def _update(invocation: Invocation, name: str) -> None:
+    import asyncio
+
+    kind, image = KINDS[invocation["kind"]], invocation["package"]
+    story = f"cannot update {invocation['kind']}/{name}"
+    async with cluster(invocation) as client:
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await client.patch_merge(kind, name, {"spec": {"package": image}}, manager=MANAGER)
+        except KubeError as problem:
+            raise told(problem, story, f"crossply xpkg install {as_arguments(invocation)}") from None
+        except TimeoutError:
+            raise PackageCommandError(f"{story}: context deadline exceeded") from None
+        if invocation["wait"]:
+            await wait_until_healthy(client, kind, name, image, invocation["wait"])
+
+
+COMMAND = Command(
+    "update",
+    "Update a package in a control plane.",
+    run,
+    arguments=arguments("update"),
+    flags=(WAIT, *IMPERSONATION),
+    description="The cluster is the one that KUBECONFIG or ~/.kube/config names.",
+    examples=("crossply xpkg update function registry.example.org/team/function-x:v1.1.0 --wait=1m",),
+)

@@ -1,0 +1,86 @@
+"""`crossply xpkg why`: who wants a package, in which versions, and which version all would accept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.errors import CrossplyError
+
+if TYPE_CHECKING:
+    from crossply.xpkg.dependencies import Locked
+
+
+def run(invocation: Invocation) -> int:
+    """Read the Lock of the cluster, ask the registry for versions, and write the tree."""
+    import asyncio
+
+    from crossply.xpkg.dependency_tree import why
+
+    packages, tags = asyncio.run(_known(invocation))
+    lines = why(packages, _source(invocation["package"], packages), tags)
+    invocation.stdout.write("\n".join(lines) + "\n")
+    return 0
+
+
+def _source(given: str, packages: list[Locked]) -> str:
+    """The source that is meant: given as such, as the name of a package, or by its end."""
+    for package in packages:
+        if given in (package.source, package.name) or package.source.endswith(f"/{given}"):
+            return package.source
+    return given
+
+
+async def _known(invocation: Invocation) -> tuple[list[Locked], list[str]]:
+    from crossply.cli.xpkg.cluster_packages import LOCK, cluster, told
+    from crossply.kube.failures import KubeError
+    from crossply.xpkg.dependencies import read_lock
+
+    try:
+        async with cluster(invocation) as client:
+            packages = read_lock(await client.get(LOCK, "lock") or {})
+    except KubeError as problem:
+        raise told(problem, "cannot read the Lock") from None
+    if invocation["offline"]:
+        return packages, []
+    return packages, await _tags(invocation, _source(invocation["package"], packages))
+
+
+async def _tags(invocation: Invocation, source: str) -> list[str]:
+    """The tags of a package; a registry that does not answer takes nothing from the rest."""
+    from crossply.cli.xpkg.images import session
+    from crossply.xpkg.pulling import tags
+    from crossply.xpkg.references import parse
+
+    try:
+        async with session(invocation, "") as registries:
+            return await tags(registries, parse(source))
+    except CrossplyError as problem:
+        invocation.log(f"the versions of {source} are not known: {problem}")
+        return []
+
+
+COMMAND = Command(
+    "why",
+    "Show who depends on a package, and in which versions.",
+    run,
+    arguments=(
+        Argument("package", "The package: its source without a tag, the end of it, or its name in the Lock."),
+    ),
+    flags=(
+        Flag("offline", "Do not ask the registry which versions there are."),
+        Flag("context", "The context of the kubeconfig to use.", short="c", kind="string"),
+        Flag("as", "Username to impersonate for the operation.", kind="string", hidden=True),
+        Flag("as-group", "Group to impersonate for the operation.", kind="strings", hidden=True),
+        Flag("as-uid", "UID to impersonate for the operation.", kind="string", hidden=True),
+    ),
+    description=(
+        "Reads the Lock of the control plane and shows the packages that depend on one, with the versions\n"
+        "that each accepts, up to those that were installed by hand. What the installed version is not is\n"
+        "marked; the last line says which version all would accept."
+    ),
+    examples=(
+        "crossply xpkg why function-x",
+        "crossply xpkg why registry.example.org/team/function-x --offline",
+    ),
+)

@@ -1,0 +1,74 @@
+"""`crossply xrd generate`: a definition from an example of a composite resource, or from a SimpleSchema."""
+
+from __future__ import annotations
+
+from crossply.cli.framework.command import Argument, Command, Flag, Invocation
+from crossply.cli.framework.output_files import ConvertError
+from crossply.cli.project.folder import PROJECT_FILE_FLAG, open_project, parsed
+from crossply.convert.new_definition import definition_of_example, definition_of_simple_schema
+from crossply.errors import CrossplyError
+from crossply.values import Object
+from crossply.values.yaml import dump
+
+SIMPLE_SCHEMA = "simpleschema"
+
+
+def run(invocation: Invocation) -> int:
+    """Make a definition and write it among the project's APIs."""
+    folder = open_project(invocation["project-file"])
+    name = folder.relative(invocation["file"])
+    try:
+        text = folder.read(name)
+    except ConvertError as problem:
+        raise problem.within(f"failed to read file {name}") from None
+    try:
+        definition = _definition(text, name, invocation)
+    except CrossplyError as problem:
+        raise problem.within("failed to create CompositeResourceDefinition (XRD)") from None
+    path = invocation["path"] or f"{definition['spec']['names']['plural']}/definition.yaml"
+    folder.add_api(
+        path,
+        dump(definition),
+        replace=invocation["replace"],
+        otherwise="--replace to replace the existing file",
+    )
+    invocation.stdout.write(f"Created CompositeResourceDefinition (XRD) at {path}\n")
+    return 0
+
+
+def _definition(text: bytes, source: str, invocation: Invocation) -> Object:
+    plural = invocation["plural"] or ""
+    if invocation["from"] == SIMPLE_SCHEMA:
+        return definition_of_simple_schema(parsed(text, source, "failed to unmarshal YAML"), plural)
+    story = "failed to unmarshal YAML to check top-level keys"
+    return definition_of_example(parsed(text, source, story), plural)
+
+
+COMMAND = Command(
+    "generate",
+    "Generate an XRD from an example, or from a SimpleSchema.",
+    run,
+    arguments=(Argument("file", "Path to the XR or XRC YAML file."),),
+    flags=(
+        Flag(
+            "from",
+            "Input format: xr or simpleschema.",
+            kind="string",
+            default="xr",
+            choices=("xr", SIMPLE_SCHEMA),
+        ),
+        Flag("path", "Output path.", kind="string"),
+        Flag("replace", "Replaces the existing definition file"),
+        Flag("plural", "Custom plural form for the XRD.", kind="string"),
+        PROJECT_FILE_FLAG,
+    ),
+    description=(
+        "Writes a definition among the APIs of a project. Its schema is guessed from the values of an\n"
+        "example, or written by you in short: a SimpleSchema has types in the place of values, with\n"
+        "markers, as in `size: integer | default=3 minimum=1`. Look it through before you use it."
+    ),
+    examples=(
+        "crossply xrd generate examples/cache.yaml",
+        "crossply xrd generate cache-schema.yaml --from=simpleschema --plural=caches",
+    ),
+)
