@@ -23,7 +23,11 @@ def test_short_texts_are_remembered_and_long_ones_are_not() -> None:
 def test_long_keys_names_and_paths_are_not_kept_in_memory() -> None:
     program = """
         import tracemalloc
-        from crossply.apiserver.names import label_value_problems, qualified_name_problems, subdomain_problems
+        from crossply.apiserver.registry.name_validation import (
+            label_value_problems,
+            qualified_name_problems,
+            subdomain_problems,
+        )
         from crossply.apply.elements import canonical
         from crossply.schema.cel_names import escape
         from crossply.values.paths import parse

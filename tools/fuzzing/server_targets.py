@@ -144,8 +144,8 @@ class _Server:
     """A server in a thread of its own, until the process ends."""
 
     def __init__(self) -> None:
-        from crossply.apiserver import complaints
         from crossply.apiserver.assembly import RunningServer, Settings
+        from crossply.apiserver.http import rate_limited_log as complaints
 
         complaints._QUIET_SECONDS = 0.0  # each error counts, also the same one again
         self._errors = _Errors()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crossply.apiserver.calls import Call
-from crossply.apiserver.status import bad_request
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.status_errors import bad_request
 from crossply.values import Object
 
 

@@ -13,38 +13,38 @@ import stat
 from dataclasses import dataclass, field
 
 from crossply.apiserver import builtin
-from crossply.apiserver.admission.admitting import Admission
+from crossply.apiserver.admission.chain import Admission
+from crossply.apiserver.apiextensions.crd_controller import DEFINITIONS, Definitions
+from crossply.apiserver.apiextensions.service_lookup import service_lookup
+from crossply.apiserver.apiextensions.webhook_converter import WebhookConverter
 from crossply.apiserver.audit import AuditLog, Level
-from crossply.apiserver.auditing import Auditing
-from crossply.apiserver.auth.account_tokens import AccountTokens
-from crossply.apiserver.auth.aggregation import AggregationController, writing_to
+from crossply.apiserver.audit.recorder import Auditing
 from crossply.apiserver.auth.authentication import Authenticator
-from crossply.apiserver.auth.bootstrap import ensure_policy
+from crossply.apiserver.auth.bootstrap_reconciliation import ensure_policy
+from crossply.apiserver.auth.cluster_role_aggregation import AggregationController, writing_to
 from crossply.apiserver.auth.escalation import check_write
-from crossply.apiserver.auth.jwt import SigningKey
-from crossply.apiserver.auth.openid import OpenIdPages
+from crossply.apiserver.auth.openid_discovery import OpenIdPages
 from crossply.apiserver.auth.rbac.authorizer import Authorizer
+from crossply.apiserver.auth.request_filter import Gate
 from crossply.apiserver.auth.reviews import Reviews
+from crossply.apiserver.auth.service_account_tokens import AccountTokens
 from crossply.apiserver.auth.static_tokens import StaticTokens, read_token_file
 from crossply.apiserver.auth.token_requests import TokenRequests
-from crossply.apiserver.backup_page import Backups, remove_unsent
-from crossply.apiserver.calls import Call
-from crossply.apiserver.controllers.own_service import keep_trying
-from crossply.apiserver.controllers.running import Controllers
-from crossply.apiserver.custom.definitions import DEFINITIONS, Definitions
-from crossply.apiserver.custom.service_lookup import service_lookup
-from crossply.apiserver.custom.webhook_conversion import WebhookConverter
+from crossply.apiserver.auth.token_signing import SigningKey
+from crossply.apiserver.controllers.kubernetes_service import keep_trying
+from crossply.apiserver.controllers.startup import Controllers
 from crossply.apiserver.definition_deletion import delete_definition
 from crossply.apiserver.discovery import Discovery
-from crossply.apiserver.gate import Gate
-from crossply.apiserver.handlers import register
-from crossply.apiserver.limits import Limits, raise_file_limit
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.http.backup_endpoint import Backups, remove_unsent
+from crossply.apiserver.http.limits import Limits, raise_file_limit
+from crossply.apiserver.http.server import ApiServer
 from crossply.apiserver.metrics import Sources, metrics_page
 from crossply.apiserver.openapi.pages import OpenApi
-from crossply.apiserver.resources import Registry
-from crossply.apiserver.server import ApiServer
+from crossply.apiserver.registry.resources import Registry
+from crossply.apiserver.server_context import Guard, World, now
 from crossply.apiserver.storage import PLAIN, StorageFailed, StorageFull, Store, ValueCodec
-from crossply.apiserver.storage.directory import DirectoryLock
+from crossply.apiserver.storage.data_directory import DirectoryLock
 from crossply.apiserver.tls import (
     CertificateError,
     Certificates,
@@ -53,8 +53,8 @@ from crossply.apiserver.tls import (
     server_ssl_context,
     write_kubeconfig,
 )
-from crossply.apiserver.tls.files import read, remove_unfinished, write_private
-from crossply.apiserver.world import Guard, World, now
+from crossply.apiserver.tls.certificate_files import read, remove_unfinished, write_private
+from crossply.apiserver.verbs.virtual_resources import register
 from crossply.errors import CrossplyError
 from crossply.values import Object
 

@@ -17,7 +17,7 @@ from threading import Event, get_ident
 from typing import ParamSpec, TypeVar
 
 from crossply.apiserver.fair_turns import FairTurns
-from crossply.apiserver.flow_control import current_flow
+from crossply.apiserver.http.flow_control import current_flow
 from crossply.schema.cel_program import WouldBlock, may_block, without_blocking
 from crossply.values.interruption import interruptible
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from crossply.apiserver.custom.state import marked_for_deletion
-from crossply.apiserver.deletion import DeleteOptions
-from crossply.apiserver.lifecycle import encoder, with_revision
-from crossply.apiserver.marked_deletion import Ending, delete_by_marking
+from crossply.apiserver.apiextensions.crd_status import marked_for_deletion
+from crossply.apiserver.registry.delete import DeleteOptions
+from crossply.apiserver.registry.two_phase_delete import Ending, delete_by_marking
+from crossply.apiserver.registry.update import encoder, with_revision
+from crossply.apiserver.server_context import World
 from crossply.apiserver.storage import Entry
-from crossply.apiserver.world import World
 from crossply.values import Object
 
 

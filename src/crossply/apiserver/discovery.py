@@ -15,11 +15,11 @@ from typing import Any
 
 import orjson
 
-from crossply.apiserver.negotiation import negotiate
-from crossply.apiserver.replies import Reply, reply_value
-from crossply.apiserver.requests import RequestInfo
-from crossply.apiserver.resources import Registry, Resource, Version
-from crossply.apiserver.status import StatusError, no_such_path
+from crossply.apiserver.endpoints.negotiation import negotiate
+from crossply.apiserver.endpoints.replies import Reply, reply_value
+from crossply.apiserver.endpoints.request_info import RequestInfo
+from crossply.apiserver.endpoints.status_errors import StatusError, no_such_path
+from crossply.apiserver.registry.resources import Registry, Resource, Version
 from crossply.values import Object
 
 _CUSTOM_VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
@@ -210,7 +210,7 @@ def subresources_of(resource: Resource, version: Version) -> dict[str, tuple[Kin
 
 @functools.cache
 def _built_in_rows() -> dict[tuple[str, str, str], Object]:
-    from crossply.apiserver.builtin.table import table
+    from crossply.apiserver.builtin.resource_table import table
 
     return {(row["group"], row["version"], row["plural"]): row for row in table().resources}
 

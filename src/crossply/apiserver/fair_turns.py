@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-from crossply.apiserver.flow_control import Flow
+from crossply.apiserver.http.flow_control import Flow
 
 
 class FairTurns:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crossply.apiserver.calls import Call
-from crossply.apiserver.status import Cause, bad_options
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.status_errors import Cause, bad_options
 from crossply.values.gojson import dumps
 from crossply.values.goquote import quote
 

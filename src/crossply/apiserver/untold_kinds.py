@@ -6,7 +6,7 @@ they stand: keys are sorted, so nothing but plain texts comes before them in nea
 
 from __future__ import annotations
 
-from crossply.apiserver.objects import decode, encode
+from crossply.apiserver.endpoints.body_decoding import decode, encode
 from crossply.values import Object
 
 _TOLD = frozenset({"apiVersion", "kind"})

@@ -13,14 +13,20 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass
 
 from crossply.apiserver.builtin import blank
-from crossply.apiserver.calls import Call
-from crossply.apiserver.conversion import convert_one
-from crossply.apiserver.decoded_objects import State, state_of
-from crossply.apiserver.negotiation import Form
-from crossply.apiserver.objects import JSON, PROTOBUF
-from crossply.apiserver.query_numbers import read_version, signed_option
-from crossply.apiserver.replies import FACTORS, encoded_event, shaped
-from crossply.apiserver.selectors import (
+from crossply.apiserver.endpoints.body_decoding import JSON, PROTOBUF
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.negotiation import Form
+from crossply.apiserver.endpoints.query_options import read_version, signed_option
+from crossply.apiserver.endpoints.replies import FACTORS, encoded_event, shaped
+from crossply.apiserver.endpoints.status_errors import (
+    Cause,
+    StatusError,
+    bad_list_options,
+    expired,
+)
+from crossply.apiserver.object_codec import State, state_of
+from crossply.apiserver.registry.conversion import convert_one
+from crossply.apiserver.registry.selectors import (
     FieldClause,
     Requirement,
     fields_match,
@@ -29,15 +35,9 @@ from crossply.apiserver.selectors import (
     parse_fields,
     parse_labels,
 )
+from crossply.apiserver.server_context import World
 from crossply.apiserver.slices import Slices
-from crossply.apiserver.status import (
-    Cause,
-    StatusError,
-    bad_list_options,
-    expired,
-)
 from crossply.apiserver.storage import Compacted, Entry, Event
-from crossply.apiserver.world import World
 from crossply.schema.field_errors import FORBIDDEN, NOT_SUPPORTED
 from crossply.values import Object
 

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from crossply.apiserver.limits import Limits
+from crossply.apiserver.http.limits import Limits
 
 from ..ops.running import Program, Threaded, config_map, events
 

@@ -13,7 +13,7 @@ from http.client import HTTPConnection
 
 import pytest
 
-from crossply.apiserver.limits import Limits
+from crossply.apiserver.http.limits import Limits
 
 from ..ops.running import CONFIG_MAPS, SECONDS, Program, Server, Threaded
 

@@ -13,7 +13,7 @@ from http.client import RemoteDisconnected
 
 import pytest
 
-from crossply.apiserver.limits import Limits
+from crossply.apiserver.http.limits import Limits
 
 from ..ops.running import CONFIG_MAPS, Program, Server, Threaded
 

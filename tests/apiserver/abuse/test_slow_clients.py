@@ -15,7 +15,7 @@ from http.client import HTTPResponse
 import pytest
 
 from crossply.apiserver import watching
-from crossply.apiserver.limits import Limits
+from crossply.apiserver.http.limits import Limits
 
 from ..ops.running import CONFIG_MAPS, Server, Threaded, config_map, events
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from crossply.apiserver.admission.admitting import Admission
+from crossply.apiserver.admission.chain import Admission
 from tests.apiserver.admission.webhook_servers import WebhookServer, webhook_server
 from tests.apiserver.controllers.worlds import Bench, bench
 

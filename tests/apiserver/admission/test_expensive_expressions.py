@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from crossply.apiserver.auth.rbac.authorizer import Decision
-from crossply.apiserver.requests import RequestInfo, User
-from crossply.apiserver.resources import Version
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.endpoints.request_info import RequestInfo, User
+from crossply.apiserver.endpoints.status_errors import StatusError
+from crossply.apiserver.registry.resources import Version
 from tests.apiserver.admission.settings import Setting, setting
 from tests.apiserver.controllers.worlds import custom
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from crossply.apiserver.resources import Version
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.endpoints.status_errors import StatusError
+from crossply.apiserver.registry.resources import Version
 from tests.apiserver.admission.settings import RULE, setting
 from tests.apiserver.admission.webhook_servers import patching
 from tests.apiserver.controllers.worlds import ANYTHING, custom

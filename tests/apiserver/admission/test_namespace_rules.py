@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from crossply.apiserver.admission.namespaces import namespace_exists
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.admission.namespace_lifecycle import namespace_exists
+from crossply.apiserver.endpoints.status_errors import StatusError
 from tests.apiserver.admission.settings import setting
 
 

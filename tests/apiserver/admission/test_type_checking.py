@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from crossply.apiserver.admission.type_checking import expression_warnings
-from crossply.apiserver.resources import Registry, Version
+from crossply.apiserver.admission.policy_type_checking import expression_warnings
+from crossply.apiserver.registry.resources import Registry, Version
 from tests.apiserver.controllers.worlds import custom, registry
 
 DEPLOYMENTS = {"apiGroups": ["apps"], "apiVersions": ["v1"], "resources": ["deployments"]}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.endpoints.status_errors import StatusError
 from tests.apiserver.admission.settings import RULE, setting
 from tests.apiserver.admission.webhook_servers import patching
 

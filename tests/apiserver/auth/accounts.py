@@ -11,8 +11,8 @@ import orjson
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from crossply.apiserver.auth.account_tokens import AccountTokens
-from crossply.apiserver.auth.jwt import SigningKey
+from crossply.apiserver.auth.service_account_tokens import AccountTokens
+from crossply.apiserver.auth.token_signing import SigningKey
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 ISSUER = "https://kubernetes.default.svc.cluster.local"

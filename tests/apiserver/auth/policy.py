@@ -8,7 +8,7 @@ import orjson
 
 from crossply.apiserver.auth.rbac import Authorizer
 from crossply.apiserver.auth.rbac.roles import RoleIndex
-from crossply.apiserver.requests import RequestInfo, User
+from crossply.apiserver.endpoints.request_info import RequestInfo, User
 
 GROUP = "rbac.authorization.k8s.io"
 _PLURALS = {

@@ -22,8 +22,8 @@ from cryptography.hazmat.primitives.serialization import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crossply.apiserver.auth.jwt import SigningKey
-from crossply.apiserver.auth.tokens import SigningKeyError, TokenRefused
+from crossply.apiserver.auth.token_identity import SigningKeyError, TokenRefused
+from crossply.apiserver.auth.token_signing import SigningKey
 
 from .accounts import ISSUER, Accounts, elliptic_pem, rsa_pem
 

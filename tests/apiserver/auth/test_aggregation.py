@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 import orjson
 import pytest
 
-from crossply.apiserver.auth.aggregation import (
+from crossply.apiserver.auth.cluster_role_aggregation import (
     MANAGER,
     AggregationController,
     aggregated_rules,
     writing_to,
 )
 from crossply.apiserver.auth.rbac.roles import CLUSTER_ROLES
-from crossply.apiserver.auth.stored import encoder
+from crossply.apiserver.auth.store_protocols import encoder
 from crossply.apiserver.storage import Store
 
 from .policy import Object, cluster_role, rule

@@ -14,7 +14,7 @@ import pytest
 
 from crossply.apiserver.audit import AuditError, AuditLog, Level, Outcome, Record
 from crossply.apiserver.audit.events import event
-from crossply.apiserver.requests import RequestInfo, User
+from crossply.apiserver.endpoints.request_info import RequestInfo, User
 
 from .policy import ask, ask_path
 

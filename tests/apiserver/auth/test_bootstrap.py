@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 import orjson
 import pytest
 
-from crossply.apiserver.auth.aggregation import AggregationController, writing_to
-from crossply.apiserver.auth.bootstrap import ensure_policy
+from crossply.apiserver.auth.bootstrap_reconciliation import ensure_policy
+from crossply.apiserver.auth.cluster_role_aggregation import AggregationController, writing_to
 from crossply.apiserver.auth.rbac import Authorizer
 from crossply.apiserver.auth.rbac.roles import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES
-from crossply.apiserver.auth.stored import encoder
-from crossply.apiserver.requests import RequestInfo, User
+from crossply.apiserver.auth.store_protocols import encoder
+from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.storage import Store
 
 from .policy import ADMIN, GROUP, JANE, Object, ask, ask_path, binding, change, rule, user

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from crossply.apiserver.auth.escalation import check_write
-from crossply.apiserver.auth.rbac.covering import TooManyParts, uncovered
 from crossply.apiserver.auth.rbac.roles import CompiledRole
+from crossply.apiserver.auth.rbac.rule_coverage import TooManyParts, uncovered
 from crossply.apiserver.auth.rbac.rules import Rule, parse_rule
-from crossply.apiserver.requests import RequestInfo
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.endpoints.request_info import RequestInfo
+from crossply.apiserver.endpoints.status_errors import StatusError
 
 from .policy import (
     ADMIN,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.apiserver.flow_control import EXEMPT, SYSTEM, WORKLOAD, FairBudget, Flow, Hold, flow_of
-from crossply.apiserver.requests import User
+from crossply.apiserver.endpoints.request_info import User
+from crossply.apiserver.http.flow_control import EXEMPT, SYSTEM, WORKLOAD, FairBudget, Flow, Hold, flow_of
 
 
 def _fill(budget: FairBudget, flow: Flow) -> int:

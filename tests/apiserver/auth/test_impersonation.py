@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from crossply.apiserver.auth.impersonation import Impersonation, impersonate
-from crossply.apiserver.requests import User
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.endpoints.request_info import User
+from crossply.apiserver.endpoints.status_errors import StatusError
 
 from .policy import ADMIN, JANE, Object, ask, authorizer_of, cluster_binding, cluster_role, rule, user
 

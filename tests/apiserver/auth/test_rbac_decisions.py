@@ -8,9 +8,9 @@ import time
 import pytest
 
 from crossply.apiserver.auth.rbac import Authorizer
-from crossply.apiserver.auth.stored import encoder
-from crossply.apiserver.requests import RequestInfo, User
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.auth.store_protocols import encoder
+from crossply.apiserver.endpoints.request_info import RequestInfo, User
+from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.storage import Store
 
 from .policy import (

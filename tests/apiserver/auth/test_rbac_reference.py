@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from crossply.apiserver.auth.rbac import Authorizer
 from crossply.apiserver.auth.rbac.roles import RoleIndex
-from crossply.apiserver.requests import RequestInfo, User
+from crossply.apiserver.endpoints.request_info import RequestInfo, User
 
 from .policy import Object, account, binding, change, cluster_binding, cluster_role, group, role, user
 

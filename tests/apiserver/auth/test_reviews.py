@@ -10,8 +10,8 @@ import pytest
 from crossply.apiserver.auth.authentication import Authenticator
 from crossply.apiserver.auth.reviews import RESOURCES, Reviews
 from crossply.apiserver.auth.static_tokens import StaticTokens
-from crossply.apiserver.requests import User
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.endpoints.request_info import User
+from crossply.apiserver.endpoints.status_errors import StatusError
 
 from .accounts import ISSUER, Accounts
 from .policy import JANE, Object, authorizer_of, binding, cluster_role, role, rule, urls, user

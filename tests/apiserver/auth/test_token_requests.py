@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from crossply.apiserver.auth.token_requests import TokenRequests
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.endpoints.status_errors import StatusError
 
 from .accounts import ISSUER, Accounts
 

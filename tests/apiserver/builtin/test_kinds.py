@@ -7,7 +7,7 @@ import json
 import pytest
 
 from crossply.apiserver import builtin
-from crossply.apiserver.builtin.table import definitions, names_by_kind, table
+from crossply.apiserver.builtin.resource_table import definitions, names_by_kind, table
 from crossply.apply.compile import builtin_type
 from crossply.schema.structural import structural_problem
 from tests.apiserver.builtin.kinds import by_kind

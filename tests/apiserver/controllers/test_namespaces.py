@@ -8,10 +8,10 @@ from typing import Any
 import orjson
 import pytest
 
-from crossply.apiserver.admission.admitting import Admission
-from crossply.apiserver.controllers.namespace_conditions import Remains, conditions_after
-from crossply.apiserver.controllers.namespace_deletion import finalize
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.admission.chain import Admission
+from crossply.apiserver.controllers.namespace.conditions import Remains, conditions_after
+from crossply.apiserver.controllers.namespace.finalization import finalize
+from crossply.apiserver.endpoints.status_errors import StatusError
 from tests.apiserver.controllers.worlds import bench, running
 
 

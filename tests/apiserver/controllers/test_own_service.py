@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from crossply.apiserver.controllers import own_service
-from crossply.apiserver.controllers.own_service import ensure_service, keep_trying
-from crossply.apiserver.objects import decode
-from crossply.apiserver.status import internal_error
-from crossply.apiserver.world import NoAdmission
+from crossply.apiserver.controllers import kubernetes_service as own_service
+from crossply.apiserver.controllers.kubernetes_service import ensure_service, keep_trying
+from crossply.apiserver.endpoints.body_decoding import decode
+from crossply.apiserver.endpoints.status_errors import internal_error
+from crossply.apiserver.server_context import NoAdmission
 from tests.apiserver.controllers.worlds import Bench, bench
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.apiserver.controllers.owner_lookup import OwnerLookup
+from crossply.apiserver.controllers.garbage_collector.owner_lookup import OwnerLookup
 from crossply.apiserver.storage import Event
 from tests.apiserver.controllers.worlds import bench, running
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from crossply.apiserver.controllers.work_queue import WorkQueue
+from crossply.apiserver.controllers.workqueue import WorkQueue
 
 
 async def idle(queue: WorkQueue[str]) -> None:

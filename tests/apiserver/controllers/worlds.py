@@ -7,19 +7,19 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from crossply.apiserver.builtin import resources
-from crossply.apiserver.calls import Call
-from crossply.apiserver.controllers.namespace_deletion import delete_namespace
-from crossply.apiserver.controllers.running import Controllers
-from crossply.apiserver.deletion import DeleteOptions
-from crossply.apiserver.deletion import delete as delete_object
-from crossply.apiserver.lifecycle import create as create_object
-from crossply.apiserver.lifecycle import update as update_object
-from crossply.apiserver.objects import decode
-from crossply.apiserver.requests import RequestInfo, User
-from crossply.apiserver.resources import Names, Registry, Resource, Version
-from crossply.apiserver.shape import shape
+from crossply.apiserver.controllers.namespace.finalization import delete_namespace
+from crossply.apiserver.controllers.startup import Controllers
+from crossply.apiserver.endpoints.body_decoding import decode
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.normalization import shape
+from crossply.apiserver.endpoints.request_info import RequestInfo, User
+from crossply.apiserver.registry.delete import DeleteOptions
+from crossply.apiserver.registry.delete import delete as delete_object
+from crossply.apiserver.registry.resources import Names, Registry, Resource, Version
+from crossply.apiserver.registry.update import create as create_object
+from crossply.apiserver.registry.update import update as update_object
+from crossply.apiserver.server_context import World
 from crossply.apiserver.storage import Store
-from crossply.apiserver.world import World
 
 ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 ADMIN = User("admin", ("system:masters", "system:authenticated"))

@@ -18,9 +18,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from crossply.apiserver.custom.form import default_definition
-from crossply.apiserver.custom.serving import resource_from
-from crossply.apiserver.resources import Resource
+from crossply.apiserver.apiextensions.crd_defaults import default_definition
+from crossply.apiserver.apiextensions.crd_resource import resource_from
+from crossply.apiserver.registry.resources import Resource
 from crossply.values import Object
 from tests.apiserver.custom.samples import definition, version
 

@@ -7,14 +7,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from crossply.apiserver.apiextensions.crd_controller import DEFINITIONS, Definitions
+from crossply.apiserver.apiextensions.crd_defaults import default_definition, fresh_status
+from crossply.apiserver.apiextensions.crd_status import marked_for_deletion
 from crossply.apiserver.builtin import resources
-from crossply.apiserver.custom.definitions import DEFINITIONS, Definitions
-from crossply.apiserver.custom.form import default_definition, fresh_status
-from crossply.apiserver.custom.state import marked_for_deletion
-from crossply.apiserver.objects import decode, encode
-from crossply.apiserver.resources import Registry
+from crossply.apiserver.endpoints.body_decoding import decode, encode
+from crossply.apiserver.registry.resources import Registry
+from crossply.apiserver.server_context import World
 from crossply.apiserver.storage import Key, Store
-from crossply.apiserver.world import World
 from crossply.values import Object
 
 

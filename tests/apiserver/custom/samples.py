@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.apiserver.custom.definition_rules import validate_definition
-from crossply.apiserver.custom.form import default_definition, with_stored_version
+from crossply.apiserver.apiextensions.crd_defaults import default_definition, with_stored_version
+from crossply.apiserver.apiextensions.crd_validation import validate_definition
 from crossply.values import Object
 
 TEXT: Object = {"type": "string"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.apiserver.custom.conditions import find
-from crossply.apiserver.custom.state import FINALIZER
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.apiextensions.crd_conditions import find
+from crossply.apiserver.apiextensions.crd_status import FINALIZER
+from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.storage import Store
 from crossply.values import Object
 from tests.apiserver.custom.running import Bench, definition_key, running

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.apiserver.calls import Call
-from crossply.apiserver.custom.definitions import DEFINITIONS
-from crossply.apiserver.custom.state import FINALIZER
+from crossply.apiserver.apiextensions.crd_controller import DEFINITIONS
+from crossply.apiserver.apiextensions.crd_status import FINALIZER
 from crossply.apiserver.definition_deletion import delete_definition
-from crossply.apiserver.deletion import DeleteOptions, delete
-from crossply.apiserver.requests import RequestInfo, User
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.request_info import RequestInfo, User
+from crossply.apiserver.endpoints.status_errors import StatusError
+from crossply.apiserver.registry.delete import DeleteOptions, delete
 from tests.apiserver.custom.running import Bench, definition_key, running
 from tests.apiserver.custom.samples import definition
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.apiserver.custom.format_warnings import definition_warnings
+from crossply.apiserver.apiextensions.format_warnings import definition_warnings
 from crossply.values import Object
 from tests.apiserver.custom.samples import TEXT, with_field
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.apiserver.custom.form import default_definition
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.apiextensions.crd_defaults import default_definition
+from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.values import Object
 from tests.apiserver.custom.samples import NUMBER, TEXT, definition, errors_of
 

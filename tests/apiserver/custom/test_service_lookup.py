@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.apiserver.custom.service_lookup import service_lookup
-from crossply.apiserver.custom.webhook_conversion import Address
-from crossply.apiserver.objects import encode
+from crossply.apiserver.apiextensions.service_lookup import service_lookup
+from crossply.apiserver.apiextensions.webhook_converter import Address
+from crossply.apiserver.endpoints.body_decoding import encode
 from crossply.apiserver.storage import Store
 from crossply.values import Object
 

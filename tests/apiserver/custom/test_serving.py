@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crossply.apiserver.custom.form import default_definition
-from crossply.apiserver.custom.serving import resource_from, version_rank
+from crossply.apiserver.apiextensions.crd_defaults import default_definition
+from crossply.apiserver.apiextensions.crd_resource import resource_from, version_rank
 from tests.apiserver.custom.samples import definition, version
 
 

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from crossply.apiserver.custom import webhook_client, webhook_conversion
-from crossply.apiserver.custom.webhook_conversion import Address, WebhookConverter
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.apiextensions import webhook_client
+from crossply.apiserver.apiextensions import webhook_converter as webhook_conversion
+from crossply.apiserver.apiextensions.webhook_converter import Address, WebhookConverter
+from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.values import Object
 from tests.apiserver.custom.hooks import Hook, box, hook, reviewed
 

@@ -18,10 +18,10 @@ from crossply.apiserver.discovery import (
     version_rank,
     wanted_version,
 )
-from crossply.apiserver.replies import Reply
-from crossply.apiserver.requests import parse_request
-from crossply.apiserver.resources import Registry
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.endpoints.replies import Reply
+from crossply.apiserver.endpoints.request_info import parse_request
+from crossply.apiserver.endpoints.status_errors import StatusError
+from crossply.apiserver.registry.resources import Registry
 from tests.apiserver.discovery.gadgets import gadgets, registry
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"

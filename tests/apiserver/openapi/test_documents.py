@@ -9,10 +9,10 @@ from typing import Any
 import orjson
 import pytest
 
+from crossply.apiserver.endpoints.replies import Reply
+from crossply.apiserver.endpoints.request_info import parse_request
 from crossply.apiserver.openapi.pages import OpenApi
 from crossply.apiserver.openapi.swagger_protobuf import encode
-from crossply.apiserver.replies import Reply
-from crossply.apiserver.requests import parse_request
 from tests.apiserver.discovery.gadgets import gadgets, registry
 
 KIND = {"group": "example.org", "kind": "Gadget", "version": "v1"}

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from crossply.apiserver.assembly import RunningServer, Settings
-from crossply.apiserver.limits import Limits
+from crossply.apiserver.http.limits import Limits
 from crossply.apiserver.storage import Store
 
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from crossply.apiserver.replies import warning_headers
+from crossply.apiserver.endpoints.replies import warning_headers
 
 from .running import CONFIG_MAPS, Program, config_map
 

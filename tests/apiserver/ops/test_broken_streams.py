@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from crossply.apiserver.limits import Limits
+from crossply.apiserver.http.limits import Limits
 
 from .running import Threaded
 
@@ -68,7 +68,7 @@ def test_a_large_answer_that_cannot_go_on_is_cut(
     server: Threaded, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
 ) -> None:
     """A backup whose file is lost on the way must not look complete."""
-    from crossply.apiserver import backup_page
+    from crossply.apiserver.http import backup_endpoint as backup_page
 
     opened = open
 

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from crossply.apiserver.complaints import Complaints
+from crossply.apiserver.http.rate_limited_log import Complaints
 
 
 class _Clock:

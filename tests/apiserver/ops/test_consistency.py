@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from crossply.apiserver import watching
-from crossply.apiserver.limits import Limits
+from crossply.apiserver.http.limits import Limits
 
 from .running import CONFIG_MAPS, Program, Threaded, config_map, events
 

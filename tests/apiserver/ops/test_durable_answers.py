@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 import pytest
 
-from crossply.apiserver.limits import Limits
+from crossply.apiserver.http.limits import Limits
 from tests.apiserver.storage.faults import FaultySystem, faulty_system
 
 from .running import CONFIG_MAPS, Answer, Threaded, config_map

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.protobuf import decode_object
-from crossply.apiserver.protobuf.leaves import LEAVES
-from crossply.apiserver.protobuf.table import table
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.protobuf.message_table import table
+from crossply.apiserver.protobuf.scalars import LEAVES
 
 Wire = dict[int, Any]
 """Fields by number: an int, text, bytes, a float, a message, or a list of those."""

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.protobuf import decode_object, encode_event, encode_object
-from crossply.apiserver.status import StatusError
 
 TIME = "2026-01-02T03:04:05Z"
 OBJECTS: list[tuple[str, dict[str, Any]]] = [

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.apiserver.calls import Call
-from crossply.apiserver.negotiation import Form, negotiate_for
-from crossply.apiserver.objects import PROTOBUF, read_body, read_value
+from crossply.apiserver.endpoints.body_decoding import PROTOBUF, read_body, read_value
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.negotiation import Form, negotiate_for
+from crossply.apiserver.endpoints.request_info import User, parse_request
+from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.protobuf import encode_object
 from crossply.apiserver.protobuf.wire import chunk
-from crossply.apiserver.requests import User, parse_request
-from crossply.apiserver.resources import Names, Resource, Version
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.registry.resources import Names, Resource, Version
 
 ALL_THREE = (
     "only the following media types are accepted: application/json, application/yaml, "

@@ -10,7 +10,7 @@ import aiohttp
 import pytest
 
 from crossply.apiserver.assembly import RunningServer, Settings
-from crossply.apiserver.objects import PROTOBUF
+from crossply.apiserver.endpoints.body_decoding import PROTOBUF
 from crossply.apiserver.protobuf import decode_object, encode_object
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"

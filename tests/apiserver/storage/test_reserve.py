@@ -12,8 +12,8 @@ import pytest
 from crossply.apiserver.storage import Compacted, StorageFull, Store
 from crossply.apiserver.storage.backup import new_lineage
 from crossply.apiserver.storage.database import create_database, open_database
+from crossply.apiserver.storage.disk_reserve import RESERVE_BYTES, Reserve
 from crossply.apiserver.storage.entries import Event
-from crossply.apiserver.storage.reserve import RESERVE_BYTES, Reserve
 from tests.apiserver.storage.objects import WIDGETS, create, delete, names, widget
 from tests.small_disk import empty, fill, grow, small_disk
 

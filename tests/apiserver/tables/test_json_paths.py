@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crossply.apiserver.json_paths import JsonPathError, find, parse, shown
+from crossply.apiserver.tables.json_path import JsonPathError, find, parse, shown
 
 OBJECT: dict[str, Any] = {
     "a": {"b.c": 1, "d/e": 2},

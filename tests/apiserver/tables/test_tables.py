@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from crossply.apiserver.ages import human_duration
-from crossply.apiserver.resources import Column
-from crossply.apiserver.status import StatusError
-from crossply.apiserver.tables import to_partial_list, to_table, watch_table
+from crossply.apiserver.endpoints.status_errors import StatusError
+from crossply.apiserver.registry.resources import Column
+from crossply.apiserver.tables.human_duration import human_duration
+from crossply.apiserver.tables.table import to_partial_list, to_table, watch_table
 from tests.apiserver.builtin.kinds import by_kind, deployment, new, read
 from tests.apiserver.discovery.gadgets import gadgets
 

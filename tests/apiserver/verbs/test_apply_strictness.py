@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 import pytest
 
-from crossply.apiserver.calls import Call
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.verbs.patch import APPLY_YAML, patch
 from tests.apiserver.controllers.worlds import Bench, bench
 

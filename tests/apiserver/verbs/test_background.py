@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from crossply.apiserver.background import HEAVY_BYTES, Background
-from crossply.apiserver.flow_control import EXEMPT, WORKLOAD, Flow, PriorityLevel, current_flow
+from crossply.apiserver.http.flow_control import EXEMPT, WORKLOAD, Flow, PriorityLevel, current_flow
 from crossply.apiserver.verbs.create import create
 from crossply.apiserver.verbs.patch import APPLY_YAML, JSON_PATCH, patch
 from crossply.apiserver.verbs.update import update

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from crossply.apiserver.negotiation import negotiate_for
+from crossply.apiserver.endpoints.negotiation import negotiate_for
 from crossply.apiserver.watching import Watch, read_plan
 from tests.apiserver.controllers.worlds import bench
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crossply.apiserver.embedded_metadata import MetadataReader
+from crossply.apiserver.endpoints.object_metadata import MetadataReader
 
 EMBEDDED = {"type": "object", "x-kubernetes-embedded-resource": True}
 SCHEMA = {

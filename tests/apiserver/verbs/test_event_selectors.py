@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.apiserver.selectors import FieldClause, fields_match
+from crossply.apiserver.registry.selectors import FieldClause, fields_match
 
 BY_SOURCE = (FieldClause("source", True, "scheduler"),)
 

@@ -11,13 +11,13 @@ from crossply.apiserver.auth.authentication import Authenticator
 from crossply.apiserver.auth.reviews import Reviews
 from crossply.apiserver.auth.static_tokens import StaticTokens
 from crossply.apiserver.auth.token_requests import TokenRequests
-from crossply.apiserver.handlers import register
-from crossply.apiserver.replies import Reply, indented
-from crossply.apiserver.selectors import MAX_CLAUSES
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.endpoints.replies import Reply, indented
+from crossply.apiserver.endpoints.status_errors import StatusError
+from crossply.apiserver.registry.selectors import MAX_CLAUSES
 from crossply.apiserver.verbs.delete import delete
 from crossply.apiserver.verbs.get import get
 from crossply.apiserver.verbs.list import list_objects
+from crossply.apiserver.verbs.virtual_resources import register
 from tests.apiserver.auth.accounts import Accounts
 from tests.apiserver.auth.policy import authorizer_of
 from tests.apiserver.controllers.worlds import Bench, bench

@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 import pytest
 
-from crossply.apiserver.lifecycle import MOST_STORED_BYTES
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.endpoints.status_errors import StatusError
+from crossply.apiserver.registry.update import MOST_STORED_BYTES
 from crossply.apiserver.verbs.create import create
 from crossply.apiserver.verbs.patch import MERGE_PATCH, patch
 from tests.apiserver.controllers.worlds import Bench, bench

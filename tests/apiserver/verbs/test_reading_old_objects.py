@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 import pytest
 
-from crossply.apiserver.negotiation import PLAIN
-from crossply.apiserver.resources import Version
+from crossply.apiserver.endpoints.negotiation import PLAIN
+from crossply.apiserver.registry.resources import Version
 from crossply.apiserver.verbs.get import get
 from crossply.apiserver.verbs.list import list_objects
 from crossply.apiserver.watching import Watch, read_plan

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from crossply.apiserver.repeated_fields import (
+from crossply.apiserver.endpoints.duplicate_fields import (
     LONGEST_PATH,
     MOST_REPORTED,
     by_place,
@@ -67,7 +67,7 @@ def test_complaints_come_in_the_order_of_the_body() -> None:
 def test_a_long_key_with_many_members_takes_little_memory() -> None:
     program = """
         import json, tracemalloc
-        from crossply.apiserver.repeated_fields import by_place, repeated_in_json
+        from crossply.apiserver.endpoints.duplicate_fields import by_place, repeated_in_json
 
         members = ",".join(f'"m{n}":1' for n in range(40_000))
         body = ('{"text":"\\\\":","' + "k" * 1_000_000 + '":{' + members + "}}").encode()

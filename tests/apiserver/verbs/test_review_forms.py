@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.apiserver.handlers import answer_form
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.endpoints.status_errors import StatusError
+from crossply.apiserver.verbs.virtual_resources import answer_form
 from tests.apiserver.controllers.worlds import bench
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.apiserver.objects import read_body
-from crossply.apiserver.shape import shape
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.endpoints.body_decoding import read_body
+from crossply.apiserver.endpoints.normalization import shape
+from crossply.apiserver.endpoints.status_errors import StatusError
 from tests.apiserver.controllers.worlds import Bench, bench
 
 DEPLOYMENT = b"""{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "one"},

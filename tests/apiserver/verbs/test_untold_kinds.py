@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from crossply.apiserver.objects import encode
+from crossply.apiserver.endpoints.body_decoding import encode
 from crossply.apiserver.untold_kinds import untold, untold_bytes
 from crossply.apiserver.verbs.list import list_objects
 from tests.apiserver.controllers.worlds import bench

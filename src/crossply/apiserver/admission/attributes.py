@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from crossply.apiserver.calls import Call
-from crossply.apiserver.status import Cause, StatusError, forbidden
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.status_errors import Cause, StatusError, forbidden
 from crossply.values import Object
 
 _EXEMPT = frozenset(

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from crossply.apiserver.admission.attributes import Attributes
-from crossply.apiserver.admission.namespaces import Namespaces
-from crossply.apiserver.selectors import Requirement, labels_match
+from crossply.apiserver.admission.namespace_lifecycle import Namespaces
+from crossply.apiserver.registry.selectors import Requirement, labels_match
 from crossply.values import Object
 
 _OPERATORS = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}

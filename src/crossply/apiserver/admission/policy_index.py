@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from crossply.apiserver.admission.conditions import Conditions
-from crossply.apiserver.admission.expressions import Expression
+from crossply.apiserver.admission.cel_expressions import Expression
+from crossply.apiserver.admission.match_conditions import Conditions
 from crossply.apiserver.admission.matching import Matching, read_matching
-from crossply.apiserver.objects import decode
+from crossply.apiserver.endpoints.body_decoding import decode
 from crossply.apiserver.storage import Event, Store
 from crossply.values import Object
 

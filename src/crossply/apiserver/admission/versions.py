@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from crossply.apiserver.admission.attributes import Attributes
-from crossply.apiserver.conversion import convert_one
-from crossply.apiserver.world import World
+from crossply.apiserver.registry.conversion import convert_one
+from crossply.apiserver.server_context import World
 from crossply.values import Object
 
 

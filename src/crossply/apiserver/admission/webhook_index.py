@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from crossply.apiserver.admission.conditions import Conditions
+from crossply.apiserver.admission.match_conditions import Conditions
 from crossply.apiserver.admission.matching import Matching, read_rules, read_selector
-from crossply.apiserver.objects import decode
+from crossply.apiserver.endpoints.body_decoding import decode
 from crossply.apiserver.storage import Event, Store
 from crossply.values import Object
 

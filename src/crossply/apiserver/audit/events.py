@@ -14,7 +14,7 @@ from uuid import uuid4
 import orjson
 
 from crossply.apiserver.auth.identities import user_info
-from crossply.apiserver.requests import RequestInfo, User
+from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.values import Object
 
 _SECRET_RESOURCES = frozenset(

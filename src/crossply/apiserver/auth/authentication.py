@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from crossply.apiserver.auth.account_tokens import AccountTokens
 from crossply.apiserver.auth.client_certificates import read_certificate
 from crossply.apiserver.auth.identities import ANONYMOUS
+from crossply.apiserver.auth.service_account_tokens import AccountTokens
 from crossply.apiserver.auth.static_tokens import StaticTokens
-from crossply.apiserver.auth.tokens import TokenIdentity, TokenRefused
-from crossply.apiserver.requests import User
-from crossply.apiserver.status import unauthorized
+from crossply.apiserver.auth.token_identity import TokenIdentity, TokenRefused
+from crossply.apiserver.endpoints.request_info import User
+from crossply.apiserver.endpoints.status_errors import unauthorized
 
 _OPEN_TO_ALL = ("/healthz", "/livez", "/readyz", "/version")
 _INVALID = "invalid bearer token"

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from crossply.apiserver.auth.identities import CREDENTIAL_ID, authenticated
-from crossply.apiserver.requests import User
+from crossply.apiserver.endpoints.request_info import User
 
 _UID_OID = "1.3.6.1.4.1.57683.2"
 

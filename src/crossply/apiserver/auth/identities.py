@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from crossply.apiserver.names import dns_label_problems, subdomain_problems
-from crossply.apiserver.requests import User
+from crossply.apiserver.endpoints.request_info import User
+from crossply.apiserver.registry.name_validation import dns_label_problems, subdomain_problems
 from crossply.values import Object
 
 MASTERS = "system:masters"

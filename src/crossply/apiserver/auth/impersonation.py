@@ -27,9 +27,9 @@ from crossply.apiserver.auth.identities import (
     split_node,
 )
 from crossply.apiserver.auth.rbac import Authorizer
-from crossply.apiserver.auth.rbac.denials import denied
-from crossply.apiserver.requests import RequestInfo, User
-from crossply.apiserver.status import StatusError, bad_request
+from crossply.apiserver.auth.rbac.forbidden_errors import denied
+from crossply.apiserver.endpoints.request_info import RequestInfo, User
+from crossply.apiserver.endpoints.status_errors import StatusError, bad_request
 from crossply.values.goquote import quote
 
 _EXTRA_PREFIX = "impersonate-extra-"

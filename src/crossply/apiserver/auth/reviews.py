@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 
+from crossply.apiserver.auth.access_review_validation import access_review_causes
 from crossply.apiserver.auth.authentication import Authenticator
 from crossply.apiserver.auth.identities import user_info
 from crossply.apiserver.auth.rbac import Authorizer
-from crossply.apiserver.auth.rbac.denials import resolution_problems
-from crossply.apiserver.auth.review_rules import access_review_causes
-from crossply.apiserver.auth.review_types import check_types, known_fields
-from crossply.apiserver.auth.tokens import TokenRefused
-from crossply.apiserver.requests import RequestInfo, User
-from crossply.apiserver.status import bad_request, invalid
+from crossply.apiserver.auth.rbac.forbidden_errors import resolution_problems
+from crossply.apiserver.auth.review_field_types import check_types, known_fields
+from crossply.apiserver.auth.token_identity import TokenRefused
+from crossply.apiserver.endpoints.request_info import RequestInfo, User
+from crossply.apiserver.endpoints.status_errors import bad_request, invalid
 from crossply.values import Object
 
 _AUTHENTICATION = "authentication.k8s.io"

@@ -10,8 +10,8 @@ import hashlib
 from collections.abc import Mapping
 
 from crossply.apiserver.auth.identities import MASTERS, authenticated
-from crossply.apiserver.auth.tokens import TokenFileError
-from crossply.apiserver.requests import User
+from crossply.apiserver.auth.token_identity import TokenFileError
+from crossply.apiserver.endpoints.request_info import User
 
 
 class StaticTokens:

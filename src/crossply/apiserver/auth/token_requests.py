@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 
 import orjson
 
-from crossply.apiserver.auth.account_tokens import AccountTokens
-from crossply.apiserver.auth.review_types import check_types, known_fields
-from crossply.apiserver.auth.stored import ReadableStore
-from crossply.apiserver.status import Cause, bad_request, conflict, invalid, not_found
+from crossply.apiserver.auth.review_field_types import check_types, known_fields
+from crossply.apiserver.auth.service_account_tokens import AccountTokens
+from crossply.apiserver.auth.store_protocols import ReadableStore
+from crossply.apiserver.endpoints.status_errors import Cause, bad_request, conflict, invalid, not_found
 from crossply.values import Object
 from crossply.values.goquote import quote
 

@@ -9,13 +9,13 @@ it back (`go_form`: unknown fields gone, empty ones left out, defaults filled in
 
 from __future__ import annotations
 
-from crossply.apiserver.builtin.decoding import decode_problem
-from crossply.apiserver.builtin.forms import converted
-from crossply.apiserver.builtin.go_form import blank, normalised
-from crossply.apiserver.builtin.kinds import definition_of, resources
+from crossply.apiserver.builtin.conversions import converted
+from crossply.apiserver.builtin.decode_errors import decode_problem
+from crossply.apiserver.builtin.go_structs import blank, normalised
+from crossply.apiserver.builtin.resource_table import definitions
+from crossply.apiserver.builtin.resources import definition_of, resources
 from crossply.apiserver.builtin.strategies import strategy_for
-from crossply.apiserver.builtin.strategies.strategy import Strategy
-from crossply.apiserver.builtin.table import definitions
+from crossply.apiserver.builtin.strategies.base import Strategy
 from crossply.apiserver.builtin.unknown_fields import unknown_fields
 
 __all__ = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.apiserver.builtin.table import definitions
+from crossply.apiserver.builtin.resource_table import definitions
 from crossply.values import Object
 
 _OPEN: Object = {"x-kubernetes-preserve-unknown-fields": True}

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crossply.apiserver.builtin.table import definitions, names_by_kind
-from crossply.apiserver.resources import Resource
+from crossply.apiserver.builtin.resource_table import definitions, names_by_kind
+from crossply.apiserver.registry.resources import Resource
 from crossply.values import Object
 
 _EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"

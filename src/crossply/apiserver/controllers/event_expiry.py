@@ -12,11 +12,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from crossply.apiserver.controllers.internal_calls import controller_user, internal_call
-from crossply.apiserver.controllers.work_queue import WorkQueue
-from crossply.apiserver.deletion import DeleteOptions, delete
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.controllers.workqueue import WorkQueue
+from crossply.apiserver.endpoints.status_errors import StatusError
+from crossply.apiserver.registry.delete import DeleteOptions, delete
+from crossply.apiserver.server_context import World
 from crossply.apiserver.storage import Event, Key
-from crossply.apiserver.world import World
 
 EVENTS = "events"
 SECONDS = 3600.0

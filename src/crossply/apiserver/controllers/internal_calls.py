@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from crossply.apiserver.calls import Call
-from crossply.apiserver.requests import RequestInfo, User
-from crossply.apiserver.resources import Resource
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.request_info import RequestInfo, User
+from crossply.apiserver.registry.resources import Resource
+from crossply.apiserver.server_context import World
 from crossply.apiserver.storage import Key
-from crossply.apiserver.world import World
 
 MANAGER = "kube-controller-manager"
 _NAMESPACE = "kube-system"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from crossply.apiserver.admission.type_checking import expression_warnings
+from crossply.apiserver.admission.policy_type_checking import expression_warnings
 from crossply.apiserver.controllers.internal_calls import controller_user, internal_call
-from crossply.apiserver.controllers.work_queue import WorkQueue
-from crossply.apiserver.lifecycle import scope_of, update
-from crossply.apiserver.objects import decode
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.controllers.workqueue import WorkQueue
+from crossply.apiserver.endpoints.body_decoding import decode
+from crossply.apiserver.endpoints.status_errors import StatusError
+from crossply.apiserver.registry.update import scope_of, update
+from crossply.apiserver.server_context import World
 from crossply.apiserver.storage import Event
-from crossply.apiserver.world import World
 from crossply.apply import apply
 from crossply.values import Object
 

@@ -6,10 +6,10 @@ import functools
 from collections.abc import Iterable
 from typing import Any
 
-from crossply.apiserver.builtin.table import definitions as built_in
-from crossply.apiserver.builtin.table import names_by_kind
-from crossply.apiserver.openapi.texts import API_VERSION, KIND, METADATA, described_metadata
-from crossply.apiserver.resources import Resource, Version
+from crossply.apiserver.builtin.resource_table import definitions as built_in
+from crossply.apiserver.builtin.resource_table import names_by_kind
+from crossply.apiserver.openapi.descriptions import API_VERSION, KIND, METADATA, described_metadata
+from crossply.apiserver.registry.resources import Resource, Version
 from crossply.values import Object
 
 META = "io.k8s.apimachinery.pkg.apis.meta.v1"

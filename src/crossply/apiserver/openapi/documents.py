@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.apiserver.builtin.table import definitions as built_in
+from crossply.apiserver.builtin.resource_table import definitions as built_in
 from crossply.apiserver.openapi.definitions import (
     META,
     SCALE,
@@ -12,7 +12,7 @@ from crossply.apiserver.openapi.definitions import (
     with_parts,
 )
 from crossply.apiserver.openapi.operations import Operations
-from crossply.apiserver.resources import Resource
+from crossply.apiserver.registry.resources import Resource
 from crossply.values import Object
 
 _ALWAYS = tuple(f"{META}.{name}" for name in ("DeleteOptions", "ListMeta", "ObjectMeta", "Patch", "Status"))

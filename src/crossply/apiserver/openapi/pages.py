@@ -10,12 +10,12 @@ from typing import Any
 import orjson
 
 from crossply.apiserver.discovery import etag_of, served_groups
+from crossply.apiserver.endpoints.replies import Reply
+from crossply.apiserver.endpoints.request_info import RequestInfo
 from crossply.apiserver.openapi.documents import document
 from crossply.apiserver.openapi.swagger import swagger
 from crossply.apiserver.openapi.swagger_protobuf import MEDIA_TYPES, encode
-from crossply.apiserver.replies import Reply
-from crossply.apiserver.requests import RequestInfo
-from crossply.apiserver.resources import Registry, Resource
+from crossply.apiserver.registry.resources import Registry, Resource
 
 _JSON = ("*/*", "application/*", "application/json")
 _JSON_TYPE = "application/json"

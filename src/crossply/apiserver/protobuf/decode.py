@@ -14,9 +14,9 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from crossply.apiserver.protobuf.leaves import LEAVES, int32
+from crossply.apiserver.protobuf.message_table import EMBEDDED, LIST, MAP, POINTER, Field, table
 from crossply.apiserver.protobuf.one_of import ONE_OF
-from crossply.apiserver.protobuf.table import EMBEDDED, LIST, MAP, POINTER, Field, table
+from crossply.apiserver.protobuf.scalars import LEAVES, int32
 from crossply.apiserver.protobuf.wire import (
     BYTES,
     END_GROUP,

@@ -10,9 +10,9 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from crossply.apiserver.protobuf.leaves import LEAVES
+from crossply.apiserver.protobuf.message_table import EMBEDDED, LIST, MAP, Field, table
 from crossply.apiserver.protobuf.one_of import ONE_OF
-from crossply.apiserver.protobuf.table import EMBEDDED, LIST, MAP, Field, table
+from crossply.apiserver.protobuf.scalars import LEAVES
 from crossply.apiserver.protobuf.wire import BYTES, FIXED64, VARINT, chunk, varint
 
 Write = Callable[[Any], bytes]

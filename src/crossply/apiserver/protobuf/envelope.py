@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from crossply.apiserver.endpoints.status_errors import StatusError, bad_request, internal_error
 from crossply.apiserver.protobuf.decode import decode_message
 from crossply.apiserver.protobuf.encode import encode_message
-from crossply.apiserver.protobuf.leaves import text
-from crossply.apiserver.protobuf.table import message_of
+from crossply.apiserver.protobuf.message_table import message_of
+from crossply.apiserver.protobuf.scalars import text
 from crossply.apiserver.protobuf.wire import Malformed, chunk, fields
-from crossply.apiserver.status import StatusError, bad_request, internal_error
 from crossply.values import Object
 
 _PREFIX = b"k8s\0"

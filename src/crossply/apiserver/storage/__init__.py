@@ -9,7 +9,6 @@ checks that nothing acknowledged is missing then, `backup` makes copies to resto
 
 from __future__ import annotations
 
-from crossply.apiserver.storage.accepted_loss import AcceptedLoss, accept_loss
 from crossply.apiserver.storage.backup import restore
 from crossply.apiserver.storage.encryption import Encryption, EncryptionKey, Providers, ResourceGroup
 from crossply.apiserver.storage.entries import Entry, Event, EventType, Key, sort_key
@@ -29,6 +28,7 @@ from crossply.apiserver.storage.errors import (
     WritesLost,
 )
 from crossply.apiserver.storage.history import HistoryLimits
+from crossply.apiserver.storage.loss_acceptance import AcceptedLoss, accept_loss
 from crossply.apiserver.storage.reencryption import Reencrypted, reencrypt
 from crossply.apiserver.storage.store import Store
 from crossply.apiserver.storage.value_codec import OPAQUE, PLAIN, ValueCodec

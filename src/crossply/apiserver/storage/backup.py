@@ -16,11 +16,11 @@ import time
 import uuid
 from collections.abc import Callable, Iterable
 
+from crossply.apiserver.storage.data_directory import DATABASE, RESTORING, prepare
 from crossply.apiserver.storage.database import create_database, read_backup
-from crossply.apiserver.storage.directory import DATABASE, RESTORING, prepare
 from crossply.apiserver.storage.entries import Entry
 from crossply.apiserver.storage.errors import StorageFailed, WouldOverwrite
-from crossply.apiserver.storage.loading import State
+from crossply.apiserver.storage.log_loading import State
 from crossply.apiserver.storage.value_codec import PLAIN, ValueCodec
 
 _LEAST_JUMP = 1_000_000_000

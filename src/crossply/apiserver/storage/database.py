@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from crossply.apiserver.storage import rows
-from crossply.apiserver.storage.directory import new_file, sync_directory
+from crossply.apiserver.storage import log_rows as rows
+from crossply.apiserver.storage.data_directory import new_file, sync_directory
+from crossply.apiserver.storage.disk_reserve import Reserve, reserve_path
 from crossply.apiserver.storage.entries import Entry, Event
 from crossply.apiserver.storage.errors import StorageDamaged, StorageFailed, WouldOverwrite
 from crossply.apiserver.storage.high_water_mark import HighWaterMark, MarkFile, mark_path, read_mark
-from crossply.apiserver.storage.loading import CREATED_WITH, State, check_structure, load
-from crossply.apiserver.storage.lost_writes import (
+from crossply.apiserver.storage.log_loading import CREATED_WITH, State, check_structure, load
+from crossply.apiserver.storage.lost_write_detection import (
     check_mark_exists,
     check_revision,
     check_totals,
     check_wal,
 )
-from crossply.apiserver.storage.reserve import Reserve, reserve_path
-from crossply.apiserver.storage.row_totals import RowTotals
+from crossply.apiserver.storage.row_checksums import RowTotals
 from crossply.apiserver.storage.schema import (
     APPLICATION_ID,
     delete_meta,

@@ -17,9 +17,9 @@ import struct
 from typing import NamedTuple
 from zlib import crc32
 
-from crossply.apiserver.storage.directory import sync_directory
+from crossply.apiserver.storage.data_directory import sync_directory
 from crossply.apiserver.storage.errors import WritesLost
-from crossply.apiserver.storage.row_totals import RowTotals
+from crossply.apiserver.storage.row_checksums import RowTotals
 from crossply.apiserver.storage.wal_file import NO_SALT
 
 _MAGIC = b"CPYMARK1"

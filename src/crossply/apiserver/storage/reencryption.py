@@ -15,13 +15,13 @@ from urllib.parse import quote
 
 import apsw
 
-from crossply.apiserver.storage import rows
+from crossply.apiserver.storage import log_rows as rows
+from crossply.apiserver.storage.data_directory import DATABASE, DirectoryLock, has_database
 from crossply.apiserver.storage.database import new_database, open_database, partial_path, wal_path
-from crossply.apiserver.storage.directory import DATABASE, DirectoryLock, has_database
 from crossply.apiserver.storage.entries import Event, EventType
 from crossply.apiserver.storage.errors import StorageFailed
 from crossply.apiserver.storage.high_water_mark import MarkFile, mark_path, read_mark
-from crossply.apiserver.storage.loading import CREATED_WITH, State
+from crossply.apiserver.storage.log_loading import CREATED_WITH, State
 from crossply.apiserver.storage.schema import read_meta, write_meta
 from crossply.apiserver.storage.sqlite_errors import write_errors
 from crossply.apiserver.storage.sqlite_journal import SqliteJournal

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from crossply.apiserver.storage import rows
+from crossply.apiserver.storage import log_rows as rows
+from crossply.apiserver.storage.disk_reserve import Reserve
 from crossply.apiserver.storage.entries import NO_LAST_STATE, Event
 from crossply.apiserver.storage.errors import StorageFull
 from crossply.apiserver.storage.high_water_mark import MarkFile
-from crossply.apiserver.storage.reserve import Reserve
-from crossply.apiserver.storage.row_totals import RowTotals
+from crossply.apiserver.storage.row_checksums import RowTotals
 from crossply.apiserver.storage.schema import write_meta
 from crossply.apiserver.storage.sqlite_errors import is_full_error, write_errors
 from crossply.apiserver.storage.transaction import transaction

@@ -17,8 +17,9 @@ import time
 from collections.abc import Callable, Iterator
 
 from crossply.apiserver.storage.backup import new_lineage, write_backup
+from crossply.apiserver.storage.data_directory import DATABASE, DirectoryLock, has_database, prepare
 from crossply.apiserver.storage.database import create_database
-from crossply.apiserver.storage.directory import DATABASE, DirectoryLock, has_database, prepare
+from crossply.apiserver.storage.disk_reserve import first_reserve, reserve_path
 from crossply.apiserver.storage.entries import NO_LAST_STATE, Entries, Entry, Event, Events, EventType, Key
 from crossply.apiserver.storage.errors import (
     Changed,
@@ -29,13 +30,12 @@ from crossply.apiserver.storage.errors import (
     StorageFull,
 )
 from crossply.apiserver.storage.group_commit import Batch, Change, GroupCommit, Purge
-from crossply.apiserver.storage.heads import Heads
 from crossply.apiserver.storage.history import DEFAULT_LIMITS, History, HistoryLimits
 from crossply.apiserver.storage.journal import Journal, MemoryJournal
-from crossply.apiserver.storage.loading import FIRST_REVISION, State
+from crossply.apiserver.storage.log_loading import FIRST_REVISION, State
+from crossply.apiserver.storage.object_index import Heads
 from crossply.apiserver.storage.reencryption import open_current
-from crossply.apiserver.storage.reserve import first_reserve, reserve_path
-from crossply.apiserver.storage.row_totals import RowTotals
+from crossply.apiserver.storage.row_checksums import RowTotals
 from crossply.apiserver.storage.subscribers import Subscribers
 from crossply.apiserver.storage.value_codec import PLAIN, ValueCodec
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import os
 
-from crossply.apiserver.tls.files import Certificates, read, write_private
+from crossply.apiserver.tls.certificate_files import Certificates, read, write_private
 from crossply.values import Object
 
 _NAME = "crossply"

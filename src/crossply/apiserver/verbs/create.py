@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from crossply.apiserver.calls import Call
-from crossply.apiserver.lifecycle import create as create_object
-from crossply.apiserver.negotiation import negotiate_for
-from crossply.apiserver.objects import read_body
+from crossply.apiserver.endpoints.body_decoding import read_body
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.negotiation import negotiate_for
+from crossply.apiserver.endpoints.normalization import shape
+from crossply.apiserver.endpoints.replies import Reply, reply_object
 from crossply.apiserver.options import check_write_options
-from crossply.apiserver.replies import Reply, reply_object
-from crossply.apiserver.shape import shape
-from crossply.apiserver.world import World
+from crossply.apiserver.registry.update import create as create_object
+from crossply.apiserver.server_context import World
 
 
 async def create(world: World, call: Call) -> Reply:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from crossply.apiserver.calls import Call
-from crossply.apiserver.deletion import DeleteOptions, read_options
-from crossply.apiserver.deletion import delete as delete_object
-from crossply.apiserver.negotiation import negotiate_for
-from crossply.apiserver.replies import Reply, reply_object
-from crossply.apiserver.status import StatusError
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.negotiation import negotiate_for
+from crossply.apiserver.endpoints.replies import Reply, reply_object
+from crossply.apiserver.endpoints.status_errors import StatusError
+from crossply.apiserver.registry.delete import DeleteOptions, read_options
+from crossply.apiserver.registry.delete import delete as delete_object
+from crossply.apiserver.server_context import World
 from crossply.apiserver.verbs.list import reply_list, select
-from crossply.apiserver.world import World
 
 
 async def delete(world: World, call: Call) -> Reply:

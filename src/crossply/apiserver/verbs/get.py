@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from crossply.apiserver.calls import Call
-from crossply.apiserver.conversion import convert_one
-from crossply.apiserver.negotiation import negotiate_for
-from crossply.apiserver.objects import decode
-from crossply.apiserver.query_numbers import read_version
-from crossply.apiserver.replies import Reply, reply_object
-from crossply.apiserver.status import not_found
-from crossply.apiserver.world import World
+from crossply.apiserver.endpoints.body_decoding import decode
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.negotiation import negotiate_for
+from crossply.apiserver.endpoints.query_options import read_version
+from crossply.apiserver.endpoints.replies import Reply, reply_object
+from crossply.apiserver.endpoints.status_errors import not_found
+from crossply.apiserver.registry.conversion import convert_one
+from crossply.apiserver.server_context import World
 
 
 async def get(world: World, call: Call) -> Reply:

@@ -12,14 +12,21 @@ from typing import NamedTuple
 
 import orjson
 
-from crossply.apiserver.calls import Call
-from crossply.apiserver.conversion import convert
-from crossply.apiserver.decoded_objects import state_of
-from crossply.apiserver.negotiation import Form, negotiate_for
-from crossply.apiserver.objects import decode
-from crossply.apiserver.query_numbers import listed_version, signed_option
-from crossply.apiserver.replies import FACTORS, Reply, partial, reply
-from crossply.apiserver.selectors import (
+from crossply.apiserver.endpoints.body_decoding import decode
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.negotiation import Form, negotiate_for
+from crossply.apiserver.endpoints.query_options import listed_version, signed_option
+from crossply.apiserver.endpoints.replies import FACTORS, Reply, partial, reply
+from crossply.apiserver.endpoints.status_errors import (
+    Cause,
+    bad_list_options,
+    bad_request,
+    expired,
+    future_version,
+)
+from crossply.apiserver.object_codec import state_of
+from crossply.apiserver.registry.conversion import convert
+from crossply.apiserver.registry.selectors import (
     FieldClause,
     Requirement,
     fields_match,
@@ -28,18 +35,11 @@ from crossply.apiserver.selectors import (
     parse_fields,
     parse_labels,
 )
+from crossply.apiserver.server_context import World
 from crossply.apiserver.slices import Slices
-from crossply.apiserver.status import (
-    Cause,
-    bad_list_options,
-    bad_request,
-    expired,
-    future_version,
-)
 from crossply.apiserver.storage import Compacted, Entry
 from crossply.apiserver.untold_kinds import untold, untold_bytes
 from crossply.apiserver.weights import YAML_FACTOR
-from crossply.apiserver.world import World
 from crossply.schema.field_errors import FORBIDDEN, NOT_SUPPORTED
 from crossply.values import Object
 from crossply.values.gojson import JsonError
@@ -375,7 +375,7 @@ def shaped_list(call: Call, selected: Selected, form: Form) -> Object:
             "metadata": metadata,
             "items": items,
         }
-    from crossply.apiserver.tables import to_table
+    from crossply.apiserver.tables.table import to_table
 
     return to_table(
         call.resource, call.version, selected.objects, call.query.get("includeObject", ""), metadata

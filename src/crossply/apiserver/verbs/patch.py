@@ -9,19 +9,13 @@ import orjson
 
 from crossply.apiserver.background import leave_event_loop
 from crossply.apiserver.builtin import decode_problem
-from crossply.apiserver.calls import Call
-from crossply.apiserver.lifecycle import Change, create_or_update, scope_of
-from crossply.apiserver.lifecycle import update as update_object
-from crossply.apiserver.negotiation import negotiate_for
-from crossply.apiserver.objects import check_depth, media_type, weigh
-from crossply.apiserver.options import check_write_options, field_validation
-from crossply.apiserver.owners import as_status
-from crossply.apiserver.patches.json_patch import MAX_COPIED_BYTES, MAX_OPERATIONS, JsonPatchError, json_patch
-from crossply.apiserver.patches.merge_patch import merge_patch
-from crossply.apiserver.repeated_fields import is_free_of_repeats, repeated_in_yaml, yaml_lines
-from crossply.apiserver.replies import Reply, reply_object
-from crossply.apiserver.shape import json_type, read_metadata, shape, with_defaults
-from crossply.apiserver.status import (
+from crossply.apiserver.endpoints.body_decoding import check_depth, media_type, weigh
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.duplicate_fields import is_free_of_repeats, repeated_in_yaml, yaml_lines
+from crossply.apiserver.endpoints.negotiation import negotiate_for
+from crossply.apiserver.endpoints.normalization import json_type, read_metadata, shape, with_defaults
+from crossply.apiserver.endpoints.replies import Reply, reply_object
+from crossply.apiserver.endpoints.status_errors import (
     Cause,
     StatusError,
     bad_request,
@@ -33,8 +27,14 @@ from crossply.apiserver.status import (
     unsupported_media_type,
     unsupported_patch,
 )
+from crossply.apiserver.options import check_write_options, field_validation
+from crossply.apiserver.patches.json_patch import MAX_COPIED_BYTES, MAX_OPERATIONS, JsonPatchError, json_patch
+from crossply.apiserver.patches.merge_patch import merge_patch
+from crossply.apiserver.registry.managed_fields import as_status
+from crossply.apiserver.registry.update import Change, create_or_update, scope_of
+from crossply.apiserver.registry.update import update as update_object
+from crossply.apiserver.server_context import World
 from crossply.apiserver.weights import yaml_weight
-from crossply.apiserver.world import World
 from crossply.apply import ApplyError, apply, at_address
 from crossply.values import Object
 
@@ -183,7 +183,7 @@ def _merge_patch(call: Call) -> Callable[[Object], Any]:
 
 
 def _strategic_patch(call: Call) -> Callable[[Object], Any]:
-    from crossply.apiserver.patches.strategic import StrategicPatchError, strategic_patch
+    from crossply.apiserver.patches.strategic_merge_patch import StrategicPatchError, strategic_patch
 
     wanted = _parsed(call, "")
     if not isinstance(wanted, dict):

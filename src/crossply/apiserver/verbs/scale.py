@@ -6,25 +6,25 @@ from collections.abc import Callable
 from typing import Any
 
 from crossply.apiserver.addresses import check_address
-from crossply.apiserver.calls import Call
-from crossply.apiserver.lifecycle import load
-from crossply.apiserver.lifecycle import update as update_object
-from crossply.apiserver.negotiation import negotiate_for
-from crossply.apiserver.objects import from_json, media_type, read_value, weigh
-from crossply.apiserver.options import check_write_options
-from crossply.apiserver.patches.json_patch import JsonPatchError, json_patch
-from crossply.apiserver.patches.merge_patch import merge_patch
-from crossply.apiserver.replies import Reply, reply_value
-from crossply.apiserver.resources import ScalePaths
-from crossply.apiserver.shape import read_metadata
-from crossply.apiserver.status import (
+from crossply.apiserver.endpoints.body_decoding import from_json, media_type, read_value, weigh
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.negotiation import negotiate_for
+from crossply.apiserver.endpoints.normalization import read_metadata
+from crossply.apiserver.endpoints.replies import Reply, reply_value
+from crossply.apiserver.endpoints.status_errors import (
     MODIFIED,
     StatusError,
     bad_request,
     conflict,
     internal_error,
 )
-from crossply.apiserver.world import World
+from crossply.apiserver.options import check_write_options
+from crossply.apiserver.patches.json_patch import JsonPatchError, json_patch
+from crossply.apiserver.patches.merge_patch import merge_patch
+from crossply.apiserver.registry.resources import ScalePaths
+from crossply.apiserver.registry.update import load
+from crossply.apiserver.registry.update import update as update_object
+from crossply.apiserver.server_context import World
 from crossply.values import Object, paths
 from crossply.values.deepcopy import deepcopy
 

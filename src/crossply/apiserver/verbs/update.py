@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from crossply.apiserver.addresses import check_address
-from crossply.apiserver.calls import Call
-from crossply.apiserver.lifecycle import create_or_update
-from crossply.apiserver.lifecycle import update as update_object
-from crossply.apiserver.negotiation import negotiate_for
-from crossply.apiserver.objects import read_body
+from crossply.apiserver.endpoints.body_decoding import read_body
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.negotiation import negotiate_for
+from crossply.apiserver.endpoints.normalization import shape
+from crossply.apiserver.endpoints.replies import Reply, reply_object
+from crossply.apiserver.endpoints.status_errors import conflict
 from crossply.apiserver.options import check_write_options
-from crossply.apiserver.replies import Reply, reply_object
-from crossply.apiserver.shape import shape
-from crossply.apiserver.status import conflict
-from crossply.apiserver.world import World
+from crossply.apiserver.registry.update import create_or_update
+from crossply.apiserver.registry.update import update as update_object
+from crossply.apiserver.server_context import World
 from crossply.values import Object
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from crossply.apiserver.calls import Call
-from crossply.apiserver.negotiation import negotiate_for
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.negotiation import negotiate_for
+from crossply.apiserver.server_context import World
 from crossply.apiserver.watching import Watch, read_plan
-from crossply.apiserver.world import World
 
 
 def watch(world: World, call: Call) -> Watch:

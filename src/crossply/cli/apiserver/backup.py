@@ -10,7 +10,7 @@ from crossply.cli.up.data_directory import check_owner, data_flag
 
 def run(invocation: Invocation) -> int:
     """Ask the server that has the data open; without one, open the data."""
-    from crossply.apiserver.backing_up import back_up
+    from crossply.apiserver.backup_client import back_up
 
     check_owner(invocation["data"])
     revision = back_up(invocation["data"], os.path.abspath(invocation["file"]))

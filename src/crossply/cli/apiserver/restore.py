@@ -12,7 +12,7 @@ from crossply.cli.up.data_directory import data_flag, open_data_directory
 def run(invocation: Invocation) -> int:
     """Make the data anew; nothing that is there is overwritten."""
     from crossply.apiserver.storage import restore
-    from crossply.apiserver.storage.directory import DirectoryLock
+    from crossply.apiserver.storage.data_directory import DirectoryLock
 
     codec = codec_of(invocation)
     open_data_directory(invocation)

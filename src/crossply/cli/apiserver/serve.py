@@ -31,7 +31,7 @@ def run(invocation: Invocation) -> int:
 
     from crossply.apiserver.assembly import Settings
     from crossply.apiserver.audit import Level
-    from crossply.apiserver.limits import Limits
+    from crossply.apiserver.http.limits import Limits
 
     host, port = parse_listen(invocation["listen"])
     if not _is_loopback(host):

@@ -58,7 +58,7 @@ def run(invocation: Invocation) -> int:
 
 
 def _checked_name(name: str) -> str:
-    from crossply.apiserver.names import dns_1035_problems
+    from crossply.apiserver.registry.name_validation import dns_1035_problems
 
     problems = dns_1035_problems(name)
     if problems:

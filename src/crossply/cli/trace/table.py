@@ -68,7 +68,7 @@ class Table:
     def _age(self, node: Node) -> Row:
         if self.now is None:
             return []
-        from crossply.apiserver.ages import since
+        from crossply.apiserver.tables.human_duration import since
 
         created = node.metadata.get("creationTimestamp")
         return [since(created, self.now) if created else "-"]

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from crossply.apiserver.auth.identities import MASTERS
-from crossply.apiserver.auth.rbac.denials import denied, resolution_problems
+from crossply.apiserver.auth.rbac.forbidden_errors import denied, resolution_problems
 from crossply.apiserver.auth.rbac.roles import CompiledRole, Grant, RoleIndex, RoleStore, role_key
 from crossply.apiserver.auth.rbac.rules import ALL, Rule, allows, spellings
-from crossply.apiserver.requests import RequestInfo, User
+from crossply.apiserver.endpoints.request_info import RequestInfo, User
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")

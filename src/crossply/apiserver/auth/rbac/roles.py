@@ -14,7 +14,7 @@ import orjson
 
 from crossply.apiserver.auth.identities import account_username
 from crossply.apiserver.auth.rbac.rules import GROUP, Rule, parse_rules
-from crossply.apiserver.requests import User
+from crossply.apiserver.endpoints.request_info import User
 from crossply.values import Object
 from crossply.values.goquote import quote
 

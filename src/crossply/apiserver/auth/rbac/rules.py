@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from crossply.apiserver.requests import RequestInfo
+from crossply.apiserver.endpoints.request_info import RequestInfo
 from crossply.values import Object
 from crossply.values.goquote import quote
 

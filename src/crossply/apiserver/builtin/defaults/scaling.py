@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.apiserver.builtin.autoscalers import DEFAULT_CPU, METRICS, cpu_metric
+from crossply.apiserver.builtin.autoscaler_conversion import DEFAULT_CPU, METRICS, cpu_metric
 from crossply.apiserver.builtin.defaults.pods import setting
 from crossply.values import Object
 

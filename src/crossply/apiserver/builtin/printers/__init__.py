@@ -10,8 +10,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from crossply.apiserver.builtin.table import table
-from crossply.apiserver.resources import Column
+from crossply.apiserver.builtin.resource_table import table
+from crossply.apiserver.registry.resources import Column
 from crossply.values import Object
 
 Cells = Callable[[Object, datetime], list[Any]]

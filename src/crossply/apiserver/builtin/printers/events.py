@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from crossply.apiserver.ages import since
-from crossply.apiserver.builtin.event_forms import to_core
+from crossply.apiserver.builtin.event_conversion import to_core
 from crossply.apiserver.builtin.printers.metadata import name_of
+from crossply.apiserver.tables.human_duration import since
 from crossply.values import Object
 
 

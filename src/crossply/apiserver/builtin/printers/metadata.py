@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from crossply.apiserver.ages import since
+from crossply.apiserver.tables.human_duration import since
 from crossply.values import Object
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from crossply.apiserver.ages import parse_timestamp, since
 from crossply.apiserver.builtin.printers.metadata import age_of, is_going, name_of
+from crossply.apiserver.tables.human_duration import parse_timestamp, since
 from crossply.values import Object
 
 _TERMINAL = ("Failed", "Succeeded")

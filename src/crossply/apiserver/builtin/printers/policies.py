@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from crossply.apiserver.ages import human_duration
 from crossply.apiserver.builtin.printers.metadata import age_of, name_of
 from crossply.apiserver.builtin.printers.metrics import targets_text
 from crossply.apiserver.builtin.printers.selectors import selector_text
+from crossply.apiserver.tables.human_duration import human_duration
 from crossply.values import Object
 
 
@@ -68,7 +68,7 @@ def _budget(obj: Object, now: datetime) -> list[Any]:
 
 
 def _autoscaler(obj: Object, now: datetime) -> list[Any]:
-    from crossply.apiserver.builtin.autoscalers import to_v2
+    from crossply.apiserver.builtin.autoscaler_conversion import to_v2
 
     obj = to_v2(obj)
     spec, status = obj.get("spec") or {}, obj.get("status") or {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from crossply.apiserver.ages import human_duration, parse_timestamp, since
 from crossply.apiserver.builtin.printers.metadata import age_of, is_going, name_of
 from crossply.apiserver.builtin.printers.selectors import (
     container_cells,
@@ -13,6 +12,7 @@ from crossply.apiserver.builtin.printers.selectors import (
     selector_or_none,
     selector_text,
 )
+from crossply.apiserver.tables.human_duration import human_duration, parse_timestamp, since
 from crossply.values import Object
 
 _JOB_STATES = (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 
-from crossply.apiserver.builtin.strategies.strategy import Strategy
-from crossply.apiserver.resources import Resource
+from crossply.apiserver.builtin.strategies.base import Strategy
+from crossply.apiserver.registry.resources import Resource
 
 __all__ = ["Strategy", "strategy_for"]
 
@@ -30,7 +30,6 @@ def _strategies() -> dict[tuple[str, str], type[Strategy]]:
         jobs,
         namespaces,
         network_policies,
-        plain,
         pods,
         roles,
         secrets,
@@ -39,6 +38,7 @@ def _strategies() -> dict[tuple[str, str], type[Strategy]]:
         webhooks,
         workloads,
     )
+    from crossply.apiserver.builtin.strategies import simple_kinds as plain
 
     rbac, admission = "rbac.authorization.k8s.io", "admissionregistration.k8s.io"
     return {

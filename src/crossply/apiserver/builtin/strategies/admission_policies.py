@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.apiserver.admission.stored_expressions import check_stored_policy
-from crossply.apiserver.builtin.strategies.field_checks import (
+from crossply.apiserver.admission.cel_expression_validation import check_stored_policy
+from crossply.apiserver.builtin.strategies.base import Strategy
+from crossply.apiserver.builtin.strategies.field_validation import (
     duplicate,
     forbidden,
     invalid,
@@ -13,7 +14,6 @@ from crossply.apiserver.builtin.strategies.field_checks import (
     one_of,
     required,
 )
-from crossply.apiserver.builtin.strategies.strategy import Strategy
 from crossply.apiserver.builtin.strategies.webhooks import (
     FAILURE_POLICIES,
     MATCH_POLICIES,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crossply.apiserver.builtin.strategies.field_checks import invalid, required
-from crossply.apiserver.builtin.strategies.strategy import Strategy
+from crossply.apiserver.builtin.strategies.base import Strategy
+from crossply.apiserver.builtin.strategies.field_validation import invalid, required
 from crossply.schema.field_errors import FieldError
 from crossply.values import Object
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from crossply.apiserver.builtin.event_forms import to_core
-from crossply.apiserver.builtin.strategies.field_checks import immutable, invalid, problems_at, required
-from crossply.apiserver.builtin.strategies.strategy import Strategy
-from crossply.apiserver.names import qualified_name_problems
+from crossply.apiserver.builtin.event_conversion import to_core
+from crossply.apiserver.builtin.strategies.base import Strategy
+from crossply.apiserver.builtin.strategies.field_validation import immutable, invalid, problems_at, required
+from crossply.apiserver.registry.name_validation import qualified_name_problems
 from crossply.schema.field_errors import FieldError
 from crossply.values import Object
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.apiserver.builtin.strategies.field_checks import (
+from crossply.apiserver.builtin.strategies.base import Strategy
+from crossply.apiserver.builtin.strategies.field_validation import (
     invalid,
     one_of,
     problems_at,
     required,
 )
 from crossply.apiserver.builtin.strategies.pod_specs import check_port
-from crossply.apiserver.builtin.strategies.strategy import Strategy
-from crossply.apiserver.names import dns_1035_problems, subdomain_problems
+from crossply.apiserver.registry.name_validation import dns_1035_problems, subdomain_problems
 from crossply.schema.field_errors import FieldError
 from crossply.values import Object
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from crossply.apiserver.builtin.strategies.field_checks import (
+from crossply.apiserver.builtin.strategies.base import Strategy
+from crossply.apiserver.builtin.strategies.field_validation import (
     immutable,
     invalid,
     label_selector,
@@ -12,8 +13,7 @@ from crossply.apiserver.builtin.strategies.field_checks import (
     selects,
 )
 from crossply.apiserver.builtin.strategies.pod_specs import check_template
-from crossply.apiserver.builtin.strategies.strategy import Strategy
-from crossply.apiserver.names import too_long_problem
+from crossply.apiserver.registry.name_validation import too_long_problem
 from crossply.schema.field_errors import FieldError, unsupported
 from crossply.values import Object
 

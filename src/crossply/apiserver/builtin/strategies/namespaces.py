@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from crossply.apiserver.builtin.strategies.field_checks import invalid, problems_at
-from crossply.apiserver.builtin.strategies.strategy import Strategy
-from crossply.apiserver.names import dns_label_problems, qualified_name_problems
+from crossply.apiserver.builtin.strategies.base import Strategy
+from crossply.apiserver.builtin.strategies.field_validation import invalid, problems_at
+from crossply.apiserver.registry.name_validation import dns_label_problems, qualified_name_problems
 from crossply.schema.field_errors import FieldError
 from crossply.values import Object
 

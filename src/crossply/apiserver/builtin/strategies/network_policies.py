@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 
-from crossply.apiserver.builtin.strategies.field_checks import (
+from crossply.apiserver.builtin.strategies.base import Strategy
+from crossply.apiserver.builtin.strategies.field_validation import (
     forbidden,
     invalid,
     label_selector,
@@ -13,7 +14,6 @@ from crossply.apiserver.builtin.strategies.field_checks import (
     required,
 )
 from crossply.apiserver.builtin.strategies.pod_specs import check_port, port_name_problems
-from crossply.apiserver.builtin.strategies.strategy import Strategy
 from crossply.schema.field_errors import FieldError
 from crossply.values import Object
 

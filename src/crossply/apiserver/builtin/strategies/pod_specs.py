@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from crossply.apiserver.builtin.strategies.field_checks import (
+from crossply.apiserver.builtin.strategies.field_validation import (
     duplicate,
     forbidden,
     invalid,
@@ -15,8 +15,8 @@ from crossply.apiserver.builtin.strategies.field_checks import (
     problems_at,
     required,
 )
-from crossply.apiserver.metadata_rules import check_labels
-from crossply.apiserver.names import dns_label_problems, subdomain_problems
+from crossply.apiserver.registry.metadata_validation import check_labels
+from crossply.apiserver.registry.name_validation import dns_label_problems, subdomain_problems
 from crossply.schema.field_errors import MAX_ERRORS, FieldError
 from crossply.values import Object
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.apiserver.builtin.strategies.field_checks import forbidden
+from crossply.apiserver.builtin.strategies.base import Strategy
+from crossply.apiserver.builtin.strategies.field_validation import forbidden
 from crossply.apiserver.builtin.strategies.pod_specs import check_spec
-from crossply.apiserver.builtin.strategies.strategy import Strategy
 from crossply.schema.field_errors import FieldError
 from crossply.values import Object
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.apiserver.builtin.strategies.field_checks import (
+from crossply.apiserver.builtin.strategies.base import Strategy
+from crossply.apiserver.builtin.strategies.field_validation import (
     invalid,
     label_selector,
     one_of,
     problems_at,
     required,
 )
-from crossply.apiserver.builtin.strategies.strategy import Strategy
-from crossply.apiserver.names import path_segment_problems, subdomain_problems
+from crossply.apiserver.registry.name_validation import path_segment_problems, subdomain_problems
 from crossply.schema.field_errors import FieldError
 from crossply.values import Object
 

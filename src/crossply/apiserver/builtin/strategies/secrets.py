@@ -7,9 +7,9 @@ import binascii
 import re
 from typing import Any
 
-from crossply.apiserver.builtin.strategies.field_checks import forbidden, immutable, invalid, required
-from crossply.apiserver.builtin.strategies.strategy import Strategy
-from crossply.apiserver.names import too_long_problem
+from crossply.apiserver.builtin.strategies.base import Strategy
+from crossply.apiserver.builtin.strategies.field_validation import forbidden, immutable, invalid, required
+from crossply.apiserver.registry.name_validation import too_long_problem
 from crossply.schema.field_errors import FieldError, too_long
 from crossply.values import Object
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from crossply.apiserver.builtin.strategies.field_checks import (
+from crossply.apiserver.builtin.strategies.base import Strategy
+from crossply.apiserver.builtin.strategies.field_validation import (
     duplicate,
     forbidden,
     invalid,
@@ -18,9 +19,8 @@ from crossply.apiserver.builtin.strategies.field_checks import (
     required,
 )
 from crossply.apiserver.builtin.strategies.pod_specs import PROTOCOLS, check_port, port_name_problems
-from crossply.apiserver.builtin.strategies.strategy import Strategy
-from crossply.apiserver.metadata_rules import check_labels
-from crossply.apiserver.names import dns_label_problems, subdomain_problems
+from crossply.apiserver.registry.metadata_validation import check_labels
+from crossply.apiserver.registry.name_validation import dns_label_problems, subdomain_problems
 from crossply.schema.field_errors import FieldError
 from crossply.values import Object
 

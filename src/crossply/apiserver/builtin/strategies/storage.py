@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from crossply.apiserver.builtin.strategies.field_checks import (
+from crossply.apiserver.builtin.strategies.base import Strategy
+from crossply.apiserver.builtin.strategies.field_validation import (
     forbidden,
     immutable,
     label_selector,
     one_of,
     required,
 )
-from crossply.apiserver.builtin.strategies.strategy import Strategy
 from crossply.schema.field_errors import FieldError
 from crossply.values import Object
 

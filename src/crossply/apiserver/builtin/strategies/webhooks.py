@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
-from crossply.apiserver.admission.stored_expressions import check_stored_conditions
-from crossply.apiserver.builtin.strategies.field_checks import (
+from crossply.apiserver.admission.cel_expression_validation import check_stored_conditions
+from crossply.apiserver.builtin.strategies.base import Strategy
+from crossply.apiserver.builtin.strategies.field_validation import (
     duplicate,
     invalid,
     label_selector,
@@ -14,8 +15,11 @@ from crossply.apiserver.builtin.strategies.field_checks import (
     problems_at,
     required,
 )
-from crossply.apiserver.builtin.strategies.strategy import Strategy
-from crossply.apiserver.names import dns_1035_problems, qualified_name_problems, subdomain_problems
+from crossply.apiserver.registry.name_validation import (
+    dns_1035_problems,
+    qualified_name_problems,
+    subdomain_problems,
+)
 from crossply.schema.field_errors import FieldError
 from crossply.values import Object
 

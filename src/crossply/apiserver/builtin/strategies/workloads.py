@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from crossply.apiserver.builtin.defaults.workloads import TEMPLATE_GENERATION
-from crossply.apiserver.builtin.strategies.field_checks import (
+from crossply.apiserver.builtin.strategies.base import Strategy
+from crossply.apiserver.builtin.strategies.field_validation import (
     at_most_all,
     count_or_percent,
     forbidden,
@@ -18,8 +19,7 @@ from crossply.apiserver.builtin.strategies.field_checks import (
     selects,
 )
 from crossply.apiserver.builtin.strategies.pod_specs import check_template
-from crossply.apiserver.builtin.strategies.strategy import Strategy
-from crossply.apiserver.names import dns_label_problems
+from crossply.apiserver.registry.name_validation import dns_label_problems
 from crossply.schema.field_errors import FieldError, unsupported
 from crossply.values import Object
 

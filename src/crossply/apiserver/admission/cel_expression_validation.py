@@ -1,0 +1,103 @@
+"""Expressions as they are stored: whether they compile, and whether they compute what is asked of them.
+
+The variables of a policy are of the type of their expressions, in the order in which they are declared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from crossply.apiserver.admission.cel_environment import new_environment
+from crossply.schema.cel_overloads import rewritten
+from crossply.schema.cel_texts import compile_issues
+from crossply.schema.field_errors import INVALID, FieldError
+from crossply.values import Object
+
+BOOL = ("bool",)
+_TEXT = ("string",)
+_TEXT_OR_NULL = ("string", "null_type")
+_ALWAYS = ("object", "oldObject", "request", "authorizer")
+_OF_POLICIES = (*_ALWAYS, "namespaceObject")
+_GO_NAMES = {"NULL": "null_type"}
+_UNDECLARED_VARIABLE = re.compile(r"undeclared reference to 'variables\.([^']*)' \(in container ''\)")
+
+
+class StoredExpressions:
+    """The names that the expressions of one object may use."""
+
+    def __init__(self, names: tuple[str, ...] = _ALWAYS) -> None:
+        self._names = names
+        self._variables: dict[str, Any] = {}
+        self._environment: Any = None
+
+    def declare(self, name: str, text: str) -> str:
+        """Add a variable; what is wrong with its expression, or nothing."""
+        from cel_expr_python import cel
+
+        kind, problem = self._compile(text)
+        self._variables[f"variables.{name}"] = cel.Type.DYN if problem else kind
+        self._environment = None
+        return problem
+
+    def problem(self, text: str, wanted: tuple[str, ...]) -> str:
+        """What is wrong with an expression that has to be of one of these types, or nothing."""
+        kind, problem = self._compile(text)
+        if problem:
+            return problem
+        name = _GO_NAMES.get(str(kind)) or str(kind).lower()
+        if name in wanted:
+            return ""
+        asked = wanted[0] if len(wanted) == 1 else f"one of [{' '.join(wanted)}]"
+        return f"must evaluate to {asked} but got {name}"
+
+    def _compile(self, text: str) -> tuple[Any, str]:
+        if self._environment is None:
+            self._environment = self._make()
+        try:
+            return self._environment.compile(text).return_type(), ""
+        except RuntimeError as problem:
+            again = rewritten(text, str(problem))
+            if again != text:
+                return self._compile(again)
+            told = _UNDECLARED_VARIABLE.sub(r"undefined field '\1'", str(problem))
+            return None, "compilation failed: " + "\n".join(compile_issues(told))
+
+    def _make(self) -> Any:
+        from cel_expr_python import cel
+
+        return new_environment({**dict.fromkeys(self._names, cel.Type.DYN), **self._variables})
+
+
+def check_stored_conditions(
+    conditions: Any, path: str, expressions: StoredExpressions | None = None
+) -> Iterator[FieldError]:
+    """What is wrong with the expressions of match conditions."""
+    known = expressions or StoredExpressions()
+    for index, each in enumerate(conditions):
+        yield from _check(known, each, "expression", BOOL, f"{path}[{index}]")
+
+
+def check_stored_policy(spec: Object) -> Iterator[FieldError]:
+    """What is wrong with the expressions of a policy."""
+    params = ("params",) if spec.get("paramKind") else ()
+    known = StoredExpressions((*_OF_POLICIES, *params))
+    yield from check_stored_conditions(spec.get("matchConditions") or (), "spec.matchConditions", known)
+    for index, each in enumerate(spec.get("variables") or ()):
+        text = each.get("expression", "")
+        if text.strip() and (problem := known.declare(each.get("name", ""), text)):
+            yield FieldError(INVALID, f"spec.variables[{index}].expression", text, problem)
+    for index, each in enumerate(spec.get("validations") or ()):
+        yield from _check(known, each, "expression", BOOL, f"spec.validations[{index}]")
+        yield from _check(known, each, "messageExpression", _TEXT, f"spec.validations[{index}]")
+    for index, each in enumerate(spec.get("auditAnnotations") or ()):
+        yield from _check(known, each, "valueExpression", _TEXT_OR_NULL, f"spec.auditAnnotations[{index}]")
+
+
+def _check(
+    known: StoredExpressions, holder: Object, key: str, wanted: tuple[str, ...], path: str
+) -> Iterator[FieldError]:
+    text = holder.get(key) or ""
+    if text.strip() and (problem := known.problem(text, wanted)):
+        yield FieldError(INVALID, f"{path}.{key}", text, problem)

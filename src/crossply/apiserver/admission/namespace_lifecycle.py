@@ -1,0 +1,101 @@
+"""Namespaces as admission needs them, and the rule that objects are made in namespaces that live."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from crossply.apiserver.admission.attributes import Attributes
+from crossply.apiserver.endpoints.body_decoding import decode
+from crossply.apiserver.endpoints.status_errors import Cause, StatusError, forbidden, not_found
+from crossply.apiserver.server_context import World
+from crossply.apiserver.storage import Store
+from crossply.values import Object
+
+_IMMORTAL = frozenset({"default", "kube-system", "kube-public"})
+_REMEMBERED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """A namespace at a revision."""
+
+    revision: int
+    obj: Object
+    is_terminating: bool
+    """Whether nothing new may be made in it."""
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Its labels."""
+        return self.obj["metadata"].get("labels") or {}
+
+
+class Namespaces:
+    """The namespaces of a store, each read once a change.
+
+    The latest state counts, even when it is not durable yet: what is let into a namespace must become durable
+    before its end, or nobody would ever clear it away.
+    """
+
+    __slots__ = ("_known", "_store")
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[str, Namespace] = {}
+
+    def get(self, name: str) -> Namespace | None:
+        """The namespace as it is now."""
+        entry = self._store.latest(("namespaces", "", name))
+        if entry is None:
+            self._known.pop(name, None)
+            return None
+        known = self._known.get(name)
+        if known is None or known.revision != entry.revision:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            obj = decode(entry.data)
+            ends = (obj.get("status") or {}).get("phase") == "Terminating"
+            known = self._known[name] = Namespace(entry.revision, obj, ends)
+        return known
+
+    def lives(self, name: str) -> bool:
+        """Whether a namespace exists and takes new objects."""
+        found = self.get(name)
+        return found is not None and not found.is_terminating
+
+    def require(self, name: str) -> Namespace:
+        """The namespace; it must exist."""
+        found = self.get(name)
+        if found is None:
+            raise not_found("namespaces", "", name)
+        return found
+
+
+def namespace_exists(world: World, name: str) -> bool:
+    """Whether there is such a namespace now."""
+    return world.store.latest(("namespaces", "", name)) is not None
+
+
+def check_namespace(namespaces: Namespaces, write: Attributes) -> None:
+    """Refuse writes into namespaces that do not exist, and new objects in those that are on their way out."""
+    if write.is_namespace:
+        if write.operation == "DELETE" and write.name in _IMMORTAL:
+            raise forbidden("namespaces", "", write.name, "this namespace may not be deleted")
+        return
+    if not write.call.resource.namespaced or write.operation == "DELETE":
+        return
+    found = namespaces.require(write.namespace)
+    if write.operation == "CREATE" and found.is_terminating:
+        raise _terminating(write)
+
+
+def _terminating(write: Attributes) -> StatusError:
+    name = write.namespace
+    refusal = write.forbidden(
+        f"unable to create new content in namespace {name} because it is being terminated"
+    )
+    cause = Cause("NamespaceTerminating", f"namespace {name} is being terminated", "metadata.namespace")
+    refusal.details["causes"] = [
+        {"reason": cause.reason, "message": cause.message, "field": cause.field},
+    ]
+    return refusal

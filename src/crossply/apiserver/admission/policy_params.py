@@ -1,0 +1,88 @@
+"""The parameters of a policy: objects that its bindings choose."""
+
+from __future__ import annotations
+
+from crossply.apiserver.admission.matching import read_selector
+from crossply.apiserver.admission.policy_index import Binding, Policy
+from crossply.apiserver.endpoints.body_decoding import decode
+from crossply.apiserver.registry.conversion import convert
+from crossply.apiserver.registry.resources import Resource
+from crossply.apiserver.registry.selectors import labels_match
+from crossply.apiserver.server_context import World
+from crossply.errors import CrossplyError
+from crossply.values import Object
+
+
+class ParamsProblem(CrossplyError):
+    """The parameters of a binding cannot be had."""
+
+    code = "CP-683"
+
+
+class UnknownParamKind(CrossplyError):
+    """The parameters of a policy are of a kind that is not served."""
+
+    code = "CP-684"
+
+
+def check_param_kind(world: World, policy: Policy) -> None:
+    """The kind of a policy's parameters must be served."""
+    if policy.param_kind is not None:
+        _resource(world, policy.param_kind)
+
+
+async def find_params(world: World, policy: Policy, binding: Binding, namespace: str) -> list[Object | None]:
+    """The parameters to evaluate a policy with, one evaluation each; None: without any."""
+    kind, reference = policy.param_kind, binding.param_ref
+    if kind is None or reference is None:
+        return [None]
+    resource, version = _resource(world, kind)
+    where = _namespace(resource, reference, namespace)
+    found = [decode(data) for data in _chosen(world, resource, reference, where)]
+    found = await convert(world, resource, found, version)
+    if not found and reference.get("parameterNotFoundAction") == "Deny":
+        raise ParamsProblem("no params found for policy binding with `Deny` parameterNotFoundAction")
+    return list(found)
+
+
+def _resource(world: World, kind: Object) -> tuple[Resource, str]:
+    group, _, version = kind.get("apiVersion", "").rpartition("/")
+    resource = world.registry.by_kind(group, kind.get("kind", ""))
+    if resource is None or version not in resource.versions:
+        raise UnknownParamKind(
+            f"failed to find resource referenced by paramKind: '{_described(group, version, kind)}'"
+        )
+    return resource, version
+
+
+def _described(group: str, version: str, kind: Object) -> str:
+    return f"{group}/{version}, Kind={kind.get('kind', '')}"
+
+
+def _namespace(resource: Resource, reference: Object, namespace: str) -> str:
+    given: str = reference.get("namespace") or ""
+    if not resource.namespaced:
+        if given:
+            raise ParamsProblem("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
+        return ""
+    if not given and not namespace:
+        raise ParamsProblem(
+            "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"
+        )
+    return given or namespace
+
+
+def _chosen(world: World, resource: Resource, reference: Object, namespace: str) -> list[bytes]:
+    name = reference.get("name")
+    if name:
+        entry = world.store.get((resource.key, namespace, name))
+        return [entry.data] if entry is not None else []
+    wanted = read_selector(reference.get("selector"))
+    entries = world.store.list(resource.key, namespace)
+    if not wanted:
+        return [entry.data for entry in entries]
+    return [
+        entry.data
+        for entry in entries
+        if labels_match(wanted, decode(entry.data)["metadata"].get("labels") or {})
+    ]

@@ -1,0 +1,132 @@
+"""What is suspicious about a policy's expressions, seen with the schemas of what the policy is about.
+
+It is told in the status of the policy and changes nothing about what the policy does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from crossply.apiserver.admission.cel_environment import new_environment
+from crossply.apiserver.registry.resources import Registry, Resource
+from crossply.schema.cel_overloads import rewritten
+from crossply.schema.cel_texts import compile_issues
+from crossply.schema.cel_types import Declared, declare
+from crossply.values import Object
+
+MOST_TYPES = 10
+_UNTYPED = ("request", "params", "namespaceObject", "authorizer")
+
+
+class _Kind(NamedTuple):
+    """One kind that a policy is about."""
+
+    group: str
+    version: str
+    kind: str
+    declared: Declared
+
+    def __str__(self) -> str:
+        return f"{self.group}/{self.version}, Kind={self.kind}"
+
+
+def expression_warnings(policy: Object, registry: Registry) -> list[Object]:
+    """The warnings for the status of a policy."""
+    spec = policy.get("spec") or {}
+    kinds = _kinds(spec, registry)
+    checkers = [(kind, _Checker(kind.declared, spec.get("variables") or ())) for kind in kinds]
+    warnings = []
+    for place, text in _expressions(spec):
+        found = [f"{kind}: {issues}\n" for kind, checker in checkers if (issues := checker.issues(text))]
+        if found:
+            warnings.append({"fieldRef": place, "warning": "\n".join(found)})
+    return warnings
+
+
+def _expressions(spec: Object) -> Iterator[tuple[str, str]]:
+    for index, validation in enumerate(spec.get("validations") or ()):
+        for key in ("expression", "messageExpression"):
+            if validation.get(key):
+                yield f"spec.validations[{index}].{key}", validation[key]
+
+
+def _kinds(spec: Object, registry: Registry) -> list[_Kind]:
+    """The kinds that the rules of a policy name, sorted; rules that name everything name nothing."""
+    found: dict[tuple[str, str, str], _Kind] = {}
+    for rule in (spec.get("matchConstraints") or {}).get("resourceRules") or ():
+        for group in _named(rule, "apiGroups"):
+            for version in _named(rule, "apiVersions"):
+                for plural in _named(rule, "resources"):
+                    kind = _kind(registry, group, version, plural)
+                    if kind is not None and len(found) < MOST_TYPES:
+                        found[kind[:3]] = kind
+    return [found[key] for key in sorted(found)]
+
+
+def _named(rule: Object, key: str) -> list[str]:
+    """What a rule names one by one; with a wildcard it names too much to be checked."""
+    items = rule.get(key) or []
+    if "*" in items:
+        return []
+    return sorted(item for item in items if "/" not in item and "*" not in item)
+
+
+def _kind(registry: Registry, group: str, version: str, plural: str) -> _Kind | None:
+    resource = registry.find(group, plural)
+    found = resource.versions.get(version) if resource is not None else None
+    if resource is None or found is None or found.schema is None:
+        return None
+    declared = declare(_with_metadata(resource, found.schema, registry), True)
+    return _Kind(group, version, resource.names.kind, declared) if declared is not None else None
+
+
+def _with_metadata(resource: Resource, schema: Object, registry: Registry) -> Object:
+    """A schema whose metadata is that of every object; definitions need not say what it is."""
+    model = registry.find("", "configmaps")
+    if not resource.custom or model is None:
+        return schema
+    known = (model.versions[model.storage_version].schema or {}).get("properties") or {}
+    metadata = {"metadata": known["metadata"]} if "metadata" in known else {}
+    return {**schema, "properties": {**(schema.get("properties") or {}), **metadata}}
+
+
+class _Checker:
+    """Checks expressions about objects of one kind."""
+
+    def __init__(self, declared: Declared, variables: Any) -> None:
+        from crossply.schema.cel_checker import checked_type
+
+        self._kind, self._pool = checked_type(declared)
+        self._composed: dict[str, Any] = {}
+        self._environment = self._make()
+        for variable in variables:
+            # A variable is of the type of its expression, or of any when that cannot be told.
+            self._composed[f"variables.{variable['name']}"] = self._type_of(variable.get("expression", ""))
+            self._environment = self._make()
+
+    def issues(self, text: str) -> str:
+        """What is wrong with an expression; empty when nothing is."""
+        try:
+            self._environment.compile(text)
+        except RuntimeError as problem:
+            again = rewritten(text, str(problem))
+            if again != text:
+                return self.issues(again)
+            return "\n".join(compile_issues(str(problem)))
+        return ""
+
+    def _type_of(self, text: str) -> Any:
+        from cel_expr_python import cel
+
+        try:
+            return self._environment.compile(text).return_type()
+        except RuntimeError:
+            return cel.Type.DYN
+
+    def _make(self) -> Any:
+        from cel_expr_python import cel
+
+        untyped = dict.fromkeys(_UNTYPED, cel.Type.DYN)
+        variables = {"object": self._kind, "oldObject": self._kind, **untyped, **self._composed}
+        return new_environment(variables, self._pool)

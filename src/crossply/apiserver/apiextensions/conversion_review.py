@@ -1,0 +1,116 @@
+"""What a conversion webhook answers: whether it is an answer at all, and what may be taken from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from crossply.apiserver.apiextensions.crd_defaults import nests_deeper
+from crossply.apiserver.endpoints.body_decoding import MAX_DEPTH
+from crossply.apiserver.registry.metadata_validation import check_labels
+from crossply.apiserver.registry.name_validation import qualified_name_problems
+from crossply.schema.field_errors import INVALID, FieldError
+from crossply.values import Object
+from crossply.values.deepcopy import deepcopy
+from crossply.values.goformat import go_type
+
+_AROUND_OBJECTS = 3
+"""How many levels a ConversionReview has around an object: the review, its response and the list in it."""
+
+
+class BadAnswer(Exception):
+    """The webhook did not answer as it must."""
+
+
+def read_answer(body: bytes, review: str, uid: str) -> list[Any]:
+    """The objects in an answer; raises BadAnswer."""
+    try:
+        answer = orjson.loads(body)
+    except orjson.JSONDecodeError as problem:
+        raise BadAnswer(f"the answer is not JSON: {problem}") from None
+    if not isinstance(answer, dict) or nests_deeper(answer, MAX_DEPTH + _AROUND_OBJECTS):
+        raise BadAnswer("the answer is not a ConversionReview")
+    response = answer.get("response")
+    if review == "v1":
+        _check_kind(answer)
+    if not isinstance(response, dict):
+        raise BadAnswer("no response provided")
+    if review == "v1" and response.get("uid") != uid:
+        raise BadAnswer(f'expected response.uid="{uid}", got "{response.get("uid") or ""}"')
+    return _objects(response)
+
+
+def _check_kind(answer: Object) -> None:
+    given, kind = str(answer.get("apiVersion") or ""), str(answer.get("kind") or "")
+    if (given, kind) != ("apiextensions.k8s.io/v1", "ConversionReview"):
+        expected = "apiextensions.k8s.io/v1, Kind=ConversionReview"
+        raise BadAnswer(f"expected webhook response of {expected}, got {given or '/'}, Kind={kind}")
+
+
+def _objects(response: Object) -> list[Any]:
+    result = response.get("result") if isinstance(response.get("result"), dict) else {}
+    status = (result or {}).get("status") or ""
+    if status != "Success":
+        message = (result or {}).get("message")
+        raise BadAnswer(str(message) if message else f"response.result.status was '{status}', not 'Success'")
+    objects = response.get("convertedObjects")
+    return objects if isinstance(objects, list) else []
+
+
+def taken_over(before: Object, after: Any, wanted: str) -> Object:
+    """A converted object with the metadata it had, but for labels and annotations; raises BadAnswer."""
+    if not isinstance(after, dict):
+        raise BadAnswer(f"json: cannot unmarshal {go_type(after)} into Go value of type map")
+    _check_identity(before, after, wanted)
+    if after.get("metadata") is None:
+        raise BadAnswer("missing metadata in converted object")
+    given: Object = after["metadata"]
+    metadata = deepcopy(before.get("metadata") or {})
+    for key in ("labels", "annotations"):
+        _take_map(metadata, given, key)
+    return {**after, "metadata": metadata}
+
+
+def _check_identity(before: Object, after: Object, wanted: str) -> None:
+    version, kind = after.get("apiVersion") or "", after.get("kind") or ""
+    if version != wanted:
+        raise BadAnswer(f"invalid groupVersion (expected {wanted}, received {version})")
+    if kind != before.get("kind"):
+        raise BadAnswer(f"invalid kind (expected {before.get('kind')}, received {kind})")
+    metadata = after.get("metadata")
+    if metadata is not None and not isinstance(metadata, dict):
+        raise BadAnswer(f"invalid metadata of type {go_type(metadata)} in converted object")
+    was, now = before.get("metadata") or {}, metadata or {}
+    for key, told in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
+        old, new = was.get(key) or "", now.get(key) or ""
+        if old != new:
+            raise BadAnswer(f"must have the same {told}: {old} != {new}")
+
+
+def _check_annotations(annotations: Object) -> list[FieldError]:
+    return [
+        FieldError(INVALID, "metadata.annotation", name, problem)
+        for name in annotations
+        for problem in qualified_name_problems(name.lower())
+    ]
+
+
+def _take_map(metadata: Object, given: Object, key: str) -> None:
+    value = given.get(key)
+    if value is None:
+        metadata.pop(key, None)
+        return
+    if not isinstance(value, dict):
+        raise BadAnswer(f"invalid metadata.{key} of type {go_type(value)} in converted object")
+    for name, text in value.items():
+        if not isinstance(text, str):
+            raise BadAnswer(
+                f"metadata.{key}[{name}] must be a string, but is {go_type(text)} in converted object"
+            )
+    if value != metadata.get(key):
+        errors = check_labels(value, "metadata.labels") if key == "labels" else _check_annotations(value)
+        if errors:
+            sentences = list(dict.fromkeys(map(str, errors)))
+            raise BadAnswer(sentences[0] if len(sentences) == 1 else f"[{', '.join(sentences)}]")
+    metadata[key] = value

@@ -1,0 +1,193 @@
+"""Looking after definitions as long as they live.
+
+A definition that is created or changed is served at once: the store tells of a change before the writer gets
+its answer, and the resource is in the registry when that call returns. Its status (names, conditions) is
+written right after; `settle` waits for it. Definitions that are deleted stay until their instances are gone,
+which `cleanup` sees to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from crossply.apiserver.apiextensions.accepted_names import Taken, taken_names
+from crossply.apiserver.apiextensions.crd_conditions import is_true, with_condition
+from crossply.apiserver.apiextensions.crd_finalizer import remove_instances
+from crossply.apiserver.apiextensions.crd_resource import resource_from
+from crossply.apiserver.apiextensions.crd_status import (
+    COMPLETED,
+    IN_PROGRESS,
+    NEVER_ESTABLISHED,
+    awaits_cleanup,
+    is_served,
+    is_terminating,
+    settled,
+    without_finalizer,
+)
+from crossply.apiserver.apiextensions.crd_writes import finish_definition, write_definition
+from crossply.apiserver.endpoints.body_decoding import decode
+from crossply.apiserver.endpoints.status_errors import forbidden
+from crossply.apiserver.registry.resources import Resource
+from crossply.apiserver.server_context import World
+from crossply.apiserver.storage import Event, Key
+from crossply.values import Object
+
+DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
+_TERMINATING = "create not allowed while custom resource definition is terminating"
+
+
+class Definitions:
+    """The controller of CustomResourceDefinitions."""
+
+    def __init__(self) -> None:
+        self._world: World | None = None
+        self._known: dict[str, Object] = {}
+        """Definitions by name, each with the status it should have."""
+        self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._unsubscribe: Callable[[], None] = lambda: None
+
+    def start(self, world: World) -> None:
+        """Serve what is defined, and follow what changes."""
+        self._world = world
+        self._unsubscribe = world.store.subscribe(DEFINITIONS, self._on_event)
+        stored = [decode(entry.data) for entry in world.store.list(DEFINITIONS)]
+        # Those that have their names keep them, so they come first.
+        stored.sort(key=lambda each: (not is_served(each), each["metadata"].get("creationTimestamp") or ""))
+        for definition in stored:
+            self._take(definition)
+
+    async def stop(self) -> None:
+        """Leave everything as it is."""
+        self._unsubscribe()
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def settle(self, name: str) -> None:
+        """Wait until the status of a definition is written."""
+        task = self._tasks.get(("status", name))
+        if task is not None:
+            await asyncio.wait([task])
+
+    def is_terminating(self, resource: Resource) -> bool:
+        """Whether a custom resource is being removed with all its instances."""
+        definition = self._known.get(resource.key)
+        return definition is not None and is_terminating(definition)
+
+    def refuse_while_terminating(self, resource: Resource, name: str) -> None:
+        """Refuse the creation of an instance whose kind is being removed; raises a StatusError."""
+        if resource.custom and self.is_terminating(resource):
+            raise forbidden(resource.names.plural, resource.group, name, _TERMINATING)
+
+    def _on_event(self, event: Event) -> None:
+        name = event.key[2]
+        if event.type == "DELETED":
+            self._forget(name)
+        else:
+            self._take(decode(event.data))
+
+    def _take(self, stored: Object) -> None:
+        """Serve a definition as it is now, and see to its status."""
+        world, name = self._running(), stored["metadata"]["name"]
+        before = self._known.get(name)
+        definition = settled(stored, self._taken(stored), world.timestamp())
+        self._known[name] = definition
+        if is_served(definition) and (before is None or _serving(before) != _serving(definition)):
+            world.registry.put(resource_from(definition))
+        if definition is not stored:
+            self._run("status", name, self._write_status(name))
+        if awaits_cleanup(definition):
+            self._run("cleanup", name, self._clean_up(name))
+        if before is not None and _accepted(before) != _accepted(definition):
+            self._reconsider(stored["spec"]["group"], name)
+
+    def _forget(self, name: str) -> None:
+        definition = self._known.pop(name, None)
+        if definition is None:
+            return
+        group = definition["spec"]["group"]
+        served = self._running().registry.find(group, definition["spec"]["names"]["plural"])
+        if served is not None and served.custom:
+            self._running().registry.remove(group, served.names.plural)
+        self._reconsider(group, name)
+
+    def _reconsider(self, group: str, except_name: str) -> None:
+        """Names have become free: look again at definitions that could not have theirs."""
+        for name, definition in list(self._known.items()):
+            waits = not is_true(definition, "NamesAccepted")
+            if name != except_name and waits and definition["spec"]["group"] == group:
+                entry = self._running().store.get(_key(name))
+                if entry is not None:
+                    self._take(decode(entry.data))
+
+    def _taken(self, stored: Object) -> Taken:
+        """The names in use as a definition sees it: of its own, only those it was given before."""
+        group, own_name = stored["spec"]["group"], stored["metadata"]["name"]
+        others = [
+            _accepted(each)
+            for name, each in self._known.items()
+            if name != own_name and each["spec"]["group"] == group
+        ]
+        return taken_names([_accepted(stored), *others], self._running().registry, group)
+
+    def _running(self) -> World:
+        assert self._world is not None, "start() comes first"
+        return self._world
+
+    def _run(self, what: str, name: str, work: Coroutine[Any, Any, None]) -> None:
+        """Run work about a definition, unless the same is under way already."""
+        running = self._tasks.get((what, name))
+        if running is not None and not running.done():
+            work.close()
+            return
+        task = asyncio.get_running_loop().create_task(work, name=f"definition {what} {name}")
+        self._tasks[what, name] = task
+        task.add_done_callback(lambda done: self._done(what, name, done))
+
+    def _done(self, what: str, name: str, task: asyncio.Task[None]) -> None:
+        if self._tasks.get((what, name)) is task:
+            del self._tasks[what, name]
+
+    async def _write_status(self, name: str) -> None:
+        world = self._running()
+
+        def change(stored: Object) -> Object:
+            return settled(stored, self._taken(stored), world.timestamp())
+
+        await write_definition(world, _key(name), change)
+
+    async def _clean_up(self, name: str) -> None:
+        world = self._running()
+
+        def begin(stored: Object) -> Object:
+            return with_condition(stored, IN_PROGRESS, world.timestamp())
+
+        definition = await write_definition(world, _key(name), begin)
+        if definition is None:
+            return
+        outcome = NEVER_ESTABLISHED
+        if is_true(definition, "Established"):
+            await remove_instances(world, resource_from(definition))
+            outcome = COMPLETED
+
+        def end(stored: Object) -> Object:
+            return without_finalizer(with_condition(stored, outcome, world.timestamp()))
+
+        await finish_definition(world, _key(name), end)
+
+
+def _key(name: str) -> Key:
+    return DEFINITIONS, "", name
+
+
+def _accepted(definition: Object) -> Object:
+    names: Object = (definition.get("status") or {}).get("acceptedNames") or {}
+    return names
+
+
+def _serving(definition: Object) -> tuple[bool, Object, Object]:
+    """What the resource in the registry depends on."""
+    return is_served(definition), definition["spec"], _accepted(definition)

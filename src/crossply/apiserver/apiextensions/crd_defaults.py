@@ -1,0 +1,109 @@
+"""A CustomResourceDefinition as the server keeps it: schemas in one form, defaults filled in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.apiserver.endpoints.status_errors import bad_request
+from crossply.kinds.gostructs import DecodeError
+from crossply.schema.crd_props import decode_props
+from crossply.values import Object
+
+DEEPEST = 200
+"""How deep a schema may nest, counted in JSON levels: every walk over it is recursive."""
+
+
+def default_definition(obj: Object) -> Object:
+    """The definition with its schemas in Go's form and the server's defaults; raises a 400 StatusError."""
+    spec = dict(obj.get("spec") or {})
+    versions = spec.get("versions")
+    if isinstance(versions, list):
+        spec["versions"] = [_read_version(version) for version in versions]
+    spec["names"] = _default_names(spec.get("names") or {})
+    spec["conversion"] = _default_conversion(spec.get("conversion"))
+    return {**obj, "spec": spec}
+
+
+def _read_version(version: Any) -> Any:
+    schema = version.get("schema") if isinstance(version, dict) else None
+    if not isinstance(schema, dict) or schema.get("openAPIV3Schema") is None:
+        return version
+    return {**version, "schema": {"openAPIV3Schema": _read_schema(schema["openAPIV3Schema"])}}
+
+
+def _read_schema(schema: Any) -> Object:
+    if nests_deeper(schema, DEEPEST):
+        raise _unreadable("exceeded max depth")
+    try:
+        return decode_props(schema)
+    except DecodeError as problem:
+        raise _unreadable(str(problem)) from None
+
+
+def _unreadable(why: str) -> Exception:
+    kind = "CustomResourceDefinition"
+    return bad_request(f'{kind} in version "v1" cannot be handled as a {kind}: {why}')
+
+
+def nests_deeper(value: Any, limit: int) -> bool:
+    """Whether a value nests deeper than a number of levels; found without recursion."""
+    level = [value]
+    for _ in range(limit):
+        level = [
+            child
+            for item in level
+            for child in (item.values() if isinstance(item, dict) else item)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _default_names(names: Object) -> Object:
+    kind = names.get("kind") or ""
+    filled = dict(names)
+    if not filled.get("singular") and kind:
+        filled["singular"] = kind.lower()
+    if not filled.get("listKind") and kind:
+        filled["listKind"] = f"{kind}List"
+    return filled
+
+
+def _default_conversion(conversion: Any) -> Object:
+    if conversion is None:
+        return {"strategy": "None"}
+    webhook = conversion.get("webhook") or {}
+    client = webhook.get("clientConfig") or {}
+    service = client.get("service")
+    if service is None or service.get("port") is not None:
+        return dict(conversion)
+    client = {**client, "service": {**service, "port": 443}}
+    return {**conversion, "webhook": {**webhook, "clientConfig": client}}
+
+
+def stored_version(definition: Object) -> str:
+    """The name of the version that objects are stored at; empty if there is none."""
+    for version in (definition.get("spec") or {}).get("versions") or ():
+        if version.get("storage"):
+            return str(version.get("name") or "")
+    return ""
+
+
+def fresh_status(definition: Object) -> Object:
+    """The status of a definition that was just created."""
+    version = stored_version(definition)
+    return {
+        "conditions": None,
+        "acceptedNames": {"plural": "", "kind": ""},
+        "storedVersions": [version] if version else None,
+    }
+
+
+def with_stored_version(definition: Object) -> Object:
+    """The definition, its storage version noted among those that objects may be stored at."""
+    status = definition.get("status") or fresh_status(definition)
+    version, known = stored_version(definition), status.get("storedVersions") or []
+    if version and version not in known:
+        status = {**status, "storedVersions": [*known, version]}
+    return {**definition, "status": status}

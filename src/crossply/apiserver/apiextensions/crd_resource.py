@@ -1,0 +1,112 @@
+"""A definition as a resource that the server can serve."""
+
+from __future__ import annotations
+
+import re
+
+from crossply.apiserver.registry.resources import Column, Names, Resource, ScalePaths, Version
+from crossply.values import Object
+
+_CREATED = (
+    "CreationTimestamp is a timestamp representing the server time when this object was created. It is not "
+    "guaranteed to be set in happens-before order across separate operations. Clients may not set this "
+    "value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for "
+    "lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata"
+)
+_AGE = Column("Age", "date", ".metadata.creationTimestamp", description=_CREATED)
+
+
+def resource_from(definition: Object) -> Resource:
+    """The resource that a definition with accepted names defines; versions that are not served say so."""
+    spec = definition["spec"]
+    accepted = (definition.get("status") or {}).get("acceptedNames") or {}
+    versions = {version["name"]: _version(version, spec) for version in spec["versions"]}
+    storage = next(version["name"] for version in spec["versions"] if version.get("storage"))
+    conversion = spec.get("conversion") or {}
+    return Resource(
+        group=spec["group"],
+        names=_names(accepted if accepted.get("plural") else spec["names"]),
+        namespaced=spec["scope"] == "Namespaced",
+        versions=versions,
+        storage_version=storage,
+        custom=True,
+        conversion=conversion if conversion.get("strategy") == "Webhook" else None,
+        preserve_unknown=bool(spec.get("preserveUnknownFields")),
+        since=int(definition["metadata"].get("resourceVersion") or 0),
+    )
+
+
+def _names(names: Object) -> Names:
+    return Names(
+        names["plural"],
+        names.get("kind") or "",
+        names.get("singular") or "",
+        names.get("listKind") or "",
+        tuple(names.get("shortNames") or ()),
+        tuple(names.get("categories") or ()),
+    )
+
+
+def _version(version: Object, spec: Object) -> Version:
+    subresources = version.get("subresources") or {}
+    return Version(
+        name=version["name"],
+        schema=(version.get("schema") or {}).get("openAPIV3Schema"),
+        served=bool(version.get("served")),
+        subresources=frozenset(key for key in ("status", "scale") if subresources.get(key) is not None),
+        scale=_scale(subresources.get("scale")),
+        columns=tuple(map(_column, version.get("additionalPrinterColumns") or ())) or (_AGE,),
+        selectable_fields=tuple(
+            field["jsonPath"].removeprefix(".") for field in version.get("selectableFields") or ()
+        ),
+        deprecation_warning=_warning(version, spec),
+    )
+
+
+def _scale(scale: Object | None) -> ScalePaths | None:
+    if scale is None:
+        return None
+    return ScalePaths(
+        scale["specReplicasPath"], scale["statusReplicasPath"], scale.get("labelSelectorPath") or ""
+    )
+
+
+def _column(column: Object) -> Column:
+    return Column(
+        column["name"],
+        column["type"],
+        column["jsonPath"],
+        column.get("format") or "",
+        column.get("description") or "",
+        column.get("priority") or 0,
+    )
+
+
+def _warning(version: Object, spec: Object) -> str:
+    """What clients of a deprecated version are told: what its author says, or what to use instead."""
+    if not version.get("deprecated"):
+        return ""
+    if version.get("deprecationWarning") is not None:
+        return str(version["deprecationWarning"])
+    group, kind = spec["group"], spec["names"]["kind"]
+    told = f"{group}/{version['name']} {kind} is deprecated"
+    better = [
+        each["name"]
+        for each in spec["versions"]
+        if each.get("served") and not each.get("deprecated")
+        if version_rank(each["name"]) > version_rank(version["name"])
+    ]
+    return f"{told}; use {group}/{max(better, key=version_rank)} {kind}" if better else told
+
+
+_KUBERNETES_VERSION = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
+_STAGES = {"alpha": 0, "beta": 1, None: 2}
+
+
+def version_rank(name: str) -> tuple[int, int, int, tuple[int, ...]]:
+    """The place of a version in Kubernetes' order: v2 before v1 before v1beta1, others by the alphabet."""
+    found = _KUBERNETES_VERSION.fullmatch(name)
+    if found is None:
+        # Among names of any other form, the one that sorts first ranks highest.
+        return -1, 0, 0, tuple(-ord(char) for char in name)
+    return _STAGES[found[2]], int(found[1]), int(found[3] or 0), ()

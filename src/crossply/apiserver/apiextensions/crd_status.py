@@ -1,0 +1,142 @@
+"""What the status of a definition should say, worked out from the definition and the names in use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.apiserver.apiextensions.accepted_names import Taken, accept_names, established
+from crossply.apiserver.apiextensions.api_approval import approval_sentence, approval_state, is_protected
+from crossply.apiserver.apiextensions.conversion_validation import is_ca_bundle
+from crossply.apiserver.apiextensions.crd_conditions import (
+    Condition,
+    find,
+    is_true,
+    says,
+    with_condition,
+    without_condition,
+)
+from crossply.apiserver.apiextensions.structural_validation import check_structural, unsupported_problem
+from crossply.values import Object
+
+FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
+PENDING = Condition(
+    "Terminating",
+    "True",
+    "InstanceDeletionPending",
+    "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+)
+IN_PROGRESS = Condition(
+    "Terminating", "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress"
+)
+COMPLETED = Condition("Terminating", "False", "InstanceDeletionCompleted", "removed all instances")
+NEVER_ESTABLISHED = Condition("Terminating", "False", "NeverEstablished", "resource was never established")
+_APPROVAL_REASONS = {
+    "Missing": ("False", "MissingAnnotation"),
+    "Bypassed": ("False", "UnapprovedAnnotation"),
+    "Approved": ("True", "ApprovedAnnotation"),
+    "Invalid": ("False", "InvalidAnnotation"),
+}
+
+
+def settled(definition: Object, taken: Taken, now: str) -> Object:
+    """The definition with the status it should have; the same object if it has it already."""
+    names, accepted = accept_names(definition, taken)
+    conditions = [
+        accepted,
+        established(definition, accepted.status == "True", _has_right_bundle(definition)),
+        *filter(None, [_approval(definition), _structure(definition)]),
+    ]
+    changed = definition
+    if ((definition.get("status") or {}).get("acceptedNames") or {}) != names:
+        changed = {**definition, "status": {**(definition.get("status") or {}), "acceptedNames": names}}
+    for condition in conditions:
+        if not says(changed, condition):
+            changed = with_condition(changed, condition, now)
+    if find(changed, "NonStructuralSchema") and conditions[-1].type != "NonStructuralSchema":
+        changed = without_condition(changed, "NonStructuralSchema")
+    return changed
+
+
+def is_served(definition: Object) -> bool:
+    """Whether requests for the kind are answered."""
+    return is_true(definition, "Established") or is_true(definition, "NamesAccepted")
+
+
+def is_terminating(definition: Object) -> bool:
+    """Whether the kind and its instances are being removed."""
+    return bool(definition["metadata"].get("deletionTimestamp")) or is_true(definition, "Terminating")
+
+
+def awaits_cleanup(definition: Object) -> bool:
+    """Whether instances must be removed before the definition may go."""
+    metadata = definition["metadata"]
+    return bool(metadata.get("deletionTimestamp")) and FINALIZER in (metadata.get("finalizers") or ())
+
+
+def marked_for_deletion(definition: Object, now: str) -> Object:
+    """The definition after a request to delete it: it waits for its instances to be removed."""
+    metadata = {"deletionTimestamp": now, **definition["metadata"]}
+    finalizers = list(metadata.get("finalizers") or ())
+    if FINALIZER not in finalizers:
+        finalizers.append(FINALIZER)
+    marked = {**definition, "metadata": {**metadata, "finalizers": finalizers}}
+    return with_condition(marked, PENDING, now)
+
+
+def without_finalizer(definition: Object) -> Object:
+    """The definition once its instances are gone."""
+    metadata = dict(definition["metadata"])
+    kept = [each for each in metadata.pop("finalizers", None) or () if each != FINALIZER]
+    if kept:
+        metadata["finalizers"] = kept
+    return {**definition, "metadata": metadata}
+
+
+def _has_right_bundle(definition: Object) -> bool:
+    webhook = (definition["spec"].get("conversion") or {}).get("webhook") or {}
+    bundle = (webhook.get("clientConfig") or {}).get("caBundle")
+    return not bundle or is_ca_bundle(bundle)
+
+
+def _approval(definition: Object) -> Condition | None:
+    if not is_protected(definition["spec"].get("group") or ""):
+        return None
+    status, reason = _APPROVAL_REASONS[approval_state(definition)]
+    return Condition("KubernetesAPIApprovalPolicyConformant", status, reason, approval_sentence(definition))
+
+
+def _structure(definition: Object) -> Condition | None:
+    """What is said of the schemas. A definition is looked at for every change of its status: once will do."""
+    metadata = definition["metadata"]
+    key = (str(metadata.get("uid") or ""), metadata.get("generation"))
+    if not key[0]:
+        return _check_structure(definition)
+    if key not in _looked_at:
+        if len(_looked_at) >= _MOST_LOOKED_AT:
+            _looked_at.clear()
+        _looked_at[key] = _check_structure(definition)
+    return _looked_at[key]
+
+
+_MOST_LOOKED_AT = 1000
+_looked_at: dict[tuple[str, Any], Condition | None] = {}
+"""What was found, by the uid and the generation, which is another one for another spec."""
+
+
+def _check_structure(definition: Object) -> Condition | None:
+    """Definitions with schemas that are not structural are refused; restored ones may have some."""
+    errors = []
+    for index, version in enumerate(definition["spec"].get("versions") or ()):
+        schema = (version.get("schema") or {}).get("openAPIV3Schema")
+        if schema is None:
+            continue
+        problem = unsupported_problem(schema)
+        if problem:
+            told = f"failed to check validation schema for version {version.get('name')}: {problem}"
+            return Condition("NonStructuralSchema", "Unknown", "StructuralError", told)
+        errors += check_structural(schema, f"spec.versions[{index}].schema.openAPIV3Schema")
+    if not errors:
+        return None
+    sentences = list(map(str, errors))
+    told = sentences[0] if len(sentences) == 1 else f"[{', '.join(sentences)}]"
+    return Condition("NonStructuralSchema", "True", "Violations", told)

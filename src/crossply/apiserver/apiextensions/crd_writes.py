@@ -1,0 +1,73 @@
+"""Writes of the server's own controller to a definition: its status, and its end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from crossply.apiserver.endpoints.body_decoding import decode, encode
+from crossply.apiserver.registry.update import with_revision
+from crossply.apiserver.server_context import World
+from crossply.apiserver.storage import Changed, Entry, Key
+from crossply.apiserver.storage.errors import StorageClosed, StorageError
+from crossply.apply import update as record_update
+from crossply.values import Object
+
+MANAGER = "kube-apiserver"
+_FIRST_WAIT, _LONGEST_WAIT = 0.1, 5.0
+
+Change = Callable[[Object], Object]
+
+
+async def write_definition(world: World, key: Key, change: Change) -> Object | None:
+    """Change a stored definition until the change changes nothing any more; None when it is gone.
+
+    So a write by someone else in between is seen to as well. A store that cannot write is tried until it can.
+    """
+    return await _write(world, key, change, finish=False)
+
+
+async def finish_definition(world: World, key: Key, change: Change) -> None:
+    """Change a definition for the last time: it goes, unless someone else still holds it by a finalizer."""
+    await _write(world, key, change, finish=True)
+
+
+async def _write(world: World, key: Key, change: Change, *, finish: bool) -> Object | None:
+    wait = _FIRST_WAIT
+    while True:
+        entry = world.store.latest(key)
+        if entry is None:
+            return None
+        old = decode(entry.data)
+        new = change(old)
+        if new == old:
+            return old
+        try:
+            await _store(world, entry, _recorded(world, old, new), finish)
+        except Changed:
+            continue
+        except StorageClosed:
+            return None
+        except StorageError:
+            await asyncio.sleep(wait)
+            wait = min(wait * 2, _LONGEST_WAIT)
+
+
+async def _store(world: World, entry: Entry, new: Object, finish: bool) -> None:
+    def encoded(revision: int) -> bytes:
+        return encode(with_revision(new, revision))
+
+    if finish and not new["metadata"].get("finalizers"):
+        await world.store.delete(entry.key, entry.revision, encoded)
+    else:
+        is_terminating = bool(new["metadata"].get("deletionTimestamp"))
+        await world.store.write(entry.key, entry.revision, encoded, from_reserve=is_terminating)
+
+
+def _recorded(world: World, old: Object, new: Object) -> Object:
+    """The object with its managedFields telling who wrote the status."""
+    resource = world.registry.find("apiextensions.k8s.io", "customresourcedefinitions")
+    if resource is None:
+        return new
+    scope = world.scopes.of(resource, resource.storage_version, "status")
+    return record_update(old, new, scope, MANAGER, world.timestamp())

@@ -1,0 +1,63 @@
+"""Defaults in a schema: each must be valid by its schema, and say nothing that the schema does not know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.apiserver.apiextensions.structural_validation import EMBEDDED
+from crossply.schema.cel import RuleChecker, has_rules
+from crossply.schema.field_errors import INVALID, REQUIRED, FieldError
+from crossply.schema.prune import prune
+from crossply.schema.validation import validate
+from crossply.values import Object
+
+_META_FIELDS = ("metadata", "apiVersion", "kind")
+
+
+def check_defaults(schema: Object, path: str) -> list[FieldError]:
+    """What is wrong with the defaults of a structural schema."""
+    errors: list[FieldError] = []
+    _walk({**schema, EMBEDDED: True}, path, False, errors)
+    return errors
+
+
+def _walk(schema: Object, path: str, in_metadata: bool, errors: list[FieldError]) -> None:
+    is_resource = bool(schema.get(EMBEDDED))
+    if "default" in schema:
+        errors += _check(schema, path, in_metadata and not is_resource)
+    if isinstance(schema.get("items"), dict):
+        _walk(schema["items"], f"{path}.items", in_metadata and not is_resource, errors)
+    properties = schema.get("properties")
+    if not properties:
+        return
+    for name in sorted(properties):
+        inside = (in_metadata and not is_resource) or (is_resource and name in _META_FIELDS)
+        _walk(properties[name], f"{path}.properties[{name}]", inside, errors)
+
+
+def _check(schema: Object, path: str, in_metadata: bool) -> list[FieldError]:
+    default = schema["default"]
+    # As the member of an object, so that the checks do not take the default for a whole resource.
+    held: Object = {"type": "object", "properties": {"default": schema}}
+    errors = []
+    may_be_pruned = not in_metadata and isinstance(default, dict | list)
+    if may_be_pruned and prune({"default": default}, held) != {"default": default}:
+        errors.append(FieldError(INVALID, f"{path}.default", default, "must not have unknown fields"))
+    wrong = _check_embedded(default, schema) or validate(default, schema)
+    if wrong:
+        return errors + [_placed(error, f"{path}.default") for error in wrong]
+    if has_rules(schema):
+        rules = RuleChecker(held)
+        broken = rules.check({"default": default}, {"default": default}) or rules.check({"default": default})
+        errors += [error._replace(path=f"{path}.{error.path}") for error in broken]
+    return errors
+
+
+def _check_embedded(default: Any, schema: Object) -> list[FieldError]:
+    if not schema.get(EMBEDDED) or not isinstance(default, dict):
+        return []
+    return [FieldError(REQUIRED, key, "", "") for key in ("apiVersion", "kind") if not default.get(key)]
+
+
+def _placed(error: FieldError, path: str) -> FieldError:
+    return error._replace(path=f"{path}.{error.path}" if error.path else path)

@@ -1,0 +1,69 @@
+"""Formats that nobody checks: a definition may name them, and its author is warned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from crossply.apiserver.apiextensions.structural_validation import children
+from crossply.schema.field_errors import quote
+from crossply.values import Object
+
+_OF_TEXTS = frozenset(
+    {
+        *(
+            "bsonobjectid",
+            "uri",
+            "email",
+            "hostname",
+            "ipv4",
+            "ipv6",
+            "cidr",
+            "mac",
+            "uuid",
+            "uuid3",
+            "uuid4",
+        ),
+        *(
+            "uuid5",
+            "isbn",
+            "isbn10",
+            "isbn13",
+            "creditcard",
+            "ssn",
+            "hexcolor",
+            "rgbcolor",
+            "byte",
+            "password",
+        ),
+        *("date", "duration", "datetime", "k8sshortname", "k8slongname"),
+    }
+)
+_OF_NUMBERS = {"integer": ("int32", "int64"), "number": ("float", "double")}
+
+
+def definition_warnings(new: Object, old: Object | None) -> list[str]:
+    """What the author of a definition should know; what was there before is not told again."""
+    known = set(_unknown_formats(old)) if old is not None else set()
+    fresh = [each for each in _unknown_formats(new) if each not in known]
+    return [f"unrecognized format {quote(each)}" for each in dict.fromkeys(fresh)]
+
+
+def _unknown_formats(definition: Object) -> Iterator[str]:
+    for version in definition["spec"].get("versions") or ():
+        schema = (version.get("schema") or {}).get("openAPIV3Schema")
+        if schema is not None:
+            yield from _in_schema(schema)
+
+
+def _in_schema(schema: Object) -> Iterator[str]:
+    form = schema.get("format")
+    if form and not _is_known(form, schema.get("type") or ""):
+        yield form
+    for child in children(schema):
+        yield from _in_schema(child)
+
+
+def _is_known(form: str, kind: str) -> bool:
+    if kind in ("", "string"):
+        return form.replace("-", "") in _OF_TEXTS
+    return form in _OF_NUMBERS.get(kind, ())

@@ -1,0 +1,81 @@
+"""How much work checking a definition would be: hostile ones are refused before any of it is done.
+
+Schemas are walked and their rules compiled while the client waits. What honest definitions need is far below
+the bounds; what takes longer than about a second is refused at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from crossply.apiserver.apiextensions.structural_validation import children
+from crossply.schema.field_errors import FORBIDDEN, FieldError
+from crossply.values import Object
+
+MOST_SCHEMAS = 100_000
+MOST_RULE_EFFORT = 20_000
+WIDEST = 4_000
+"""The most properties that an object with rules may have: the evaluator holds no wider ones."""
+
+_PER_TYPE, _PER_RULE, _PER_DEFAULT = 40, 15, 120
+_RULES = "x-kubernetes-validations"
+
+
+def check_effort(schemas: list[Object | None]) -> list[FieldError]:
+    """Refuse schemas that are too much to check."""
+    effort = _Effort()
+    for schema in schemas:
+        if schema is not None:
+            effort.measure(schema)
+    details = []
+    if effort.schemas > MOST_SCHEMAS:
+        details.append(f"must have at most {MOST_SCHEMAS} schemas in all, but has {effort.schemas}")
+    if effort.rules > MOST_RULE_EFFORT:
+        details.append(f"too many or too long {_RULES}, or about too large parts of the schema")
+    if effort.widest > WIDEST:
+        details.append(f"{_RULES} cannot be about objects of more than {WIDEST} properties")
+    return [FieldError(FORBIDDEN, "spec.versions", "", detail) for detail in details]
+
+
+class _Measure(NamedTuple):
+    """A schema and those inside it: how many, the most properties of one, and whether any has rules."""
+
+    extent: int
+    widest: int
+    has_rules: bool
+
+
+class _Effort:
+    """What was counted."""
+
+    __slots__ = ("_seen", "rules", "schemas", "widest")
+
+    def __init__(self) -> None:
+        self.schemas = self.rules = self.widest = 0
+        self._seen: set[Any] = set()
+
+    def measure(self, schema: Object) -> _Measure:
+        """Count a schema and those inside it."""
+        extent, widest, has_rules = 1, len(schema.get("properties") or ()), False
+        for below in children(schema):
+            inner = self.measure(below)
+            extent += inner.extent
+            widest = max(widest, inner.widest)
+            has_rules = has_rules or inner.has_rules
+        self.schemas += 1
+        rules = schema.get(_RULES)
+        if rules:
+            self.widest = max(self.widest, widest)
+            self._count_rules(schema, rules, extent)
+        if "default" in schema and (rules or has_rules):
+            self.rules += _PER_DEFAULT + extent
+        return _Measure(extent, widest, bool(rules) or has_rules)
+
+    def _count_rules(self, schema: Object, rules: list[Object], extent: int) -> None:
+        kind = (schema.get("type"), schema.get("format"))
+        if extent > 1 or kind not in self._seen:
+            self.rules += _PER_TYPE + extent
+            self._seen.add(kind)
+        for rule in rules:
+            length = len(rule.get("rule") or "") + len(rule.get("messageExpression") or "")
+            self.rules += _PER_RULE + length // 4

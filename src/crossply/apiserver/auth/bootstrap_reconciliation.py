@@ -1,0 +1,83 @@
+"""Make sure that the roles and bindings of `bootstrap_policy` exist when the server starts.
+
+What is missing is created; what exists gets back the rules, subjects, labels and annotations that it lost,
+and keeps what was added to it. An object whose autoupdate annotation says "false" is left alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from uuid import uuid4
+
+import orjson
+
+from crossply.apiserver.auth.bootstrap_policy import AUTO_UPDATE, cluster_role_bindings, cluster_roles
+from crossply.apiserver.auth.cluster_role_aggregation import aggregated_rules
+from crossply.apiserver.auth.rbac.roles import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES
+from crossply.apiserver.auth.rbac.rule_coverage import TooManyParts, uncovered
+from crossply.apiserver.auth.rbac.rules import parse_rules
+from crossply.apiserver.auth.store_protocols import Key, WritableStore, encoder
+from crossply.values import Object
+
+
+async def ensure_policy(store: WritableStore, now: datetime) -> None:
+    """Create or complete every default role and binding; all writes share a commit."""
+    stamp = now.strftime("%Y-%m-%dT%H:%M:%SZ")
+    roles = [((CLUSTER_ROLES, "", _name(role)), role) for role in _with_aggregated_rules(cluster_roles())]
+    bindings = [((CLUSTER_ROLE_BINDINGS, "", _name(binding)), binding) for binding in cluster_role_bindings()]
+    await asyncio.gather(*(_ensure(store, key, wanted, stamp) for key, wanted in (*roles, *bindings)))
+
+
+def _with_aggregated_rules(roles: list[Object]) -> list[Object]:
+    """The roles with their rules gathered, so that they hold before the aggregation controller first runs."""
+    for name in ("view", "edit", "admin"):  # in this order: each gathers the one before
+        role = next(role for role in roles if _name(role) == name)
+        role["rules"] = aggregated_rules(role, roles)
+    return roles
+
+
+async def _ensure(store: WritableStore, key: Key, wanted: Object, stamp: str) -> None:
+    entry = store.latest(key)
+    if entry is None:
+        await store.write(key, None, encoder(_fresh(wanted, stamp)))
+        return
+    current = orjson.loads(entry.data)
+    completed = complete(current, wanted)
+    if completed != current:
+        await store.write(key, entry.revision, encoder(completed))
+
+
+def complete(current: Object, wanted: Object) -> Object:
+    """The object with everything that it lost of its default state."""
+    metadata = current["metadata"]
+    if (metadata.get("annotations") or {}).get(AUTO_UPDATE) == "false":
+        return current
+    completed = {**current, "metadata": {**metadata}}
+    for field in ("labels", "annotations"):
+        completed["metadata"][field] = {**wanted["metadata"][field], **(metadata.get(field) or {})}
+    if "roleRef" in wanted:
+        return {**completed, "subjects": _joined(current.get("subjects"), wanted["subjects"])}
+    try:
+        lost = uncovered(parse_rules(current), parse_rules(wanted))
+    except TooManyParts:  # an administrator made something else of it
+        lost = []
+    if lost:
+        completed["rules"] = [*(current.get("rules") or ()), *(rule.body() for rule in lost)]
+    if "aggregationRule" in wanted:
+        completed["aggregationRule"] = current.get("aggregationRule") or wanted["aggregationRule"]
+    return completed
+
+
+def _joined(current: list[Object] | None, wanted: list[Object]) -> list[Object]:
+    kept = current or []
+    return [*kept, *(subject for subject in wanted if subject not in kept)]
+
+
+def _fresh(wanted: Object, stamp: str) -> Object:
+    return {**wanted, "metadata": {**wanted["metadata"], "uid": str(uuid4()), "creationTimestamp": stamp}}
+
+
+def _name(body: Object) -> str:
+    name: str = body["metadata"]["name"]
+    return name

@@ -1,0 +1,139 @@
+"""ClusterRoles made of other ClusterRoles: `aggregationRule` names them by label, their rules are copied.
+
+`aggregated_rules` is the whole meaning; the controller applies it whenever a ClusterRole changes, and again
+for as long as that changes something, because aggregating roles may feed each other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from crossply.apiserver.auth.rbac.roles import CLUSTER_ROLES, RoleStore
+from crossply.apiserver.auth.store_protocols import WritableStore, encoder
+from crossply.apiserver.registry.selectors import Requirement, labels_match
+from crossply.values import Object
+
+MANAGER = "clusterrole-aggregation-controller"
+_OPERATORS = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
+_STEPS = 200
+_PAUSE = 1.0
+
+Apply = Callable[[str, list[Object]], Awaitable[None]]
+"""Gives the named ClusterRole these rules, as server-side apply by `MANAGER` with force would."""
+
+
+def aggregated_rules(role: Object, roles: Iterable[Object]) -> list[Object] | None:
+    """The rules that an aggregating role should have; None when it does not aggregate."""
+    aggregation = role.get("aggregationRule")
+    if not isinstance(aggregation, dict):
+        return None
+    others = sorted((other for other in roles if _name(other) != _name(role)), key=_name)
+    rules: list[Object] = []
+    for selector in aggregation.get("clusterRoleSelectors") or ():
+        requirements = _requirements(selector)
+        for other in others:
+            if requirements is not None and labels_match(requirements, _labels(other)):
+                rules += [rule for rule in other.get("rules") or () if rule not in rules]
+    return rules
+
+
+def _requirements(selector: Object) -> tuple[Requirement, ...] | None:
+    """The clauses of a LabelSelector; None when one of them means nothing, which then matches nothing."""
+    labels = selector.get("matchLabels") or {}
+    wanted = [Requirement(key, "=", frozenset({value})) for key, value in labels.items()]
+    for expression in selector.get("matchExpressions") or ():
+        operator = _OPERATORS.get(expression.get("operator", ""))
+        if operator is None:
+            return None
+        values = frozenset(expression.get("values") or ())
+        wanted.append(Requirement(expression.get("key", ""), operator, values))
+    return tuple(wanted)
+
+
+def _name(role: Object) -> str:
+    name: str = role["metadata"]["name"]
+    return name
+
+
+def _labels(role: Object) -> dict[str, str]:
+    return role["metadata"].get("labels") or {}
+
+
+class AggregationController:
+    """Keeps the rules of aggregating ClusterRoles as they should be."""
+
+    def __init__(self, store: RoleStore, apply: Apply) -> None:
+        self._store = store
+        self._apply = apply
+        self._changed = asyncio.Event()
+
+    async def run(self) -> None:
+        """Follow the store until cancelled."""
+        stop = self._store.subscribe(CLUSTER_ROLES, self._notice)
+        self._changed.set()
+        try:
+            while True:
+                await self._changed.wait()
+                self._changed.clear()
+                if not await self.settle():
+                    await asyncio.sleep(_PAUSE)
+        finally:
+            stop()
+
+    def _notice(self, _event: Any) -> None:
+        self._changed.set()
+
+    async def settle(self) -> bool:
+        """Apply one role after the other until nothing is left to change; False when that has no end.
+
+        Roles that aggregate each other in a ring may hand rules around for ever, so the steps are counted.
+        """
+        for _ in range(_STEPS):
+            due = self.due()
+            if due is None:
+                return True
+            await self._apply(*due)
+        return False
+
+    def due(self) -> tuple[str, list[Object]] | None:
+        """The first aggregating role whose rules are not as they should be, and how they should be."""
+        roles = [orjson.loads(entry.data) for entry in self._store.list(CLUSTER_ROLES)]
+        for role in roles:
+            rules = aggregated_rules(role, roles)
+            if rules is not None and rules != (role.get("rules") or []):
+                return _name(role), rules
+        return None
+
+
+def writing_to(store: WritableStore, clock: Callable[[], datetime]) -> Apply:
+    """An `Apply` that writes to the store itself and owns the rules, as server-side apply would record it."""
+
+    async def apply(name: str, rules: list[Object]) -> None:
+        key = (CLUSTER_ROLES, "", name)
+        entry = store.latest(key)
+        if entry is None:
+            return
+        role = _owned(orjson.loads(entry.data), clock().strftime("%Y-%m-%dT%H:%M:%SZ"))
+        await store.write(key, entry.revision, encoder({**role, "rules": rules}))
+
+    return apply
+
+
+def _owned(role: Object, stamp: str) -> Object:
+    """The role with its rules in the ownership of the aggregation controller."""
+    ours: Object = {
+        "apiVersion": role["apiVersion"],
+        "fieldsType": "FieldsV1",
+        "fieldsV1": {"f:rules": {}},
+        "manager": MANAGER,
+        "operation": "Apply",
+        "time": stamp,
+    }
+    metadata = role["metadata"]
+    others = [entry for entry in metadata.get("managedFields") or () if entry.get("manager") != MANAGER]
+    return {**role, "metadata": {**metadata, "managedFields": [ours, *others]}}

@@ -1,0 +1,114 @@
+"""The types of a review's fields. A body that breaks them is refused as Go's JSON decoder would refuse it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.apiserver.endpoints.status_errors import StatusError, bad_request
+from crossply.apiserver.metadata_fields import METADATA_FIELDS
+from crossply.values import Object
+
+Fields = dict[str, "str | tuple[str, Fields]"]
+"""The Go type of each field, or the name and fields of a struct."""
+
+_SELECTOR: Fields = {"rawSelector": "string", "requirements": "[]object"}
+_ATTRIBUTES: Fields = {
+    "resourceAttributes": (
+        "ResourceAttributes",
+        {
+            **dict.fromkeys(
+                ("namespace", "verb", "group", "version", "resource", "subresource", "name"), "string"
+            ),
+            "fieldSelector": ("FieldSelectorAttributes", _SELECTOR),
+            "labelSelector": ("LabelSelectorAttributes", _SELECTOR),
+        },
+    ),
+    "nonResourceAttributes": ("NonResourceAttributes", {"path": "string", "verb": "string"}),
+}
+_SUBJECT: Fields = {
+    **_ATTRIBUTES,
+    "user": "string",
+    "groups": "[]string",
+    "extra": "map[string]v1.ExtraValue",
+    "uid": "string",
+}
+_REFERENCE: Fields = dict.fromkeys(("kind", "apiVersion", "name", "uid"), "string")
+_SPECS: dict[str, tuple[str, Fields]] = {
+    "TokenReview": ("TokenReviewSpec", {"token": "string", "audiences": "[]string"}),
+    "TokenRequest": (
+        "TokenRequestSpec",
+        {
+            "audiences": "[]string",
+            "expirationSeconds": "int64",
+            "boundObjectRef": ("BoundObjectReference", _REFERENCE),
+        },
+    ),
+    "SubjectAccessReview": ("SubjectAccessReviewSpec", _SUBJECT),
+    "LocalSubjectAccessReview": ("SubjectAccessReviewSpec", _SUBJECT),
+    "SelfSubjectAccessReview": ("SelfSubjectAccessReviewSpec", _ATTRIBUTES),
+    "SelfSubjectRulesReview": ("SelfSubjectRulesReviewSpec", {"namespace": "string"}),
+    "SelfSubjectReview": ("SelfSubjectReview", {}),
+}
+_METADATA: tuple[str, Fields] = (
+    "ObjectMeta",
+    dict.fromkeys(("name", "namespace", "uid", "generateName"), "string"),
+)
+
+
+def check_types(kind: str, body: Object) -> None:
+    """Refuse a review with a field of the wrong type."""
+    _check_struct(kind, "metadata", body.get("metadata"), *_METADATA)
+    _check_struct(kind, "spec", body.get("spec"), *_SPECS[kind])
+
+
+def known_fields(kind: str, body: Object) -> Object:
+    """A review of the right types without the fields that its kind does not have."""
+    kept: Object = {name: body[name] for name in ("kind", "apiVersion") if name in body}
+    if (metadata := body.get("metadata")) is not None:
+        kept["metadata"] = {name: value for name, value in metadata.items() if name in METADATA_FIELDS}
+    if (spec := body.get("spec")) is not None:
+        kept["spec"] = _known(spec, _SPECS[kind][1])
+    return kept
+
+
+def _known(value: Object, fields: Fields) -> Object:
+    kept: Object = {}
+    for name, given in value.items():
+        wanted = fields.get(name)
+        if isinstance(wanted, tuple) and given is not None:
+            kept[name] = _known(given, wanted[1])
+        elif wanted is not None:
+            kept[name] = given
+    return kept
+
+
+def _check_struct(kind: str, path: str, value: Any, struct: str, fields: Fields) -> None:
+    if value is None:
+        return
+    if not isinstance(value, dict):
+        raise _mismatch(kind, value, f"{kind}.{path}", f"v1.{struct}")
+    for field, wanted in fields.items():
+        given = value.get(field)
+        if isinstance(wanted, tuple):
+            _check_struct(kind, f"{path}.{field}", given, *wanted)
+        elif given is not None and not _fits(given, wanted):
+            raise _mismatch(kind, given, f"{struct}.{path}.{field}", wanted)
+
+
+def _fits(value: Any, wanted: str) -> bool:
+    if wanted == "string":
+        return isinstance(value, str)
+    if wanted == "int64":
+        return isinstance(value, int) and not isinstance(value, bool)
+    if wanted.startswith("[]"):
+        item = str if wanted == "[]string" else dict
+        return isinstance(value, list) and all(isinstance(each, item) for each in value)
+    return isinstance(value, dict) and all(_fits(each, "[]string") for each in value.values())
+
+
+def _mismatch(kind: str, value: Any, field: str, wanted: str) -> StatusError:
+    names = {bool: "bool", int: "number", float: "number", str: "string", list: "array", dict: "object"}
+    return bad_request(
+        f'{kind} in version "v1" cannot be handled as a {kind}: json: cannot unmarshal {names[type(value)]} '
+        f"into Go struct field {field} of type {wanted}"
+    )

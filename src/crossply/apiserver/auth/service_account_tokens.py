@@ -1,0 +1,213 @@
+"""Service account tokens: signed by the server, good for as long as what they are bound to exists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import orjson
+
+from crossply.apiserver.auth.identities import (
+    CREDENTIAL_ID,
+    NODE_NAME,
+    NODE_UID,
+    POD_NAME,
+    POD_UID,
+    account_groups,
+    account_username,
+    authenticated,
+)
+from crossply.apiserver.auth.rbac.rules import quoted
+from crossply.apiserver.auth.store_protocols import Key, ReadableStore
+from crossply.apiserver.auth.token_identity import TokenIdentity, TokenRefused
+from crossply.apiserver.auth.token_signing import SigningKey, unverified_issuer
+from crossply.apiserver.endpoints.request_info import User
+from crossply.values import Object
+
+ISSUER = "https://kubernetes.default.svc.cluster.local"
+_LEEWAY = 60
+"""Seconds by which clocks may differ, and for which a deleted object's tokens live on."""
+_INVALIDATED = "service account token has been invalidated"
+
+
+class AccountTokens:
+    """Issues and recognizes the tokens of service accounts."""
+
+    def __init__(
+        self,
+        store: ReadableStore,
+        key: SigningKey,
+        clock: Callable[[], datetime],
+        issuer: str = ISSUER,
+        audiences: Sequence[str] = (),
+    ) -> None:
+        self._store = store
+        self._key = key
+        self._clock = clock
+        self.issuer = issuer
+        self.audiences = tuple(audiences) or (issuer,)
+        """The audiences that the server itself goes by."""
+        self._metadata: dict[Key, tuple[int, Object]] = {}
+
+    def public_key_set(self) -> Object:
+        """The keys that others can verify tokens with."""
+        return self._key.public_key_set()
+
+    def openid_configuration(self, keys_url: str) -> Object:
+        """What /.well-known/openid-configuration tells those who want to verify tokens themselves."""
+        return {
+            "issuer": self.issuer,
+            "jwks_uri": keys_url,
+            "response_types_supported": ["id_token"],
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": [self._key.algorithm],
+        }
+
+    def issue(self, account: Object, seconds: int, audiences: Sequence[str], bound: Object) -> str:
+        """A token for a service account; `bound` are claims such as {"pod": {"name": …, "uid": …}}."""
+        now = int(self._clock().timestamp())
+        metadata = account["metadata"]
+        namespace, name = metadata["namespace"], metadata["name"]
+        claims: Object = {
+            "aud": list(audiences),
+            "exp": now + seconds,
+            "iat": now,
+            "iss": self.issuer,
+            "jti": str(uuid4()),
+            "kubernetes.io": {
+                "namespace": namespace,
+                "serviceaccount": {"name": name, "uid": metadata["uid"]},
+                **bound,
+            },
+            "nbf": now,
+            "sub": account_username(namespace, name),
+        }
+        return self._key.sign(claims)
+
+    def authenticate(self, token: str, audiences: Sequence[str] = ()) -> TokenIdentity | None:
+        """Whom a token stands for; None when it is not one of ours, TokenRefused when it does not hold."""
+        claims = self._claims(token)
+        if claims is None:
+            return None
+        wanted = tuple(audiences) or self.audiences
+        given = _audiences(claims) or self.audiences
+        shared = tuple(audience for audience in given if audience in wanted)
+        if not shared:
+            raise TokenRefused(
+                f"token audiences {quoted(given)} is invalid for the target audiences {quoted(wanted)}"
+            )
+        now = self._clock()
+        _check_times(claims, now.timestamp())
+        return TokenIdentity(self._user(claims, now), shared)
+
+    def _claims(self, token: str) -> Object | None:
+        """The claims of a token that this server has signed as this issuer."""
+        known = self._key.known_claims(token)
+        if known is None and unverified_issuer(token) != self.issuer:
+            return None
+        claims = known or self._key.verify(token)
+        return claims if claims.get("iss") == self.issuer else None
+
+    def _user(self, claims: Object, now: datetime) -> User:
+        private = _mapping(claims.get("kubernetes.io"))
+        namespace, account = _text(private.get("namespace")), _mapping(private.get("serviceaccount"))
+        name = _text(account.get("name"))
+        self._require_account(namespace, name, account, now)
+        self._require_bound("secrets", namespace, private.get("secret"), now)
+        self._require_bound("pods", namespace, private.get("pod"), now)
+        if not private.get("pod"):
+            self._require_bound("nodes", "", private.get("node"), now)
+        return authenticated(
+            User(
+                account_username(namespace, name),
+                account_groups(namespace),
+                uid=_text(account.get("uid")),
+                extra=_extra(claims, private),
+            )
+        )
+
+    def _require_account(self, namespace: str, name: str, claimed: Object, now: datetime) -> None:
+        found = self._find(("serviceaccounts", namespace, name))
+        if found is None:
+            raise TokenRefused(f'serviceaccounts "{name}" not found')
+        if found.get("uid") != claimed.get("uid"):
+            raise TokenRefused(
+                f"service account UID ({found.get('uid')}) does not match claim ({claimed.get('uid')})"
+            )
+        if _is_deleted(found, now):
+            raise TokenRefused(f"service account {namespace}/{name} has been deleted")
+
+    def _require_bound(self, resource: str, namespace: str, claimed: Any, now: datetime) -> None:
+        if not claimed:
+            return
+        reference = _mapping(claimed)
+        found = self._find((resource, namespace, _text(reference.get("name"))))
+        if found is None or _is_deleted(found, now):
+            raise TokenRefused(_INVALIDATED)
+        if found.get("uid") != reference.get("uid"):
+            kind = resource.removesuffix("s")
+            raise TokenRefused(
+                f"{kind} UID ({found.get('uid')}) does not match service account {kind} ref claim "
+                f"({reference.get('uid')})"
+            )
+
+    def _find(self, key: Key) -> Object | None:
+        """The metadata of an object, parsed once for each of its revisions."""
+        entry = self._store.get(key)
+        if entry is None:
+            self._metadata.pop(key, None)
+            return None
+        known = self._metadata.get(key)
+        if known is None or known[0] != entry.revision:
+            if len(self._metadata) > 4096:
+                self._metadata.clear()
+            known = self._metadata[key] = (entry.revision, orjson.loads(entry.data)["metadata"])
+        return known[1]
+
+
+def _audiences(claims: Object) -> tuple[str, ...]:
+    told = claims.get("aud")
+    if isinstance(told, str):
+        return (told,)
+    return tuple(item for item in told if isinstance(item, str)) if isinstance(told, list) else ()
+
+
+def _check_times(claims: Object, now: float) -> None:
+    expiry, start, issued = (_number(claims.get(claim)) for claim in ("exp", "nbf", "iat"))
+    if expiry is None or now - _LEEWAY > expiry:
+        raise TokenRefused("service account token has expired")
+    if start is not None and now + _LEEWAY < start:
+        raise TokenRefused("service account token is not valid yet")
+    if issued is not None and now + _LEEWAY < issued:
+        raise TokenRefused("service account token is issued in the future")
+
+
+def _is_deleted(metadata: Object, now: datetime) -> bool:
+    stamp = metadata.get("deletionTimestamp")
+    return stamp is not None and datetime.fromisoformat(stamp) < now - timedelta(seconds=_LEEWAY)
+
+
+def _extra(claims: Object, private: Object) -> dict[str, tuple[str, ...]]:
+    pod, node = _mapping(private.get("pod")), _mapping(private.get("node"))
+    told = {
+        CREDENTIAL_ID: f"JTI={claims['jti']}" if claims.get("jti") else "",
+        NODE_NAME: node.get("name"),
+        NODE_UID: node.get("uid"),
+        POD_NAME: pod.get("name"),
+        POD_UID: pod.get("uid"),
+    }
+    return {key: (value,) for key, value in told.items() if value}
+
+
+def _number(value: Any) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _mapping(value: Any) -> Object:
+    return value if isinstance(value, dict) else {}

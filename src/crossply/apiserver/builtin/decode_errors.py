@@ -1,0 +1,67 @@
+"""Whether an object can be read into the Go type of its kind, and what Go says if not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.apiserver.builtin.go_scalars import LEAVES
+from crossply.apiserver.builtin.resource_table import definitions, names_by_kind
+from crossply.apiserver.registry.resources import Resource
+from crossply.schema.builtin_kinds import type_of_kind
+from crossply.schema.go_decode import type_problem
+from crossply.values import Object
+
+_PYTHON: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+}
+_NAMES = {bool: "bool", int: "number", float: "number", str: "string", list: "array", dict: "object"}
+
+
+def decode_problem(resource: Resource, version: str, obj: Object) -> str | None:
+    """What Go's decoder would say of a value of a wrong type, or None when the object reads well."""
+    kind = resource.names.kind
+    go_type = type_of_kind(resource.api_version(version), kind)
+    if go_type is None and kind == "CustomResourceDefinition":
+        go_type = "v1.CustomResourceDefinition"
+    problem = None if go_type is None else type_problem(obj, go_type)
+    if problem is not None:
+        return problem
+    # Kinds of the aggregator and newer fields are not among the known Go types: their schema says as much.
+    return _mismatch(obj, {"$ref": names_by_kind()[resource.group, version, kind]}, kind, "")
+
+
+def _mismatch(value: Any, schema: Object, struct: str, path: str) -> str | None:
+    if value is None or schema.get("$ref") in LEAVES:
+        return None
+    inner = struct
+    if "$ref" in schema:
+        inner = schema["$ref"].rpartition(".")[2]
+        schema = definitions()[schema["$ref"]]
+    kind = schema.get("type", "")
+    wanted = _PYTHON.get(kind)
+    if wanted and not _is_of(value, kind, wanted):
+        actual = _NAMES.get(type(value), "object")
+        return f"json: cannot unmarshal {actual} into Go struct field {struct}.{path} of type {kind}"
+    if isinstance(value, dict):
+        fields = schema.get("properties") or {}
+        others = schema.get("additionalProperties")
+        below = ((key, each, fields.get(key) or others) for key, each in value.items())
+        checked = (_mismatch(each, at, inner, f"{path}.{key}".lstrip(".")) for key, each, at in below if at)
+    elif isinstance(value, list):
+        checked = (_mismatch(each, schema.get("items") or {}, inner, path) for each in value)
+    else:
+        return None
+    return next((problem for problem in checked if problem), None)
+
+
+def _is_of(value: Any, kind: str, wanted: tuple[type, ...]) -> bool:
+    if isinstance(value, bool):
+        return kind == "boolean"
+    if kind == "integer" and isinstance(value, float):
+        return value.is_integer()  # 1.0 is read as 1
+    return isinstance(value, wanted)

@@ -1,0 +1,228 @@
+"""An object as Go would write it back: what reading it into the kind's struct and writing it again does.
+
+Fields that the struct does not have are gone, empty ones are left out or written as zero by how the field is
+declared, quantities and times are in their one form. Defaults are filled in on the way, as they depend on the
+type alone (`defaults`). A kind's definition is compiled once into readers; only kinds that are used are.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from crossply.apiserver.builtin.go_scalars import LEAVES
+from crossply.apiserver.builtin.resource_table import names_by_kind, table
+from crossply.apiserver.registry.resources import Resource
+from crossply.values import Object
+
+Reader = Callable[[Any], Any]
+
+POINTER, ALWAYS, VALUE, OMIT_ZERO = "*", "!", "=", "0"
+"""Codes of `table().go`. Without one, a scalar is a value that is left out when zero, a struct a pointer."""
+
+_ZEROS: dict[str, Any] = {
+    "string": "",
+    "integer": 0,
+    "number": 0,
+    "boolean": False,
+    "array": [],
+    "object": {},
+}
+_KEEP = object()
+_EMPTY_STRUCT = {"type": "object"}
+"""A struct without fields, such as the status subresource of a definition: being there is all it says."""
+
+
+def normalised(resource: Resource, version: str, obj: Object) -> Object:
+    """A new object with the same meaning, as the real server would keep it, defaults included."""
+    form: Object = _struct(names_by_kind()[resource.group, version, resource.names.kind]).read(obj)
+    return form
+
+
+def blank(resource: Resource, version: str) -> Object:
+    """What Go writes for an object in which nothing has been set, not even by a default.
+
+    The ownership of a new object's fields is found by comparing it with this one.
+    """
+    return _struct(names_by_kind()[resource.group, version, resource.names.kind]).blank()
+
+
+def zero(resource: Resource, version: str, field: str) -> Any:
+    """What a field of a kind is written as when nothing is set in it; None: nothing is written."""
+    struct = _struct(names_by_kind()[resource.group, version, resource.names.kind])
+    part = dict(struct.values).get(field)
+    return part.read({}) if part else None
+
+
+class Struct:
+    """The reader of one definition."""
+
+    __slots__ = ("absent", "declared", "default", "fields", "values")
+
+    def __init__(self) -> None:
+        self.fields: dict[str, Field] = {}
+        self.values: list[tuple[str, Struct]] = []
+        """Structs that are part of this one: they are there even if nobody sets them."""
+        self.absent: list[tuple[str, Any]] = []
+        """Fields that are written even if empty, and their zero."""
+        self.declared: list[tuple[str, Any]] = []
+        self.default: Callable[[Object], None] | None = None
+
+    def read(self, value: Any) -> Any:
+        """Read an object into the struct and write it back."""
+        if not isinstance(value, dict):
+            return value if value is not None else self.read({})
+        result: Object = {}
+        fields = self.fields
+        for key, given in value.items():
+            field = fields.get(key)
+            if field is None or given is None:
+                continue
+            written = field.read(given)
+            if written != field.left_out:
+                result[key] = written
+        for key, part in self.values:
+            if key not in result:
+                result[key] = part.read({})
+        for key, default in self.declared:
+            if key not in result:
+                result[key] = default
+        if self.default is not None:
+            self.default(result)
+        for key, nothing in self.absent:
+            if key not in result:
+                result[key] = nothing
+        return result
+
+    def blank(self) -> Object:
+        """What is written if nothing is set and nothing is filled in."""
+        parts = {key: part.blank() for key, part in self.values}
+        return {**parts, **dict(self.absent)}
+
+
+class Field:
+    """How one field is read, and which value of it is not written."""
+
+    __slots__ = ("left_out", "read")
+
+    def __init__(self, read: Reader, left_out: Any) -> None:
+        self.read = read
+        self.left_out = left_out
+
+
+@functools.cache
+def _struct(name: str) -> Struct:
+    """The reader of a definition, made when the kind is first used."""
+    return _Compiler().struct(name)
+
+
+_structs: dict[str, Struct] = {}
+
+
+class _Compiler:
+    """Compiles definitions; those that contain themselves meet the reader that is being made."""
+
+    def struct(self, name: str) -> Struct:
+        found = _structs.get(name)
+        if found is None:
+            found = _structs[name] = Struct()
+            self._fill(found, name)
+        return found
+
+    def _fill(self, struct: Struct, name: str) -> None:
+        from crossply.apiserver.builtin.defaults import DEFAULTS
+
+        codes = table().go.get(name, {})
+        for key, schema in table().definitions[name].get("properties", {}).items():
+            self._add(struct, key, schema, codes.get(key, ""))
+            if "default" in schema:
+                struct.declared.append((key, schema["default"]))
+        struct.default = DEFAULTS.get(name)
+
+    def _add(self, struct: Struct, key: str, schema: Object, code: str) -> None:
+        read = self.reader(schema)
+        target = _resolved(schema)
+        kind = target.get("type", "")
+        leaf = LEAVES.get(schema.get("$ref", ""))
+        if leaf:
+            struct.fields[key] = Field(read, leaf.zero if code == OMIT_ZERO else _KEEP)
+            if code == VALUE or (kind != "object" and code in ("", ALWAYS)):
+                struct.absent.append((key, leaf.zero))
+        elif _is_struct(target) or ("$ref" in schema and target == _EMPTY_STRUCT):
+            struct.fields[key] = Field(read, {} if code == OMIT_ZERO else _KEEP)
+            if code == VALUE:
+                struct.values.append((key, self.struct(schema["$ref"])))
+            elif ALWAYS in code:
+                struct.absent.append((key, None))
+        else:
+            _add_plain(struct, key, Field(read, _ZEROS.get(kind)), code, target)
+
+    def reader(self, schema: Object) -> Reader:
+        """What reads values of a schema."""
+        ref = schema.get("$ref")
+        if ref in LEAVES:
+            return LEAVES[ref].read
+        if ref:
+            target = table().definitions[ref]
+            return self.struct(ref).read if _is_struct(target) else self.reader(target)
+        if schema.get("type") == "array":
+            return self._list(schema)
+        if "additionalProperties" in schema:
+            return self._map(schema)
+        return _SCALARS.get(schema.get("type", ""), _as_it_is)
+
+    def _list(self, schema: Object) -> Reader:
+        read = self.reader(schema.get("items", {}))
+        if read is _as_it_is:
+            return _as_it_is
+        return lambda value: [read(item) for item in value] if isinstance(value, list) else value
+
+    def _map(self, schema: Object) -> Reader:
+        read = self.reader(schema["additionalProperties"])
+        if read is _as_it_is:
+            return _as_it_is
+        return lambda value: (
+            {key: read(member) for key, member in value.items()} if isinstance(value, dict) else value
+        )
+
+
+def _add_plain(struct: Struct, key: str, field: Field, code: str, schema: Object) -> None:
+    """Add a scalar, a list or a map: left out when empty, unless the field is declared otherwise."""
+    nothing = field.left_out
+    struct.fields[key] = field
+    if code:
+        field.left_out = _KEEP
+    if code == ALWAYS and isinstance(nothing, list | dict):
+        field.left_out = nothing  # storage does not tell an empty list from none, which is written as null
+    if code == ALWAYS:
+        reference = schema.get("type") in ("array", "object") or schema.get("format") == "byte"
+        struct.absent.append((key, None if reference else nothing))
+    elif ALWAYS in code:
+        struct.absent.append((key, None))
+
+
+def _text(value: Any) -> Any:
+    return "" if value is None else value
+
+
+def _integer(value: Any) -> Any:
+    """A number without a fraction, also if it was written with one."""
+    if value is None:
+        return 0
+    return int(value) if isinstance(value, float) else value
+
+
+_SCALARS: dict[str, Reader] = {"string": _text, "integer": _integer}
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _resolved(schema: Object) -> Object:
+    return table().definitions[schema["$ref"]] if "$ref" in schema else schema
+
+
+def _is_struct(schema: Object) -> bool:
+    return "properties" in schema

@@ -1,0 +1,198 @@
+"""Kinds of which little is checked: Leases, budgets, priorities, policies of the network and the like."""
+
+from __future__ import annotations
+
+from crossply.apiserver.builtin.strategies.base import Strategy
+from crossply.apiserver.builtin.strategies.field_validation import (
+    at_most_all,
+    count_or_percent,
+    forbidden,
+    immutable,
+    invalid,
+    label_selector,
+    one_of,
+    problems_at,
+    required,
+)
+from crossply.apiserver.registry.name_validation import (
+    dns_label_problems,
+    path_segment_problems,
+    subdomain_problems,
+)
+from crossply.schema.field_errors import FieldError
+from crossply.values import Object
+
+_HIGHEST_PRIORITY = 1_000_000_000
+
+
+class DefinitionStrategy(Strategy):
+    """CustomResourceDefinitions. What they define is checked by `custom`."""
+
+    counts_generation = True
+
+    def prepare_create(self, obj: Object) -> None:
+        """Only the name of the version that is stored is known from the start."""
+        super().prepare_create(obj)
+        stored = [each.get("name", "") for each in obj["spec"].get("versions") or () if each.get("storage")]
+        obj["status"]["storedVersions"] = stored
+
+
+class PriorityClassStrategy(Strategy):
+    """PriorityClasses: their generation is one for ever, as their value is."""
+
+    counts_generation = True
+    generation_fields = ()
+
+    def validate_create(self, obj: Object) -> list[FieldError]:
+        """The highest priorities are the system's."""
+        if obj.get("value", 0) <= _HIGHEST_PRIORITY:
+            return []
+        detail = f"maximum allowed value of a user defined priority is {_HIGHEST_PRIORITY}"
+        return [forbidden("value", detail)]
+
+    def validate_update(self, new: Object, old: Object) -> list[FieldError]:
+        """A priority must mean the same for every Pod that has it."""
+        errors = []
+        if new.get("value") != old.get("value"):
+            errors.append(forbidden("value", "may not be changed in an update."))
+        return errors + immutable(
+            new.get("preemptionPolicy"), old.get("preemptionPolicy"), "preemptionPolicy"
+        )
+
+
+class EndpointSliceStrategy(Strategy):
+    """EndpointSlices."""
+
+    counts_generation = True
+    generation_fields = ("endpoints", "ports", "addressType")
+
+    def validate_create(self, obj: Object) -> list[FieldError]:
+        """An EndpointSlice says what its addresses are."""
+        kinds = ["FQDN", "IPv4", "IPv6"]
+        if not obj.get("addressType"):
+            return [required("addressType")]
+        return one_of("addressType", obj["addressType"], kinds)
+
+    def validate_update(self, new: Object, old: Object) -> list[FieldError]:
+        """The kind of its addresses stays."""
+        return immutable(new.get("addressType"), old.get("addressType"), "addressType")
+
+
+class PodTemplateStrategy(Strategy):
+    """PodTemplates."""
+
+    counts_generation = True
+    generation_fields = ("template",)
+
+
+class LeaseStrategy(Strategy):
+    """Leases."""
+
+    creates_on_update = True
+    updates_blindly = False
+
+    def prepare_create(self, obj: Object) -> None:
+        """Leave out what serves coordinated elections, which are not held here."""
+        super().prepare_create(obj)
+        self.prepare_update(obj, obj)
+
+    def prepare_update(self, new: Object, old: Object) -> None:
+        """Leave out what serves coordinated elections."""
+        for key in ("strategy", "preferredHolder"):
+            (new.get("spec") or {}).pop(key, None)
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """A Lease lasts some time, and changes hands a number of times."""
+        spec = obj.get("spec") or {}
+        errors = []
+        seconds, transitions = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
+        if seconds is not None and seconds <= 0:
+            errors.append(invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0"))
+        if transitions is not None and transitions < 0:
+            detail = "must be greater than or equal to 0"
+            errors.append(invalid("spec.leaseTransitions", transitions, detail))
+        return errors
+
+
+class BudgetStrategy(Strategy):
+    """PodDisruptionBudgets."""
+
+    counts_generation = True
+    updates_blindly = False
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """A budget counts what stays or what goes."""
+        spec = obj.get("spec") or {}
+        errors: list[FieldError] = []
+        if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
+            detail = "minAvailable and maxUnavailable cannot be both set"
+            errors.append(invalid("spec", spec, detail))
+        for key in ("minAvailable", "maxUnavailable"):
+            if spec.get(key) is not None:
+                errors += count_or_percent(spec[key], f"spec.{key}") + at_most_all(spec[key], f"spec.{key}")
+        return errors + label_selector(spec.get("selector"), "spec.selector")
+
+
+class RuntimeClassStrategy(Strategy):
+    """RuntimeClasses."""
+
+    creates_on_update = True
+    updates_blindly = False
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """A handler is named like a host."""
+        handler = obj.get("handler", "")
+        return problems_at("handler", handler, dns_label_problems(handler))
+
+    def validate_update(self, new: Object, old: Object) -> list[FieldError]:
+        """The handler stays."""
+        return immutable(new.get("handler"), old.get("handler"), "handler")
+
+
+class IngressClassStrategy(Strategy):
+    """IngressClasses."""
+
+    counts_generation = True
+
+    def validate_create(self, obj: Object) -> list[FieldError]:
+        """A controller is named by a domain and a path."""
+        controller = (obj.get("spec") or {}).get("controller", "")
+        if not controller:
+            return [required("spec.controller")]
+        domain, slash, path = controller.partition("/")
+        if not slash or not domain or not path:
+            detail = 'must be a domain-prefixed path (such as "acme.io/foo")'
+            return [invalid("spec.controller", controller, detail)]
+        return problems_at("spec.controller", domain, subdomain_problems(domain))
+
+    def validate_update(self, new: Object, old: Object) -> list[FieldError]:
+        """The controller stays."""
+        after, before = (each.get("spec") or {} for each in (new, old))
+        return immutable(after.get("controller"), before.get("controller"), "spec.controller")
+
+
+class NodeStrategy(Strategy):
+    """Nodes: whoever registers one also says how it is."""
+
+    def prepare_create(self, obj: Object) -> None:
+        """Keep the status as given."""
+        obj["metadata"].pop("generation", None)
+
+
+class APIServiceStrategy(Strategy):
+    """APIServices: named by the version and group that they serve."""
+
+    def name_problems(self, name: str) -> tuple[str, ...]:
+        """The name is checked against the spec."""
+        return path_segment_problems(name)
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """The name says which version of which group."""
+        spec = obj.get("spec") or {}
+        name = (obj.get("metadata") or {}).get("name", "")
+        wanted = f"{spec.get('version', '')}.{spec.get('group', '')}"
+        errors = []
+        if name != wanted:
+            detail = f'must be `spec.version+"."+spec.group`: "{wanted}"'
+            errors.append(invalid("metadata.name", name, detail))
+        return errors

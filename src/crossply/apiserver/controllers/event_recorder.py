@@ -1,0 +1,72 @@
+"""Event objects by which controllers tell users what they found."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass
+
+from crossply.apiserver.controllers.internal_calls import internal_call
+from crossply.apiserver.endpoints.normalization import shape
+from crossply.apiserver.endpoints.request_info import User
+from crossply.apiserver.endpoints.status_errors import StatusError
+from crossply.apiserver.registry.update import create
+from crossply.apiserver.server_context import World
+from crossply.apiserver.storage import Key
+from crossply.values import Object
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorder:
+    """Who tells."""
+
+    component: str
+    user: User
+
+
+async def record_warning(world: World, by: Recorder, about: Object, reason: str, message: str) -> None:
+    """Write a Warning about an object into its namespace; one about a cluster scoped object into default.
+
+    Telling must not keep anybody from working: what cannot be written is left out.
+    """
+    metadata = about["metadata"]
+    namespace = metadata.get("namespace") or "default"
+    name = f"{metadata['name']}.{time.time_ns():x}"
+    key: Key = ("events", namespace, name)
+    call = internal_call(world, key, "create", by.user)
+    if call is None:
+        return
+    stamp = world.timestamp()
+    event: Object = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": name, "namespace": namespace},
+        "involvedObject": _reference(about),
+        "type": "Warning",
+        "reason": reason,
+        "message": message,
+        "source": {"component": by.component},
+        "reportingComponent": by.component,
+        "reportingInstance": "",
+        "firstTimestamp": stamp,
+        "lastTimestamp": stamp,
+        "count": 1,
+    }
+    try:
+        await create(world, call, shape(call, event))
+    except StatusError as problem:
+        _log.debug("no event about %s: %s", metadata["name"], problem)
+
+
+def _reference(about: Object) -> Object:
+    metadata = about["metadata"]
+    told = {
+        "kind": about.get("kind"),
+        "apiVersion": about.get("apiVersion"),
+        "namespace": metadata.get("namespace"),
+        "name": metadata["name"],
+        "uid": metadata.get("uid"),
+    }
+    return {key: value for key, value in told.items() if value}

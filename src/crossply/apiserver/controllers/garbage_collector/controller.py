@@ -1,0 +1,111 @@
+"""The garbage collector: objects go when the last of their owners is gone.
+
+It follows every change in the store. What it keeps is `owner_index`; what is due is decided anew from the
+store each time an object comes up (`collecting`), so handling an object twice does no harm, and after a
+restart one look at everything is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from crossply.apiserver.controllers.garbage_collector.dependency_graph import OwnerIndex, Owners, owners_of
+from crossply.apiserver.controllers.garbage_collector.object_sync import Collector
+from crossply.apiserver.controllers.garbage_collector.owner_lookup import OwnerLookup
+from crossply.apiserver.controllers.workqueue import WorkQueue
+from crossply.apiserver.endpoints.body_decoding import decode
+from crossply.apiserver.registry.delete import FOREGROUND, ORPHAN
+from crossply.apiserver.server_context import World
+from crossply.apiserver.storage import Event, Key
+from crossply.values import Object
+
+_IGNORED = frozenset({"events", "events.events.k8s.io"})
+_DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
+_SETTLING_SECONDS = 1.0
+
+# Parts of stored JSON: an object without any of them cannot concern the collector and is not decoded.
+_HAS_OWNERS = b'"ownerReferences":'
+_IS_DELETED = b'"deletionTimestamp":'
+
+
+class GarbageCollector:
+    """Follows the store and deletes what nobody owns any more."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._index = OwnerIndex()
+        self._lookup = OwnerLookup(world)
+        self._waiting: dict[str, Key] = {}
+        """Owners, by uid, that wait for their dependents to go first."""
+        self._collector = Collector(world, self._index, self._lookup, self._add)
+        self.queue: WorkQueue[Key] = WorkQueue(self._collector.handle)
+        self._unsubscribe: Callable[[], None] = lambda: None
+
+    def start(self) -> None:
+        """Look at everything once, and follow the store from then on."""
+        store = self._world.store
+        self._unsubscribe = store.subscribe("", self._notice)
+        for resource in store.resources():
+            for entry in store.list(resource):
+                self._notice(Event(entry.revision, "ADDED", entry.key, entry.data))
+
+    async def stop(self) -> None:
+        """Follow the store no longer."""
+        self._unsubscribe()
+        await self.queue.close()
+
+    def _add(self, key: Key) -> None:
+        self.queue.add(key)
+
+    def _notice(self, event: Event) -> None:
+        key, data = event.key, event.data
+        if key[0] in _IGNORED:
+            return
+        if key[0] == _DEFINITIONS:
+            self._retry_unknown()
+        self._lookup.uids.follow(event)
+        if event.type == "DELETED":
+            self._forget(event)
+        elif _HAS_OWNERS in data or _IS_DELETED in data or key in self._index:
+            self._follow(key, decode(data)["metadata"])
+
+    def _follow(self, key: Key, metadata: Object) -> None:
+        """An object that has owners, or had, or is being deleted, is now like this."""
+        owners, before = owners_of(metadata), self._index.owners(key)
+        if owners != before:
+            self._index.put(key, owners)
+            self._release(before, owners)
+            self.queue.add(key)
+        if not metadata.get("deletionTimestamp"):
+            return
+        finalizers = metadata.get("finalizers") or ()
+        if FOREGROUND in finalizers:
+            self._waiting[metadata["uid"]] = key
+            self.queue.add(key)
+        elif ORPHAN in finalizers:
+            self.queue.add(key)
+
+    def _forget(self, event: Event) -> None:
+        """An object is gone: its dependents may be garbage, its owners may be free to go."""
+        self._collector.forget(event.key)
+        self._release(self._index.remove(event.key), {})
+        if not self._index and not self._waiting:
+            return
+        uid = decode(event.data)["metadata"].get("uid", "")
+        self._waiting.pop(uid, None)
+        dependents = self._index.dependents(uid)
+        if dependents:
+            self._lookup.note_gone(uid, event.key[1])
+        for dependent in dependents:
+            self.queue.add(dependent)
+
+    def _release(self, before: Owners, now: Owners) -> None:
+        """Owners that an object held back and holds back no longer may go on."""
+        for uid, blocked in before.items():
+            if blocked and not now.get(uid) and uid in self._waiting:
+                self.queue.add(self._waiting[uid])
+
+    def _retry_unknown(self) -> None:
+        """Kinds may be served now that were not before; the registry follows a definition a little later."""
+        for key in self._collector.take_unknown():
+            self.queue.add_later(key, _SETTLING_SECONDS)

@@ -1,0 +1,211 @@
+"""What is due for one object by the rules of ownership, and doing it.
+
+An object that is being deleted in the foreground waits for its blocking dependents; one that is orphaning
+lets go of its dependents first. Any other object goes when none of its owners is left; as long as one is, the
+references to the others are taken out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+
+from crossply.apiserver.controllers.event_recorder import Recorder, record_warning
+from crossply.apiserver.controllers.garbage_collector.dependency_graph import OwnerIndex, owner_references
+from crossply.apiserver.controllers.garbage_collector.owner_lookup import Owner, OwnerLookup
+from crossply.apiserver.controllers.internal_calls import controller_user, internal_call
+from crossply.apiserver.endpoints.body_decoding import decode
+from crossply.apiserver.endpoints.status_errors import StatusError, not_found
+from crossply.apiserver.registry.delete import FOREGROUND, ORPHAN, DeleteOptions, delete
+from crossply.apiserver.registry.update import update
+from crossply.apiserver.server_context import World
+from crossply.apiserver.slices import Slices
+from crossply.apiserver.storage import Key
+from crossply.values import Object
+
+USER = controller_user("generic-garbage-collector")
+_RECORDER = Recorder("garbage-collector-controller", USER)
+_WARNED = 2048
+_PER_REFERENCE = 4 << 10
+"""What it weighs to look up an owner."""
+
+
+class Collector:
+    """Does what is due for an object."""
+
+    def __init__(
+        self, world: World, index: OwnerIndex, lookup: OwnerLookup, add: Callable[[Key], None]
+    ) -> None:
+        self._world = world
+        self._index = index
+        self._lookup = lookup
+        self._add = add
+        self._unknown: dict[Key, None] = {}
+        self._warned: dict[tuple[str, str], None] = {}
+
+    def take_unknown(self) -> list[Key]:
+        """The objects with owners of unknown kinds, to be handled again; they are noted anew if need be."""
+        keys = list(self._unknown)
+        self._unknown.clear()
+        return keys
+
+    def forget(self, key: Key) -> None:
+        """An object is gone."""
+        self._unknown.pop(key, None)
+
+    async def handle(self, key: Key) -> None:
+        """Do what is due for an object now."""
+        entry = self._world.store.get(key)
+        if entry is None:
+            return
+        obj = decode(entry.data)
+        metadata = obj["metadata"]
+        finalizers = metadata.get("finalizers") or ()
+        if not metadata.get("deletionTimestamp"):
+            await self._check_owners(key, obj)
+        elif ORPHAN in finalizers:
+            await self._orphan(key, metadata["uid"])
+        elif FOREGROUND in finalizers:
+            await self._delete_dependents_first(key, metadata["uid"])
+
+    async def _check_owners(self, key: Key, obj: Object) -> None:
+        metadata = obj["metadata"]
+        references = owner_references(metadata)
+        if not references:
+            return
+        found, slices = {}, Slices()
+        for reference in references:
+            found[reference["uid"]] = self._lookup.look_up(reference, key[1])
+            await slices.spend(_PER_REFERENCE)
+        await self._warn(obj, references, found)
+        states = set(found.values())
+        if Owner.UNKNOWN in states:
+            self._unknown[key] = None
+        elif Owner.IMPOSSIBLE in states:
+            return
+        elif Owner.SOLID in states:
+            left = {uid for uid, state in found.items() if state is not Owner.SOLID}
+            if left:
+                await self._update(key, metadata["uid"], without_owners(left))
+        else:
+            await self._delete(key, metadata, Owner.WAITING in states)
+
+    async def _delete(self, key: Key, metadata: Object, owner_waits: bool) -> None:
+        dependents = self._index.dependents(metadata["uid"])
+        finalizers = metadata.get("finalizers") or ()
+        policy, version = "Background", metadata["resourceVersion"]
+        if owner_waits and dependents:
+            policy = "Foreground"
+            if any(self._is_deleting_dependents(dependent) for dependent in dependents):
+                # The object may wait, through its dependents, for itself. It must block nobody then.
+                await self._update(key, metadata["uid"], unblocking)
+                version = ""
+        elif ORPHAN in finalizers:
+            policy = "Orphan"
+        elif FOREGROUND in finalizers:
+            policy = "Foreground"
+        call = internal_call(self._world, key, "delete", USER)
+        if call is None:
+            return
+        # The version makes sure that nobody has given the object another owner meanwhile.
+        options = DeleteOptions(policy, metadata["uid"], version)
+        await _unless_gone(delete(self._world, call, key[2], options))
+
+    def _is_deleting_dependents(self, key: Key) -> bool:
+        entry = self._world.store.get(key)
+        if entry is None:
+            return False
+        metadata = decode(entry.data)["metadata"]
+        return bool(metadata.get("deletionTimestamp")) and FOREGROUND in (metadata.get("finalizers") or ())
+
+    async def _delete_dependents_first(self, key: Key, uid: str) -> None:
+        blocking = self._index.blocking(uid)
+        if not blocking:
+            await self._update(key, uid, without_finalizer(FOREGROUND))
+        for dependent in self._index.dependents(uid):
+            if not self._is_deleting_dependents(dependent):
+                self._add(dependent)
+
+    async def _orphan(self, key: Key, uid: str) -> None:
+        release = without_owners({uid})
+        dependents = self._index.dependents(uid)
+        await asyncio.gather(*(self._update(dependent, None, release) for dependent in dependents))
+        await self._update(key, uid, without_finalizer(ORPHAN))
+
+    async def _update(self, key: Key, uid: str | None, change: Callable[[Object], Object]) -> None:
+        """Change an object's metadata, if it is still the one with this uid."""
+        call = internal_call(self._world, key, "patch", USER)
+        if call is None:
+            return
+
+        def changed(old: Object) -> Object:
+            metadata = old["metadata"]
+            if uid is not None and metadata.get("uid") != uid:
+                raise not_found(call.resource.names.plural, call.resource.group, key[2])
+            return {**old, "metadata": change(metadata)}
+
+        await _unless_gone(update(self._world, call, key[2], changed))
+
+    async def _warn(self, obj: Object, references: Iterable[Object], found: dict[str, Owner]) -> None:
+        """Tell of owners that exist where the object's owners cannot be."""
+        metadata = obj["metadata"]
+        namespace = metadata.get("namespace", "")
+        for reference in references:
+            pair = (metadata["uid"], reference["uid"])
+            misplaced = found[reference["uid"]] in (Owner.ABSENT, Owner.IMPOSSIBLE)
+            if not misplaced or pair in self._warned:
+                continue
+            if await self._lookup.elsewhere(reference, namespace):
+                self._note_warned(pair)
+                owner = _described(reference, namespace)
+                message = f'ownerRef {owner} does not exist in namespace "{namespace}"'
+                await record_warning(self._world, _RECORDER, obj, "OwnerRefInvalidNamespace", message)
+
+    def _note_warned(self, pair: tuple[str, str]) -> None:
+        if len(self._warned) >= _WARNED:
+            self._warned.pop(next(iter(self._warned)))
+        self._warned[pair] = None
+
+
+def without_owners(uids: set[str]) -> Callable[[Object], Object]:
+    """Metadata without references to these owners."""
+
+    def change(metadata: Object) -> Object:
+        kept = [ref for ref in owner_references(metadata) if ref.get("uid") not in uids]
+        rest = {name: value for name, value in metadata.items() if name != "ownerReferences"}
+        return {**rest, "ownerReferences": kept} if kept else rest
+
+    return change
+
+
+def without_finalizer(finalizer: str) -> Callable[[Object], Object]:
+    """Metadata without a finalizer."""
+
+    def change(metadata: Object) -> Object:
+        kept = [name for name in metadata.get("finalizers") or () if name != finalizer]
+        rest = {name: value for name, value in metadata.items() if name != "finalizers"}
+        return {**rest, "finalizers": kept} if kept else rest
+
+    return change
+
+
+def unblocking(metadata: Object) -> Object:
+    """Metadata whose owners need not wait for the object."""
+    references = [{**ref, "blockOwnerDeletion": False} for ref in owner_references(metadata)]
+    return {**metadata, "ownerReferences": references}
+
+
+async def _unless_gone(doing: Awaitable[object]) -> None:
+    """Wait for something that is as good as done when its object is gone."""
+    try:
+        await doing
+    except StatusError as problem:
+        if problem.status != 404:
+            raise
+
+
+def _described(reference: Object, namespace: str) -> str:
+    return (
+        f"[{reference['apiVersion']}/{reference['kind']}, namespace: {namespace}, "
+        f"name: {reference['name']}, uid: {reference['uid']}]"
+    )

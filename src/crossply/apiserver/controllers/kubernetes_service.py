@@ -1,0 +1,116 @@
+"""The Service `kubernetes` in the namespace `default`, by which clients in a cluster find the server.
+
+It is made at start and follows the server's port. What it leads to is told only if others can reach it: the
+API does not take loopback addresses as endpoints.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+from dataclasses import replace
+
+from crossply.apiserver.controllers.internal_calls import internal_call
+from crossply.apiserver.endpoints.body_decoding import decode
+from crossply.apiserver.endpoints.normalization import shape
+from crossply.apiserver.endpoints.request_info import User
+from crossply.apiserver.endpoints.status_errors import StatusError
+from crossply.apiserver.registry.update import create, update
+from crossply.apiserver.server_context import World
+from crossply.apiserver.storage import Key, StorageError
+from crossply.values import Object
+
+NAMESPACE, NAME = "default", "kubernetes"
+ADDRESS = "10.96.0.1"
+_SERVER = User("system:apiserver", ("system:masters", "system:authenticated"))
+_MANAGER = {"fieldManager": "kube-apiserver"}
+_TRY_AGAIN = 5.0
+
+_log = logging.getLogger("crossply.apiserver")
+
+
+async def keep_trying(world: World, host: str, port: int) -> None:
+    """Make the Service, however long an admission webhook or a full disk does not let us."""
+    while True:
+        try:
+            return await ensure_service(world, host, port)
+        except (StatusError, StorageError) as problem:
+            _log.warning("the Service %s/%s cannot be written: %s", NAMESPACE, NAME, problem)
+            await asyncio.sleep(_TRY_AGAIN)
+
+
+async def ensure_service(world: World, host: str, port: int) -> None:
+    """Make the Service, and put right the port in one from an earlier start."""
+    await _ensure(world, ("services", NAMESPACE, NAME), _service(port))
+    if _is_reachable(host):
+        slices: Key = ("endpointslices.discovery.k8s.io", NAMESPACE, NAME)
+        await _ensure(world, slices, _endpoint_slice(host, port))
+
+
+def _is_reachable(host: str) -> bool:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return not (address.is_loopback or address.is_unspecified or address.is_link_local)
+
+
+async def _ensure(world: World, key: Key, wanted: Object) -> None:
+    entry = world.store.latest(key)
+    call = internal_call(world, key, "update" if entry else "create", _SERVER)
+    if call is None:
+        return
+    call = replace(call, query=_MANAGER)
+    if entry is None:
+        await create(world, call, shape(call, wanted))
+        return
+    current = decode(entry.data)
+    changed = _completed(current, wanted)
+    if changed != current:
+        await update(world, call, NAME, lambda old: shape(call, _completed(old, wanted)))
+
+
+def _completed(current: Object, wanted: Object) -> Object:
+    """The object with what it must say; what others added stays."""
+    changed = {**current}
+    for field, value in wanted.items():
+        if isinstance(value, dict) and isinstance(current.get(field), dict):
+            changed[field] = _completed(current[field], value)
+        elif field not in ("apiVersion", "kind"):
+            changed[field] = value
+    return changed
+
+
+def _service(port: int) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {
+            "name": NAME,
+            "namespace": NAMESPACE,
+            "labels": {"component": "apiserver", "provider": "kubernetes"},
+        },
+        "spec": {
+            "clusterIP": ADDRESS,
+            "ipFamilyPolicy": "SingleStack",
+            "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": port}],
+            "sessionAffinity": "None",
+            "type": "ClusterIP",
+        },
+    }
+
+
+def _endpoint_slice(host: str, port: int) -> Object:
+    return {
+        "apiVersion": "discovery.k8s.io/v1",
+        "kind": "EndpointSlice",
+        "metadata": {
+            "name": NAME,
+            "namespace": NAMESPACE,
+            "labels": {"kubernetes.io/service-name": NAME},
+        },
+        "addressType": "IPv6" if ":" in host else "IPv4",
+        "endpoints": [{"addresses": [host], "conditions": {"ready": True}}],
+        "ports": [{"name": "https", "port": port, "protocol": "TCP"}],
+    }

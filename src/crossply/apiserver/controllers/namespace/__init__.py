@@ -1,0 +1,1 @@
+"""The namespace controller: default objects of each namespace, and the deletion of its content."""

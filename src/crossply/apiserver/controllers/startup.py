@@ -1,0 +1,44 @@
+"""Starting and stopping the controllers with the server."""
+
+from __future__ import annotations
+
+import asyncio
+
+from crossply.apiserver.controllers.event_expiry import EventExpiry
+from crossply.apiserver.controllers.garbage_collector.controller import GarbageCollector
+from crossply.apiserver.controllers.namespace.controller import NamespaceController
+from crossply.apiserver.controllers.namespace.default_objects import NamespaceContents, ensure_namespaces
+from crossply.apiserver.controllers.namespace.finalization import delete_namespace, finalize
+from crossply.apiserver.controllers.policy_status import PolicyStatus
+from crossply.apiserver.server_context import World
+
+
+class Controllers:
+    """The controllers of one world."""
+
+    def __init__(self, world: World, *, root_ca: str = "", collect_garbage: bool = True) -> None:
+        self._world = world
+        self.garbage = GarbageCollector(world)
+        self.namespaces = NamespaceController(world)
+        self.contents = NamespaceContents(world, root_ca)
+        self.policies = PolicyStatus(world)
+        self.events = EventExpiry(world)
+        others = (self.namespaces, self.contents, self.policies, self.events)
+        self._all = (self.garbage, *others) if collect_garbage else others
+
+    async def start(self) -> None:
+        """Make what must exist, and begin to follow the store."""
+        self._world.handlers["namespaces", "finalize"] = finalize
+        self._world.deleters["namespaces"] = delete_namespace
+        await ensure_namespaces(self._world)
+        for controller in self._all:
+            controller.start()
+
+    async def stop(self) -> None:
+        """Follow the store no longer; what is under way is dropped and taken up again at the next start."""
+        await asyncio.gather(*(controller.stop() for controller in self._all))
+
+    async def settled(self) -> None:
+        """Wait until nothing is due."""
+        while not all(controller.queue.idle for controller in self._all):
+            await asyncio.sleep(0.001)

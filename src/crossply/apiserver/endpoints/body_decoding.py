@@ -1,0 +1,163 @@
+"""Objects on their way in and out: reading a request's body, and writing stored bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from crossply.apiserver.background import leave_event_loop
+from crossply.apiserver.endpoints.body_identity import check_kind, unreadable_head
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.duplicate_fields import repeated_in_json, repeated_in_yaml, yaml_lines
+from crossply.apiserver.endpoints.status_errors import bad_request, unsupported_media_type
+from crossply.apiserver.options import field_validation
+from crossply.apiserver.weights import is_light_json, value_weight, yaml_weight
+from crossply.values import Object
+from crossply.values.gojson import JsonError
+from crossply.values.gojson import loads as go_loads
+from crossply.values.kept import kept
+
+JSON, YAML = "application/json", "application/yaml"
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+MEDIA_TYPES = (JSON, YAML, PROTOBUF)
+_CUSTOM_MEDIA_TYPES = (JSON, YAML)
+
+MAX_DEPTH = 224
+"""How deep an object may nest, as it is sent and as it is stored with its managed fields.
+
+orjson writes 254 levels: there is room for the list, table, event or review around an object. Deeper ones
+could also exhaust the stack of code that walks them."""
+
+_SHOWN = 30
+_LONGEST_COMPLAINT = 500
+
+_SORTED = orjson.OPT_SORT_KEYS
+
+
+def encode(obj: Object) -> bytes:
+    """An object as it is stored: JSON with sorted keys."""
+    return kept(orjson.dumps(obj, option=_SORTED))
+
+
+def decode(data: bytes) -> Object:
+    """A stored object."""
+    obj: Object = orjson.loads(data)
+    return obj
+
+
+def media_type(content_type: str) -> str:
+    """A content type without its parameters."""
+    return content_type.partition(";")[0].strip().lower() or JSON
+
+
+def read_body(call: Call) -> Object:
+    """The object in a request's body, of the resource's kind."""
+    kind = call.resource.names.kind
+    offers = _CUSTOM_MEDIA_TYPES if call.resource.custom else MEDIA_TYPES
+    value = read_value(call, kind, call.resource.api_version(call.version.name), offers)
+    check_kind(value, call, _beginning(call.body))
+    return value
+
+
+def read_value(call: Call, kind: str, api_version: str, offers: tuple[str, ...] = MEDIA_TYPES) -> Object:
+    """The object in a request's body as its content type says; a kind that it does not tell is as given."""
+    form = media_type(call.headers.get("Content-Type", JSON))
+    if form not in offers:
+        raise unsupported_media_type(offers)
+    if form == PROTOBUF:
+        from crossply.apiserver.protobuf import decode_object
+
+        value = decode_object(call.body, kind, api_version)
+    else:
+        value = _from_yaml(call.body, kind) if form == YAML else from_json(call.body, kind)
+    weigh(call, value, is_json=form == JSON)
+    value = {} if value is None else value
+    if (problem := unreadable_head(value, kind, _beginning(call.body))) is not None:
+        raise problem
+    check_depth(value)
+    assert isinstance(value, dict)
+    return value
+
+
+def weigh(call: Call, value: Any, *, is_json: bool = True) -> None:
+    """Note how heavy the work on a body is, now that it is read; more than a little is done in the thread."""
+    if not is_json or not is_light_json(call.body):
+        call.weight = max(call.weight, value_weight(value))
+    leave_event_loop(call.weight)
+
+
+def from_json(body: bytes, kind: str) -> Any:
+    """Parse a body; what Go's decoder would say of a broken one."""
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        return go_loads(body.decode("utf-8", "replace"))
+    except JsonError as problem:
+        raise bad_request(
+            f"the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; "
+            f"json parse error: {str(problem)[:_LONGEST_COMPLAINT]} ({_beginning(body)})"
+        ) from None
+
+
+def _beginning(body: bytes) -> str:
+    """The first bytes of a body, as Kubernetes shows them; few, because it may hold a secret."""
+    shown = body[:_SHOWN].decode("utf-8", "replace") if body[:1] == b"{" else body[:_SHOWN].hex()
+    return f"{shown} ..." if len(body) > _SHOWN else shown or "<empty>"
+
+
+def _from_yaml(body: bytes, kind: str) -> Any:
+    from crossply.values.yaml import YamlError, load
+
+    leave_event_loop(yaml_weight(body))
+    try:
+        return load(body)
+    except YamlError as problem:
+        raise bad_request(
+            f"the object provided is unrecognized (must be of type {kind}): {problem} ({_beginning(body)})"
+        ) from None
+
+
+def check_depth(value: Any, limit: int = MAX_DEPTH) -> None:
+    """Refuse values that nest deeper than the server walks."""
+    level = [value]
+    for _ in range(limit):
+        level = [
+            child
+            for item in level
+            if type(item) in (dict, list)
+            for child in (item.values() if type(item) is dict else item)
+            if type(child) in (dict, list)
+        ]
+        if not level:
+            return
+    raise bad_request(f"the object nests deeper than {limit} levels")
+
+
+def repeated_in(call: Call, value: Object) -> list[str]:
+    """Complaints about keys that a body has twice, unless the request does not want to know."""
+    form = media_type(call.headers.get("Content-Type", JSON))
+    wish = field_validation(call)
+    if wish == "Ignore" or form == PROTOBUF:
+        return []
+    if form == YAML:
+        told = repeated_in_yaml(call.body)
+        return [told] if told and wish == "Strict" else yaml_lines(told)
+    return [f'duplicate field "{path}"' for path in repeated_in_json(call.body, value)]
+
+
+def report_strict(call: Call, problems: list[str]) -> None:
+    """Tell the client about sloppiness: by warnings, or by refusing when it asked for strictness."""
+    if not problems:
+        return
+    wish = field_validation(call)
+    if wish == "Strict":
+        kind = call.resource.names.kind
+        raise bad_request(
+            f'{kind} in version "{call.version.name}" cannot be handled as a {kind}: strict decoding error: '
+            + ", ".join(problems)
+        )
+    if wish == "Warn":
+        call.warnings += problems

@@ -1,0 +1,94 @@
+"""The kind and version that a body tells: they must be those of the path it is sent to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.status_errors import Cause, StatusError, bad_request, invalid, no_such_kind
+from crossply.values import Object
+
+_HEAD = (
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+)
+"""What Go reads first of every body."""
+
+
+def unreadable_head(value: Any, wanted: str, shown: str) -> StatusError | None:
+    """Why kind and version cannot be read out of a value; None when they can."""
+    from crossply.apiserver.endpoints.normalization import json_type
+
+    why = ""
+    if not isinstance(value, dict):
+        why = f"Go value of type {_HEAD}"
+        wrong = value
+    else:
+        for key in ("apiVersion", "kind"):
+            if value.get(key) is not None and not isinstance(value[key], str):
+                why, wrong = f"Go struct field .{key} of type string", value[key]
+    if not why:
+        return None
+    return bad_request(
+        f"the object provided is unrecognized (must be of type {wanted}): couldn't get version/kind; json "
+        f"parse error: json: cannot unmarshal {json_type(wrong)} into {why} ({shown})"
+    )
+
+
+def check_kind(obj: Object, call: Call, shown: str) -> None:
+    """Refuse an object of another kind; built-in kinds may leave theirs out."""
+    kind, expected = call.resource.names.kind, call.resource.api_version(call.version.name)
+    if call.resource.custom:
+        _check_custom(obj, call, shown)
+    given, version = obj.get("kind") or kind, obj.get("apiVersion") or expected
+    if version.count("/") > 1:
+        raise bad_request(
+            f"the object provided is unrecognized (must be of type {kind}): unexpected GroupVersion string: "
+            f"{version} ({shown})"
+        )
+    if given == kind and version != expected and (call.resource.custom or _is_known(given, version)):
+        raise bad_request(
+            f"the API version in the data ({version}) does not match the expected API version ({expected})"
+        )
+    if (given, version) != (kind, expected):
+        short = version.rpartition("/")[2]
+        raise bad_request(
+            f'{given} in version "{short}" cannot be handled as a {kind}: {_why_not(call, given, version)}'
+        )
+    obj["kind"], obj["apiVersion"] = kind, expected
+
+
+def _check_custom(obj: Object, call: Call, shown: str) -> None:
+    kind = call.resource.names.kind
+    if not obj.get("kind"):
+        body = call.body.decode("utf-8", "replace")
+        raise bad_request(
+            f"the object provided is unrecognized (must be of type {kind}): Object 'Kind' is missing in "
+            f"'{body}' ({shown})"
+        )
+    if not obj.get("apiVersion"):
+        expected = call.resource.api_version(call.version.name)
+        raise bad_request(
+            f"the API version in the data () does not match the expected API version ({expected})"
+        )
+    if obj["kind"] != kind:
+        cause = Cause("FieldValueInvalid", f'Invalid value: "{obj["kind"]}": must be {kind}', "kind")
+        metadata = obj.get("metadata")
+        name = metadata.get("name", "") if isinstance(metadata, dict) else ""
+        raise invalid(obj["kind"], call.resource.group, str(name), [cause])
+
+
+def _why_not(call: Call, given: str, api_version: str) -> str:
+    """Go's words for an object of a known kind, or of an unknown one, in the wrong place."""
+    if not _is_known(given, api_version):
+        return no_such_kind(given, api_version)
+    version = api_version.rpartition("/")[2]
+    package = (call.resource.group or "core").partition(".")[0]
+    return f"converting ({version}.{given}) to ({package}.{call.resource.names.kind}): unknown conversion"
+
+
+def _is_known(kind: str, api_version: str) -> bool:
+    """Whether a built-in version has the kind."""
+    from crossply.apiserver.builtin import resources
+
+    group, _, version = api_version.rpartition("/")
+    return any(r.group == group and r.names.kind == kind and version in r.versions for r in resources())

@@ -1,0 +1,77 @@
+"""Numbers in the query of a URL, read as Go reads them."""
+
+from __future__ import annotations
+
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.status_errors import StatusError, bad_request
+
+_LARGEST_UNSIGNED = 2**64 - 1
+_LARGEST_SIGNED = 2**63 - 1
+_MOST_DIGITS = 20
+_SHOWN = 64
+
+
+class NotANumber(ValueError):
+    """Go's sentence for a text that is no number."""
+
+
+class OutOfRange(NotANumber):
+    """Go's sentence for a number of more than 64 bits."""
+
+
+def parse_unsigned(text: str) -> int:
+    """A number from 0 to 2**64 - 1; raises NotANumber."""
+    return _parsed(text, text, "ParseUint", _LARGEST_UNSIGNED)
+
+
+def parse_signed(text: str) -> int:
+    """A number of 64 bits; raises NotANumber."""
+    negative = text.startswith("-")
+    number = _parsed(text, text[1:] if text[:1] in ("-", "+") else text, "ParseInt", _LARGEST_SIGNED)
+    return -number if negative else number
+
+
+def signed_option(call: Call, name: str) -> int | None:
+    """A number of the query, or None; another text is refused."""
+    text = call.query.get(name, "")
+    if not text:
+        return None
+    try:
+        return parse_signed(text)
+    except NotANumber as problem:
+        raise bad_request(str(problem)) from None
+
+
+def _parsed(text: str, digits: str, parser: str, largest: int) -> int:
+    if not (digits.isascii() and digits.isdigit()):
+        raise NotANumber(f'strconv.{parser}: parsing "{text[:_SHOWN]}": invalid syntax')
+    digits = digits.lstrip("0") or "0"
+    if len(digits) > _MOST_DIGITS or int(digits) > largest:
+        raise OutOfRange(f'strconv.{parser}: parsing "{text[:_SHOWN]}": value out of range')
+    return int(digits)
+
+
+def listed_version(call: Call) -> int | None:
+    """The resource version that a list asks for; None for any."""
+    try:
+        return _version(call)
+    except NotANumber as problem:
+        raise bad_request(f"invalid resource version: {problem}") from None
+
+
+def read_version(call: Call) -> int | None:
+    """The resource version that a get or a watch asks for; None for any. Kubernetes fails at an odd one."""
+    try:
+        return _version(call)
+    except OutOfRange as problem:
+        raise bad_request(str(problem)) from None
+    except NotANumber as problem:
+        raise StatusError(500, "", str(problem)) from None
+
+
+def _version(call: Call) -> int | None:
+    text = call.query.get("resourceVersion", "")
+    try:
+        return parse_unsigned(text) or None if text else None
+    except NotANumber as problem:
+        raise type(problem)(f'resourceVersion: Invalid value: "{text[:_SHOWN]}": {problem}') from None

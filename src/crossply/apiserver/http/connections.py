@@ -1,0 +1,306 @@
+"""Connections: accepted as long as there is room, and cut when the other side is too slow.
+
+The server accepts by itself instead of leaving it to the event loop, for three reasons: a connection counts
+from the moment it is accepted, not from the end of its TLS handshake; when there is no room left, the user or
+address with the most connections closes the one that was idle longest; and running out of files is no more
+than a pause.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import socket
+import ssl
+from collections.abc import Callable
+from typing import Any
+
+from aiohttp import web
+from aiohttp.web_protocol import RequestHandler, _ErrInfo
+
+from crossply.apiserver.http.connection_table import ConnectionTable, stranger
+from crossply.apiserver.http.flow_control import Flow
+from crossply.apiserver.http.limits import Limits, connections_within
+from crossply.apiserver.http.memory_trimming import Trimmer
+from crossply.apiserver.http.rate_limited_log import Complaints
+
+SOFTWARE = "crossply"
+"""How answers name the server: who asks need not know which versions of what it is made of."""
+
+_ACCEPTED_AT_ONCE = 64
+_PAUSE_SECONDS = 0.1
+_CONNECTION_BYTES = 32 << 10
+"""What a connection takes, about: mostly TLS."""
+_SHUTDOWN_SECONDS = 2.0
+_KEEPALIVE = {socket.TCP_KEEPIDLE: 30, socket.TCP_KEEPINTVL: 15, socket.TCP_KEEPCNT: 3}
+_NO_RESOURCES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+
+
+class Connection(RequestHandler):
+    """One client's connection, with an eye on its pace."""
+
+    __slots__ = ("_begun", "_headers_due", "_house", "_taking_due", "handshake", "on_lost")
+
+    def __init__(self, house: Connections, **options: Any) -> None:
+        super().__init__(house.server, loop=house.loop, **options)
+        self._house = house
+        self._begun = 0
+        """Bytes of headers that are not complete yet."""
+        self.handshake: asyncio.Task[None] | None = None
+        """The TLS handshake, until it is complete."""
+        self._headers_due: asyncio.TimerHandle | None = None
+        self._taking_due: asyncio.TimerHandle | None = None
+        self.on_lost: Callable[[], None] | None = None
+        """Called when the client is gone."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether it waits for a request."""
+        return self._waiter is not None and not self._waiter.done()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Have writers wait for the client early: what a client does not take is then held by its request."""
+        super().connection_made(transport)
+        transport.set_write_buffer_limits(high=self._house.limits.unsent)  # type: ignore[attr-defined]
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes; headers have to be complete in time, and small."""
+        super().data_received(data)
+        if not self.idle:
+            self._end_broken_body()
+            if self._headers_due is not None:
+                self._headers_due.cancel()
+                self._headers_due = None
+            self._begun = 0
+            return
+        self._begun += len(data)
+        if self._begun > self._house.limits.headers:
+            self.abort()
+        elif self._headers_due is None:
+            self._headers_due = self._loop.call_later(self._house.limits.header_seconds, self.abort)
+
+    def _end_broken_body(self) -> None:
+        """What follows is not HTTP, so the body that is being read never ends: tell its reader."""
+        if not self._messages or not isinstance(self._messages[-1][0], _ErrInfo):
+            return
+        request = self._current_request
+        if request is not None and not request.content.is_eof():
+            request._cancel(web.RequestPayloadError("the body is malformed"))
+
+    def pause_writing(self) -> None:
+        """The client does not take what was sent: it has some time to do so."""
+        super().pause_writing()
+        self._taking_due = self._loop.call_later(self._house.limits.stall_seconds, self._stalled)
+
+    def resume_writing(self) -> None:
+        """The client has taken what was sent."""
+        super().resume_writing()
+        if self._taking_due is not None:
+            self._taking_due.cancel()
+            self._taking_due = None
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """The connection is closed, from either side."""
+        for due in (self._headers_due, self._taking_due):
+            if due is not None:
+                due.cancel()
+        self._house.forget(self)
+        if self.on_lost is not None:
+            self.on_lost()
+        super().connection_lost(exc)
+
+    def abort(self) -> None:
+        """Close at once, whatever is still to be sent."""
+        if self.transport is not None:
+            self.transport.abort()
+
+    def _stalled(self) -> None:
+        self._house.stalled += 1
+        self.abort()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Answer what is not HTTP, without repeating any of it to the client or to a log."""
+        if request.writer.output_size > 0:
+            raise ConnectionError("a part of the answer is sent already")
+        text = f"{status} {_TITLES.get(status, 'Error')}\n"
+        response = web.Response(status=status, text=text, headers={"Server": SOFTWARE})
+        response.force_close()
+        return response
+
+    def log_exception(self, *args: Any, **kw: Any) -> None:
+        """Say what happened, but not what was received."""
+        problem = kw.get("exc_info")
+        if isinstance(problem, BaseException) and not isinstance(problem, _CLIENTS_FAULTS):
+            self._house.complaints.mistake("a connection", problem)
+
+
+_CLIENTS_FAULTS = (web.RequestPayloadError, ConnectionError)
+_TITLES = {400: "Bad Request", 500: "Internal Server Error"}
+Handler = Callable[[web.BaseRequest], Any]
+
+
+class Connections:
+    """The sockets that clients connect to, and all that are connected."""
+
+    def __init__(self, handler: Handler, factory: Any, limits: Limits, complaints: Complaints) -> None:
+        self.limits = limits
+        self.complaints = complaints
+        self.loop = asyncio.get_running_loop()
+        self.server = web.Server(handler, request_factory=factory)
+        self.most = connections_within(limits.connections)
+        self.refused = 0
+        self.evicted = 0
+        self.stalled = 0
+        self.memory = Trimmer()
+        self._context: ssl.SSLContext | None = None
+        self._listening: list[socket.socket] = []
+        self._open: ConnectionTable[Connection] = ConnectionTable()
+        self._greeting: set[asyncio.Task[None]] = set()
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    async def listen(self, host: str, port: int, context: ssl.SSLContext | None) -> int:
+        """Listen on every address of the host; returns the port, which matters when 0 was asked for."""
+        self._context = context
+        found = await self.loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, kind, _, _, address in found:
+            if self._listening and not port:  # a free port of the first address may be taken on the second
+                break
+            listener = socket.socket(family, kind)
+            self._listening.append(listener)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listener.bind(address)
+            listener.listen(1024)
+            listener.setblocking(False)
+        for listener in self._listening:
+            self._resume(listener)
+        return int(self._listening[0].getsockname()[1])
+
+    def stop_listening(self) -> None:
+        """Accept nobody any more, and let go of those who ask for nothing."""
+        for listener in self._listening:
+            self.loop.remove_reader(listener)
+            listener.close()
+        self._listening.clear()
+        for task in list(self._greeting):
+            task.cancel()
+        for connection in list(self._open):
+            # One that is busy is still read from: its request may not have come in whole.
+            if connection.idle:
+                connection.close()
+
+    async def close(self) -> None:
+        """Cut what is still connected."""
+        self.stop_listening()
+        await self.server.shutdown(0.5)
+
+    def forget(self, connection: Connection) -> None:
+        """The connection is closed."""
+        self._open.discard(connection)
+        self.memory.freed(_CONNECTION_BYTES)
+
+    def used(self, connection: Connection, user: Flow) -> None:
+        """A user has sent a request: of the user's connections this is the last to make room."""
+        if connection in self._open:
+            self._open.put(connection, user)
+
+    def _accept(self, listener: socket.socket) -> None:
+        for _ in range(_ACCEPTED_AT_ONCE):
+            try:
+                client, address = listener.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as problem:
+                self._pause(listener, problem)
+                return
+            if len(self._open) >= self.most and not self._make_room():
+                self.refused += 1
+                client.close()
+                self.complaints.say(f"all {self.most} connections are in use: a new one was refused")
+                continue
+            self._greet(client, stranger(address[0]))
+
+    def _pause(self, listener: socket.socket, problem: OSError) -> None:
+        """Out of files or memory: what waits is accepted when there is some again."""
+        if problem.errno not in _NO_RESOURCES:
+            self.complaints.say(f"a connection could not be accepted: {problem.strerror}")
+        else:
+            self.complaints.say(f"no connections are accepted for a moment: {problem.strerror}")
+            self._make_room()
+        self.loop.remove_reader(listener)
+        self.loop.call_later(_PAUSE_SECONDS, self._resume, listener)
+
+    def _resume(self, listener: socket.socket) -> None:
+        if listener in self._listening:
+            self.loop.add_reader(listener, self._accept, listener)
+
+    def _make_room(self) -> bool:
+        """Close the connection that is needed least, if one is idle."""
+        for connection in self._open.to_evict():
+            if connection.handshake is not None:
+                connection.handshake.cancel()
+            elif connection.idle:
+                connection.abort()
+            else:
+                continue
+            self.evicted += 1
+            self._open.discard(connection)
+            return True
+        return False
+
+    def _greet(self, client: socket.socket, peer: Flow) -> None:
+        client.setblocking(False)
+        _keep_alive(client)
+        limits = self.limits
+        connection = Connection(
+            self,
+            keepalive_timeout=limits.idle_seconds,
+            tcp_keepalive=False,
+            access_log=None,
+            max_line_size=limits.header_line,
+            max_field_size=limits.header_line,
+            max_headers=256,
+            lingering_time=3.0,
+            auto_decompress=False,
+        )
+        task = self.loop.create_task(self._shake_hands(connection, client))
+        connection.handshake = task
+        self._open.put(connection, peer)
+        self._greeting.add(task)
+        task.add_done_callback(self._greeting.discard)
+
+    async def _shake_hands(self, connection: Connection, client: socket.socket) -> None:
+        timeouts = {} if self._context is None else _timeouts(self.limits)
+        try:
+            await self.loop.connect_accepted_socket(lambda: connection, client, ssl=self._context, **timeouts)
+        except (OSError, asyncio.CancelledError):
+            # What failed is the client's business: it spoke something else, was too slow, or went away.
+            self.forget(connection)
+            client.close()
+        finally:
+            connection.handshake = None
+
+
+def _timeouts(limits: Limits) -> dict[str, float]:
+    return {
+        "ssl_handshake_timeout": limits.handshake_seconds,
+        "ssl_shutdown_timeout": _SHUTDOWN_SECONDS,
+    }
+
+
+def _keep_alive(client: socket.socket) -> None:
+    """Find out about clients that vanished without a word within about a minute."""
+    with contextlib.suppress(OSError):
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for option, value in _KEEPALIVE.items():
+            client.setsockopt(socket.IPPROTO_TCP, option, value)

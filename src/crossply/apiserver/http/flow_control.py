@@ -1,0 +1,119 @@
+"""Priority and fairness: how much of each limit a user may hold.
+
+A small form of Kubernetes' API Priority and Fairness. The requests of one user are a flow, and each flow has
+a priority level. A level may fill a limit only up to its ceiling, so the rest stays free for the levels above
+it. Below the ceiling a flow may hold a fraction of what is still free: the more flows fill a limit, the
+less each gets, and some is left for a flow that holds nothing.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from crossply.apiserver.auth.identities import MASTERS
+from crossply.apiserver.endpoints.request_info import User
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PriorityLevel:
+    """What the flows of one level may hold of a limit."""
+
+    name: str
+    ceiling: float
+    """The fraction of a limit at which flows of this level are refused, counting what all levels hold."""
+    share: float | None
+    """How much one flow may hold, as a fraction of what is free below the ceiling; None for all of it."""
+
+
+EXEMPT = PriorityLevel("exempt", 1.0, None)
+SYSTEM = PriorityLevel("system", 0.875, 1.0)
+WORKLOAD = PriorityLevel("workload", 0.75, 0.5)
+
+_SYSTEM_GROUPS = frozenset(
+    {
+        "system:nodes",
+        "system:serviceaccounts:kube-system",
+        "system:serviceaccounts:crossplane-system",
+    }
+)
+_SYSTEM_USERS = "system:kube-"
+"""The prefix of Kubernetes' own components, such as system:kube-controller-manager."""
+
+
+class Flow(NamedTuple):
+    """The requests of one user."""
+
+    user: str
+    level: PriorityLevel
+
+
+_OWN_FLOW = Flow("system:apiserver", EXEMPT)
+current_flow: ContextVar[Flow] = ContextVar("current_flow", default=_OWN_FLOW)
+"""The flow of the request that is being answered; the server's own outside of requests."""
+
+
+def flow_of(user: User) -> Flow:
+    """The flow that a user's requests belong to."""
+    if MASTERS in user.groups:
+        return Flow(user.name, EXEMPT)
+    if user.name.startswith(_SYSTEM_USERS) or not _SYSTEM_GROUPS.isdisjoint(user.groups):
+        return Flow(user.name, SYSTEM)
+    return Flow(user.name, WORKLOAD)
+
+
+class FairBudget:
+    """An amount that flows share: requests, or bytes of memory."""
+
+    __slots__ = ("_amount", "_by_user", "_held")
+
+    def __init__(self, amount: int) -> None:
+        self._amount = amount
+        self._held = 0
+        self._by_user: dict[str, int] = {}
+
+    def take(self, flow: Flow, amount: int) -> bool:
+        """Take a part, if the flow may hold so much more. A flow that holds nothing gets all that is free."""
+        level = flow.level
+        free = max(1, int(self._amount * level.ceiling)) - self._held
+        if amount > free:
+            return False
+        held = self._by_user.get(flow.user, 0)
+        if held and level.share is not None and held + amount > free * level.share:
+            return False
+        self._held += amount
+        self._by_user[flow.user] = held + amount
+        return True
+
+    def give(self, flow: Flow, amount: int) -> None:
+        """Give back what was taken."""
+        self._held -= amount
+        left = self._by_user.get(flow.user, 0) - amount
+        if left > 0:
+            self._by_user[flow.user] = left
+        else:
+            self._by_user.pop(flow.user, None)
+
+
+class Hold:
+    """What one request holds of a budget; it grows until it is released."""
+
+    __slots__ = ("_budget", "_flow", "amount")
+
+    def __init__(self, budget: FairBudget, flow: Flow) -> None:
+        self._budget = budget
+        self._flow = flow
+        self.amount = 0
+
+    def take(self, amount: int) -> bool:
+        """Hold so much more, if the flow may."""
+        if not self._budget.take(self._flow, amount):
+            return False
+        self.amount += amount
+        return True
+
+    def release(self) -> None:
+        """Give everything back."""
+        self._budget.give(self._flow, self.amount)
+        self.amount = 0

@@ -1,0 +1,83 @@
+"""Paths that are not about objects: health, version, discovery, OpenAPI, metrics, and a page for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import orjson
+
+from crossply.apiserver.endpoints.replies import Reply
+from crossply.apiserver.endpoints.request_info import RequestInfo
+from crossply.apiserver.endpoints.status_errors import StatusError, no_such_method, no_such_path
+from crossply.apiserver.http import backup_endpoint as backup_page
+from crossply.apiserver.http.health import Health
+from crossply.apiserver.server_context import World
+from crossply.version import __version__
+
+_VERSION = {
+    "major": "1",
+    "minor": "36",
+    "gitVersion": f"v1.36.3+crossply-{__version__}",
+    "gitCommit": "",
+    "gitTreeState": "clean",
+    "buildDate": "1970-01-01T00:00:00Z",
+    "goVersion": "",
+    "compiler": "",
+    "platform": "",
+}
+_HELLO = f"""<!doctype html>
+<meta charset="utf-8">
+<title>Crossply</title>
+<h1>Crossply {__version__}</h1>
+<p>This is a Kubernetes API server, kept in one SQLite database. Clients of Kubernetes talk to it:</p>
+<pre>kubectl --kubeconfig &lt;data directory&gt;/kubeconfig get namespaces</pre>
+<p>For operators: <a href="/readyz?verbose">readyz</a>, <a href="/livez?verbose">livez</a>,
+<a href="/version">version</a>, <a href="/metrics">metrics</a>.</p>
+"""
+
+
+class Pages:
+    """Answers every path that names no object."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.health = Health(world.store)
+        self.metrics: Callable[[], Reply] | None = None
+
+    async def page(self, info: RequestInfo, query: Mapping[str, str], headers: Mapping[str, str]) -> Reply:
+        """The answer to a path."""
+        path = info.path.rstrip("/") or "/"
+        if info.verb not in ("get", "head"):
+            raise wrong_method() if path in self._paths() else no_such_path()
+        if path.split("/")[1] in ("healthz", "livez", "readyz"):
+            return self.health.page(path, query)
+        if path == "/version":
+            return Reply(200, orjson.dumps(_VERSION))
+        if path == "/":
+            return self._index(headers)
+        if path == "/metrics" and self.metrics is not None:
+            return self.metrics()
+        for prefix, make in self._world.pages.items():
+            if path == prefix or path.startswith(f"{prefix}/"):
+                return await make(self._world, info, headers)
+        raise no_such_path()
+
+    def _index(self, headers: Mapping[str, str]) -> Reply:
+        """For a person, what this is; for a program, what there is to ask for."""
+        if "text/html" in headers.get("Accept", ""):
+            return Reply(200, _HELLO.encode(), "text/html; charset=utf-8")
+        return Reply(200, orjson.dumps({"paths": self._paths()}))
+
+    def _paths(self) -> list[str]:
+        paths = {"/api", "/apis", "/metrics", "/openapi/v2", "/openapi/v3", "/version", backup_page.PATH}
+        for resource in self._world.registry.all():
+            for name, version in resource.versions.items():
+                if version.served:
+                    group = f"/apis/{resource.group}" if resource.group else "/api"
+                    paths |= {group, f"{group}/{name}"}
+        return sorted(paths | set(self.health.paths()))
+
+
+def wrong_method() -> StatusError:
+    """The path is there, but not for this."""
+    return no_such_method()

@@ -1,0 +1,274 @@
+"""The HTTP server: every request comes in here, and every answer goes out.
+
+What a request is about is decided by its path (`requests`), who asks by its credentials (`gate`), how much it
+may take by `limits` and `flow_control`. Whatever goes wrong becomes a Status (`failures`); nothing that a
+client sends may end the server or leave it larger than before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from time import perf_counter
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
+
+from aiohttp import web
+
+from crossply.apiserver.audit.recorder import Auditing
+from crossply.apiserver.auth.identities import ANONYMOUS
+from crossply.apiserver.auth.request_filter import Gate
+from crossply.apiserver.endpoints.dispatch import serve
+from crossply.apiserver.endpoints.replies import Reply, indented
+from crossply.apiserver.endpoints.request_info import RequestInfo, User, parse_request
+from crossply.apiserver.endpoints.status_errors import bad_request, no_such_path, too_many_requests
+from crossply.apiserver.http import backup_endpoint as backup_page
+from crossply.apiserver.http import health
+from crossply.apiserver.http.backup_endpoint import Backups
+from crossply.apiserver.http.connections import SOFTWARE, Connections
+from crossply.apiserver.http.error_replies import as_status, told
+from crossply.apiserver.http.flow_control import FairBudget, Flow, Hold, current_flow, flow_of
+from crossply.apiserver.http.limits import Limits
+from crossply.apiserver.http.non_resource_urls import Pages, wrong_method
+from crossply.apiserver.http.rate_limited_log import Complaints
+from crossply.apiserver.http.request_bodies import read_body
+from crossply.apiserver.http.response_streaming import Watches, add_warnings, send_in_pieces
+from crossply.apiserver.metrics import Metrics
+from crossply.apiserver.server_context import World
+from crossply.apiserver.watching import Watch
+from crossply.values.durations import parse_duration
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
+_READS = frozenset({"get", "list", "head", "watch"})
+_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+
+
+class ApiServer:
+    """Serves one world over HTTPS."""
+
+    def __init__(
+        self,
+        world: World,
+        gate: Gate,
+        backups: Backups,
+        auditing: Auditing,
+        limits: Limits,
+    ) -> None:
+        self._world = world
+        self._gate = gate
+        self._backups = backups
+        self._auditing = auditing
+        self._limits = limits
+        self._complaints = Complaints()
+        self.metrics = Metrics(world.registry)
+        self.watches = Watches(world.store, self.metrics, self._complaints)
+        self.connections = Connections(self._handle, _request_factory(limits), limits, self._complaints)
+        most = self.connections.most
+        # Ordinary users' watches and requests leave connections for everybody else, whatever the limits are.
+        self._watching = FairBudget(most)
+        self._requests = FairBudget(min(limits.requests, max(1, most // 4)))
+        self._bodies = FairBudget(limits.held_bodies)
+        self._answers = FairBudget(limits.held_answers)
+        self.pages = Pages(world)
+        self._under_way = 0
+        self._idle = asyncio.Event()
+
+    async def start(self, host: str, port: int, context: ssl.SSLContext | None) -> int:
+        """Listen; returns the port, which matters when 0 was asked for."""
+        return await self.connections.listen(host, port, context)
+
+    async def stop(self) -> None:
+        """Take no new requests, end watches, let the others finish, and close."""
+        self.pages.health.stopping = True
+        self.connections.stop_listening()
+        self.watches.end_all("shutdown")
+        self._idle.clear()
+        if self._under_way:
+            try:
+                async with asyncio.timeout(self._limits.stop_seconds):
+                    await self._idle.wait()
+            except TimeoutError:
+                self._complaints.say("the server stopped before all requests were answered")
+        await self.connections.close()
+
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer one request, and remember that it was answered."""
+        began = perf_counter()
+        self._under_way += 1
+        info = RequestInfo(request.method.lower(), request.path)
+        record = refusal = None
+        code = 500
+        try:
+            query = _query(request)
+            info = parse_request(request.method, request.path, query)
+            record = self._auditing.begin(request, info)
+            response = await self._within_limits(request, info, query, record)
+            code = response.status
+        except Exception as problem:  # noqa: BLE001 - a mistake of ours must not end the connection either
+            refusal = as_status(problem, self._complaints, f"{info.verb} of {info.resource or 'a page'}")
+            code = refusal.status
+            self.metrics.too_many += code == 429
+            response = _response(told(refusal), refusal.warnings)
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._idle.set()
+            self.metrics.count(info, code, perf_counter() - began, request.headers.get("Content-Type", ""))
+        self._auditing.end(record, code, refusal)
+        if refusal is not None and request.writer.output_size > 0:
+            # A part of an answer is sent. Another one after it would be read as the rest of it.
+            request.protocol.abort()  # type: ignore[attr-defined]
+            raise ConnectionResetError("the answer could not be sent completely")
+        if self.pages.health.stopping:
+            response.force_close()
+        return response
+
+    async def _within_limits(
+        self, request: web.BaseRequest, info: RequestInfo, query: Mapping[str, str], record: Any
+    ) -> web.StreamResponse:
+        seats = self._seats(info)
+        seconds = _seconds(query, self._limits.request_seconds) if seats is self._requests else None
+        async with asyncio.timeout(seconds):
+            user = await self._gate.admit(request, info, record)
+            exchange = _Exchange(request, info, query, record, user, flow_of(user))
+            if user is not ANONYMOUS:
+                self.connections.used(request.protocol, exchange.flow)  # type: ignore[arg-type]
+            current_flow.set(exchange.flow)
+            if seats is None:
+                return await self._answer(exchange)
+            if not seats.take(exchange.flow, 1):
+                raise too_many_requests()
+            try:
+                return await self._counted(exchange)
+            finally:
+                seats.give(exchange.flow, 1)
+
+    def _seats(self, info: RequestInfo) -> FairBudget | None:
+        """Where a request counts while it is under way."""
+        if info.verb == "watch":
+            return self._watching
+        if info.path in health.PATHS or info.path == backup_page.PATH:
+            return None
+        return self._requests
+
+    async def _counted(self, exchange: _Exchange) -> web.StreamResponse:
+        verb = exchange.info.verb
+        if verb == "watch":
+            return await self._answer(exchange)
+        under_way = self.metrics.under_way
+        kind = "readOnly" if verb in _READS else "mutating"
+        under_way[kind] += 1
+        try:
+            return await self._answer(exchange)
+        finally:
+            under_way[kind] -= 1
+
+    async def _answer(self, exchange: _Exchange) -> web.StreamResponse:
+        request, info = exchange.request, exchange.info
+        _check_shape(request.method, info)
+        if not info.is_resource:
+            if info.path == backup_page.PATH and request.method == "GET":
+                return await self._backups.send(request)
+            page = await self.pages.page(info, exchange.query, request.headers)
+            return await self._send(exchange, _response(page), page.body)
+        hold = Hold(self._bodies, exchange.flow)
+        try:
+            body = await read_body(request, hold, self._limits)
+            if exchange.record is not None:
+                self._auditing.received(exchange.record, body)
+            return await self._serve(exchange, body)
+        finally:
+            self.connections.memory.freed(hold.amount)
+            hold.release()
+
+    async def _serve(self, exchange: _Exchange, body: bytes) -> web.StreamResponse:
+        request, info, query, record, user, _ = exchange
+        call, answer = await serve(self._world, info, user, query, request.headers, body, request.method)
+        if isinstance(answer, Watch):
+            answer.refusal = self._gate.refusal_later(user, info)
+            self._auditing.started(record)
+            return await self.watches.send(request, answer, call)
+        if record is not None:
+            self._auditing.answered(record, answer.body)
+        if query.get("pretty") in _TRUE:
+            answer = indented(answer)
+        return await self._send(exchange, _response(answer, call.warnings), answer.body)
+
+    async def _send(self, exchange: _Exchange, response: web.Response, body: bytes) -> web.StreamResponse:
+        """Send an answer that takes a client a while; until then it counts, and so does its memory."""
+        request, size = exchange.request, len(body)
+        if size + _unsent(request) < self._limits.unsent or request.method == "HEAD":
+            return response
+        if not self._answers.take(exchange.flow, size):
+            raise too_many_requests()
+        try:
+            return await send_in_pieces(request, response, body, self._limits.unsent)
+        except (ConnectionError, TimeoutError, asyncio.CancelledError):
+            # A part of it may be sent: the connection is of no use for another answer.
+            request.protocol.force_close()
+            raise
+        finally:
+            self._answers.give(exchange.flow, size)
+            self.connections.memory.freed(size)
+
+
+class _Exchange(NamedTuple):
+    """A request that was let in."""
+
+    request: web.BaseRequest
+    info: RequestInfo
+    query: Mapping[str, str]
+    record: Any
+    user: User
+    flow: Flow
+
+
+def _unsent(request: web.BaseRequest) -> int:
+    """How much of earlier answers the client has not taken yet."""
+    return request.transport.get_write_buffer_size() if request.transport is not None else 0
+
+
+def _request_factory(limits: Limits) -> Any:
+    def make(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
+        return web.BaseRequest(
+            message, payload, protocol, writer, task, protocol._loop, client_max_size=limits.body
+        )
+
+    return make
+
+
+def _query(request: web.BaseRequest) -> dict[str, str]:
+    """The parameters of the URL; of those given twice, the first."""
+    text = request.rel_url.raw_query_string
+    return dict(reversed(parse_qsl(text, keep_blank_values=True))) if text else {}
+
+
+def _seconds(query: Mapping[str, str], most: float) -> float:
+    """How long the request may take: what the client allows, if that is less than what the server does."""
+    text = query.get("timeout")
+    if not text:
+        return most
+    try:
+        wanted = parse_duration(text)
+    except ValueError as problem:
+        raise bad_request(f"invalid timeout specified in the request URL - {problem}") from None
+    return min(wanted / 1e9, most) if wanted > 0 else most
+
+
+def _check_shape(method: str, info: RequestInfo) -> None:
+    """Refuse what no path has: other methods, empty parts, and names that mean something to a file system."""
+    if "//" in info.path:
+        raise no_such_path()
+    if method not in _METHODS and not info.is_resource:
+        raise wrong_method()
+    for what, name in (("Name", info.name), ("Namespace", info.namespace)):
+        if name in (".", ".."):
+            raise bad_request(f"{what} parameter invalid: \"{name}\": may not be '{name}'")
+
+
+def _response(answer: Reply, warnings: list[str] | None = None) -> web.Response:
+    headers = {**answer.headers, "Content-Type": answer.content_type, "Server": SOFTWARE}
+    response = web.Response(status=answer.status, body=answer.body, headers=headers)
+    add_warnings(response.headers, warnings)
+    return response

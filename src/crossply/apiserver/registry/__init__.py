@@ -1,0 +1,1 @@
+"""Resources and their objects: create, update and delete by the strategy of a kind, whatever stores them."""

@@ -1,0 +1,64 @@
+"""Field ownership: which manager wrote which field, kept by server-side apply for every write."""
+
+from __future__ import annotations
+
+from crossply.apiserver.builtin import definition_of, definitions
+from crossply.apiserver.endpoints.status_errors import Cause, StatusError
+from crossply.apiserver.registry.resources import Resource, Version
+from crossply.apply import ApplyConflict, ApplyError, Scope, builtin_type, custom_type
+from crossply.apply import Version as TypedVersion
+from crossply.apply.field_sets import FIELD
+from crossply.apply.types import Type
+from crossply.apply.versions import relabelled
+
+_STATUS = {"f:status": FIELD}
+_NOT_STATUS = {"f:metadata": FIELD, "f:spec": FIELD}
+
+
+class Scopes:
+    """The endpoints of every resource as apply sees them, each compiled once."""
+
+    __slots__ = ("_made",)
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Resource, dict[tuple[str, str], Scope]]] = {}
+
+    def of(self, resource: Resource, version: str, subresource: str) -> Scope:
+        """The scope of one endpoint; every subresource but status writes as the main one does."""
+        made = self._made.get(id(resource))
+        if made is None or made[0] is not resource:
+            made = self._made[id(resource)] = (resource, _compile(resource))
+        scopes = made[1]
+        return scopes.get((version, subresource)) or scopes[version, ""]
+
+
+def _compile(resource: Resource) -> dict[tuple[str, str], Scope]:
+    kind = resource.names.kind
+    versions = {}
+    for version in resource.versions.values():
+        api_version = resource.api_version(version.name)
+        versions[api_version] = TypedVersion(api_version, _type(resource, version), relabelled)
+    never = dict.fromkeys(versions, _NOT_STATUS)
+    scopes = {}
+    for version in resource.versions.values():
+        api_version = resource.api_version(version.name)
+        has_status = "status" in version.subresources
+        reset = {api_version: _STATUS} if has_status else {}
+        scopes[version.name, ""] = Scope(kind, api_version, versions, "", reset)
+        if has_status:
+            scopes[version.name, "status"] = Scope(kind, api_version, versions, "status", never)
+    return scopes
+
+
+def _type(resource: Resource, version: Version) -> Type:
+    if resource.custom:
+        return custom_type(version.schema)
+    return builtin_type(definition_of(resource, version.name), definitions())
+
+
+def as_status(problem: ApplyError, resource: Resource, name: str) -> StatusError:
+    """What the client is told of an apply that failed."""
+    if isinstance(problem, ApplyConflict):
+        causes = [Cause(cause.type, cause.message, cause.field) for cause in problem.causes]
+        return StatusError(409, "Conflict", str(problem), causes=causes)
+    return StatusError(problem.status, problem.reason, str(problem))

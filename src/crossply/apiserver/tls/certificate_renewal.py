@@ -1,0 +1,91 @@
+"""Have certificates: those of the last start if they still do, new ones where they do not.
+
+Whether they do is told by a small record beside them, because reading certificates takes a library that is
+slow to load. The record is written last and names the digest of the files: if a file was lost or changed,
+the certificates are looked at, and made anew where needed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+
+from crossply.apiserver.tls.certificate_files import (
+    CertificateError,
+    Certificates,
+    narrow_rights,
+    read,
+    write_private,
+)
+from crossply.values.digest import sha256_hex
+
+LOCAL_NAMES = (
+    "localhost",
+    "127.0.0.1",
+    "::1",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+)
+RENEWED_BEFORE = timedelta(days=30)
+"""How long before its end a certificate is replaced."""
+
+
+def ensure_certificates(
+    directory: str, names: Iterable[str] = (), now: datetime | None = None
+) -> Certificates:
+    """The certificates in a directory, good for `names` besides the local ones; made or renewed if needed."""
+    certificates = Certificates(directory)
+    wanted = sorted({*LOCAL_NAMES, *names})
+    moment = now or datetime.now(UTC)
+    _prepare(directory)
+    if not _are_current(certificates, wanted, moment):
+        _make(certificates, wanted, moment)
+    for key in certificates.private():
+        narrow_rights(key)
+    return certificates
+
+
+def _prepare(directory: str) -> None:
+    try:
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+    except OSError as problem:
+        raise CertificateError(f"cannot make {directory}: {problem.strerror}", place=directory) from None
+
+
+def _are_current(certificates: Certificates, names: list[str], now: datetime) -> bool:
+    """Whether the record says that nothing has to be made."""
+    record = _record(certificates)
+    if record.get("names") != names or not all(map(os.path.exists, certificates.all())):
+        return False
+    ends = record.get("renewAfter", "")
+    return bool(ends) and now < datetime.fromisoformat(ends) and record.get("digest") == _digest(certificates)
+
+
+def _record(certificates: Certificates) -> dict[str, Any]:
+    try:
+        found = orjson.loads(read(certificates.record)) if os.path.exists(certificates.record) else {}
+    except orjson.JSONDecodeError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _digest(certificates: Certificates) -> str:
+    return sha256_hex(b"\0".join(read(path) for path in certificates.all()))
+
+
+def _make(certificates: Certificates, names: list[str], now: datetime) -> None:
+    from crossply.apiserver.tls.certificate_creation import make_missing
+
+    ends = make_missing(certificates, names, now)
+    record = {
+        "names": names,
+        "renewAfter": (ends - RENEWED_BEFORE).isoformat(),
+        "digest": _digest(certificates),
+    }
+    write_private(certificates.record, orjson.dumps(record))

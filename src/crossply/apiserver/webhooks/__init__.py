@@ -1,0 +1,1 @@
+"""HTTPS calls to admission and conversion webhooks."""
