@@ -30,5 +30,17 @@ class CrossplyError(Exception):
 
     def within(self, story: str) -> Self:
         """The same error told from one layer further out: "story: message"."""
-        self.args = (f"{story}: {self}",)
-        return self
+        return self.replace(message=f"{story}: {self}")
+
+    def replace(
+        self, *, message: str | None = None, place: str | None = None, hint: str | None = None
+    ) -> Self:
+        """A copy with another message, place or hint; this error stays as it is."""
+        copy = type(self).__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy.args = self.args if message is None else (message,)
+        copy.place = self.place if place is None else place
+        copy.hint = self.hint if hint is None else hint
+        copy.__cause__, copy.__context__ = self.__cause__, self.__context__
+        copy.__suppress_context__ = self.__suppress_context__
+        return copy.with_traceback(self.__traceback__)

@@ -123,10 +123,10 @@ def definition(**spec):
 def test_a_refusal_of_the_account_that_was_acted_for_is_explained():
     account = {"namespace": "ops", "name": "blog"}
     problem = ComposeError(IN_NAMESPACE)
-    explain_refusal(problem, definition(serviceAccountRef=account))
+    problem = explain_refusal(problem, definition(serviceAccountRef=account))
     assert str(problem).startswith(f"{IN_NAMESPACE}. service account ops/blog may not patch configmaps")
     other = ComposeError("something else")
-    explain_refusal(other, definition(serviceAccountRef=account))
+    other = explain_refusal(other, definition(serviceAccountRef=account))
     assert str(other) == "something else"
 
 
@@ -180,5 +180,5 @@ def test_a_refusal_of_the_controllers_themselves_is_answered_by_a_role_that_they
 def test_the_controllers_themselves_only_watch_what_an_account_composes():
     watched = IN_CLUSTER.replace("ops:blog", "system:crossply").replace("create", "watch")
     problem = ComposeError(f"cannot watch composed resources: {watched}")
-    explain_refusal(problem, definition(serviceAccountRef={"namespace": "ops", "name": "blog"}))
+    problem = explain_refusal(problem, definition(serviceAccountRef={"namespace": "ops", "name": "blog"}))
     assert "--verb=get,list,watch --resource=servers.cloud.org" in str(problem)

@@ -15,6 +15,7 @@ from crossply.compose.events import Event
 from crossply.control.kinds import EVENT
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
+from crossply.kube.failures import Conflict
 from crossply.kube.guarded import NotOwner
 from crossply.record.allowances import Allowances
 from crossply.values import Object
@@ -67,7 +68,7 @@ class Recorder:
         """Write what waits, one after the other."""
         while self._waiting:
             # An event is a courtesy: the condition says the same, and nobody waits for this write.
-            with suppress(CrossplyError, NotOwner):
+            with suppress(CrossplyError, Conflict, NotOwner):
                 await self._client.create(EVENT, self._waiting.popleft())
 
 

@@ -58,10 +58,9 @@ class Container:
 
     def _tell(self, problem: FunctionError) -> FunctionError:
         settings = self._settings
-        problem.args = (f'cannot run Function "{settings.function}": package "{settings.image}": {problem}',)
-        if isinstance(problem, ContainerEngineUnavailable) and self._other_ways:
-            problem.hint = self._other_ways
-        return problem
+        message = f'cannot run Function "{settings.function}": package "{settings.image}": {problem}'
+        other_ways = self._other_ways if isinstance(problem, ContainerEngineUnavailable) else ""
+        return problem.replace(message=message, hint=other_ways or None)
 
     def _start(self, deadline: float) -> Remote:
         self._engine = engine = find_engine(os.environ)

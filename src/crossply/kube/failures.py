@@ -1,8 +1,11 @@
 """What can go wrong between us and an API server, as a tree.
 
 The server explains a refusal in a Status object; its sentence is kept as the message. Which class a refusal
-becomes decides what a caller does next: try again (Conflict, Busy, Unreachable), begin anew (Expired), or
-tell the user (Invalid, Forbidden).
+becomes decides what a caller does next: try again (Busy, Unreachable), begin anew (Expired), or tell the user
+(Invalid, Forbidden).
+
+A write conflict is no error that users see: whoever reconciles reads the object again and retries. So
+`Conflict` stands outside of the tree, and `except CrossplyError` does not catch it.
 """
 
 from __future__ import annotations
@@ -46,6 +49,26 @@ class KubeError(CrossplyError):
         self.retry_after = retry_after
 
 
+class Conflict(Exception):
+    """Somebody else changed the object in the meantime, or owns a field that was to be applied.
+
+    The caller reads the object again and decides anew. A command that cannot do that converts it into an
+    error of its own.
+    """
+
+    def __init__(
+        self, message: str, *, status: int = 409, reason: str = "Conflict", causes: tuple[Cause, ...] = ()
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.reason = reason
+        self.causes = causes
+
+
+class AlreadyExists(Conflict):
+    """An object of this name exists already."""
+
+
 class Unreachable(KubeError):
     """The API server could not be reached, or the connection broke before it answered.
 
@@ -69,18 +92,6 @@ class NotServed(NotFound):
 
     code = "CP-703"
     hint = "check that the kind's CustomResourceDefinition is installed and established"
-
-
-class Conflict(KubeError):
-    """Somebody else changed the object in the meantime, or owns a field that was to be applied."""
-
-    code = "CP-704"
-
-
-class AlreadyExists(Conflict):
-    """An object of this name exists already."""
-
-    code = "CP-705"
 
 
 class Denied(KubeError):
@@ -134,7 +145,6 @@ _BY_STATUS: dict[int, type[KubeError]] = {
     401: Unauthorized,
     403: Forbidden,
     404: NotFound,
-    409: Conflict,
     410: Expired,
     413: Invalid,
     415: Invalid,
@@ -147,34 +157,38 @@ _BY_STATUS: dict[int, type[KubeError]] = {
 }
 
 
-def failure(status: int, body: bytes, retry_after: str = "") -> KubeError:
-    """The error that an answer tells of."""
-    told = _status_of(body)
-    if told is None:
+def failure(status: int, body: bytes, retry_after: str = "") -> KubeError | Conflict:
+    """The error for an answer of 400 or more."""
+    refused = _status_of(body)
+    if refused is None:
         return _plain_failure(status, body, retry_after)
-    return refusal(told, status, retry_after)
+    return refusal(refused, status, retry_after)
 
 
-def refusal(told: Object, status: int = 0, retry_after: str = "") -> KubeError:
-    """The error that a Status object tells of."""
-    status = status or int(told.get("code") or 0)
-    reason = str(told.get("reason") or "")
-    details = told.get("details") or {}
-    return _class_of(status, reason, details)(
-        str(told.get("message") or reason or f"the API server answered with status {status}"),
+def refusal(refused: Object, status: int = 0, retry_after: str = "") -> KubeError | Conflict:
+    """The error for a Status object."""
+    status = status or int(refused.get("code") or 0)
+    reason = str(refused.get("reason") or "")
+    details = refused.get("details") or {}
+    message = str(refused.get("message") or reason or f"the API server answered with status {status}")
+    causes = tuple(_cause(cause) for cause in details.get("causes") or ())
+    if reason == "AlreadyExists":
+        return AlreadyExists(message, status=status, reason=reason, causes=causes)
+    if status == 409 and reason in ("Conflict", ""):
+        return Conflict(message, status=status, reason=reason, causes=causes)
+    return _class_of(status, details)(
+        message,
         status=status,
         reason=reason,
-        causes=tuple(_cause(cause) for cause in details.get("causes") or ()),
+        causes=causes,
         retry_after=_seconds(retry_after or details.get("retryAfterSeconds")),
     )
 
 
-def _class_of(status: int, reason: str, details: Object) -> type[KubeError]:
-    if reason == "AlreadyExists":
-        return AlreadyExists
-    # Webhooks may refuse with this status and a sentence as the reason. Nobody wrote in between, so to look
-    # again and try at once would go on for ever.
-    if status == 409 and reason not in ("Conflict", ""):
+def _class_of(status: int, details: Object) -> type[KubeError]:
+    # Webhooks may refuse with this status and a sentence as the reason. Nobody wrote in between, so to retry
+    # at once would go on for ever.
+    if status == 409:
         return Denied
     # A missing object is named in the details; where the whole kind is missing, nothing is.
     if status == 404 and not details.get("name"):
@@ -182,19 +196,21 @@ def _class_of(status: int, reason: str, details: Object) -> type[KubeError]:
     return _BY_STATUS.get(status, KubeError)
 
 
-def _plain_failure(status: int, body: bytes, retry_after: str) -> KubeError:
-    kind = NotServed if status == 404 else _BY_STATUS.get(status, KubeError)
+def _plain_failure(status: int, body: bytes, retry_after: str) -> KubeError | Conflict:
     text = body[:300].decode(errors="replace").strip()
     message = f"the API server answered with status {status}" + (f": {text}" if text else "")
+    if status == 409:
+        return Conflict(message, reason="")
+    kind = NotServed if status == 404 else _BY_STATUS.get(status, KubeError)
     return kind(message, status=status, retry_after=_seconds(retry_after))
 
 
 def _status_of(body: bytes) -> Object | None:
     try:
-        told = orjson.loads(body)
+        value = orjson.loads(body)
     except orjson.JSONDecodeError:
         return None
-    return told if isinstance(told, dict) and told.get("kind") == "Status" else None
+    return value if isinstance(value, dict) and value.get("kind") == "Status" else None
 
 
 def _cause(cause: Object) -> Cause:

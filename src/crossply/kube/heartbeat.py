@@ -80,7 +80,7 @@ class Heartbeat:
             # A slow server is waited for, as long as there is something to win.
             async with asyncio.timeout(self._timing.fence - self._timing.renew):
                 await (self._renew() if self.member else self._join())
-        except (CrossplyError, TimeoutError) as problem:
+        except (CrossplyError, Conflict, TimeoutError) as problem:
             if self.member and isinstance(problem, NotFound | Conflict):
                 self._evicted()
             else:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from crossply.kube.failures import KubeError
+from crossply.kube.failures import Conflict, KubeError
 
 HIDDEN = "(hidden)"
 
@@ -16,11 +16,15 @@ _INVALID = re.compile(r'((?:Invalid|Unsupported|Duplicate) value): (?:"(?:[^"\\]
 _GOT = re.compile(r"(expected [a-z]+, got) .*", re.DOTALL)
 
 
-def without_values(problem: KubeError) -> KubeError:
+def without_values(problem: KubeError | Conflict) -> KubeError | Conflict:
     """The same refusal, naming fields and rules only."""
-    problem.args = (_hidden(str(problem)),)
-    problem.causes = tuple(cause._replace(message=_hidden(cause.message)) for cause in problem.causes)
-    return problem
+    message = _hidden(str(problem))
+    causes = tuple(cause._replace(message=_hidden(cause.message)) for cause in problem.causes)
+    if isinstance(problem, Conflict):
+        return type(problem)(message, status=problem.status, reason=problem.reason, causes=causes)
+    hidden = problem.replace(message=message)
+    hidden.causes = causes
+    return hidden
 
 
 def _hidden(text: str) -> str:

@@ -142,7 +142,7 @@ class Shards:
         while True:
             try:
                 return await self._ask_count()
-            except CrossplyError as problem:
+            except (CrossplyError, Conflict) as problem:
                 _log.warning("the replicas' Leases cannot be read: %s", problem)
                 await asyncio.sleep(TICK_SECONDS)
 
@@ -183,7 +183,7 @@ class Shards:
         try:
             while True:
                 changed.clear()
-                with suppress(CrossplyError):  # the watch or the next tick brings us back
+                with suppress(CrossplyError, Conflict):  # the watch or the next tick brings us back
                     await self._balance(cache)
                 self._announce()
                 with suppress(TimeoutError):
@@ -276,7 +276,7 @@ class Shards:
             await self._landed()
             self._held.pop(shard, None)
             self._released[shard] = lease["metadata"]["resourceVersion"]
-            with suppress(CrossplyError):
+            with suppress(CrossplyError, Conflict):
                 cache.learn(await self._client.update(LEASE, held_by(lease, "")))
         finally:
             del self._releasing[shard]
@@ -295,6 +295,6 @@ class Shards:
         heart.cancel()
         await asyncio.wait({heart})
         # Where the server cannot be told, our lease runs out by itself.
-        with suppress(CrossplyError, TimeoutError):
+        with suppress(CrossplyError, Conflict, TimeoutError):
             async with asyncio.timeout(self._timing.renew):
                 await self._heart.leave()

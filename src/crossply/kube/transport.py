@@ -22,7 +22,7 @@ from yarl import URL
 from crossply.kube.backoff import Backoff
 from crossply.kube.config import ClusterConfig
 from crossply.kube.credentials import Credential
-from crossply.kube.failures import KubeError, Unauthorized, Unreachable, failure
+from crossply.kube.failures import Conflict, KubeError, Unauthorized, Unreachable, failure
 from crossply.kube.guarded import GUARD, Guard, GuardedRequest
 from crossply.kube.requests import Reply, Request
 from crossply.kube.secrecy import without_values
@@ -210,7 +210,9 @@ class Transport:
             )
         return self._contexts[certificate]
 
-    def _failed(self, request: Request, response: aiohttp.ClientResponse, data: bytes) -> KubeError:
+    def _failed(
+        self, request: Request, response: aiohttp.ClientResponse, data: bytes
+    ) -> KubeError | Conflict:
         if response.status == 401:
             self.config.credentials.refused()
         problem = failure(response.status, data, response.headers.get("Retry-After", ""))

@@ -10,7 +10,7 @@ from typing import Any
 from crossply.cli.framework.command import Argument, Flag, Invocation
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
-from crossply.kube.failures import AlreadyExists, KubeError, NotFound, NotServed, Unreachable
+from crossply.kube.failures import AlreadyExists, Conflict, KubeError, NotFound, NotServed, Unreachable
 from crossply.kube.kind import Kind
 
 KINDS = {
@@ -83,7 +83,7 @@ def as_arguments(invocation: Invocation) -> str:
     return " ".join(filter(None, (invocation[key] for key in ("kind", "package", "name"))))
 
 
-def told(problem: KubeError, story: str, instead: str = "") -> CrossplyError:
+def told(problem: KubeError | Conflict, story: str, instead: str = "") -> CrossplyError:
     """A refusal of the cluster, with what to do about it.
 
     `instead` is the command for a package that exists already, or that does not exist yet.

@@ -19,7 +19,7 @@ from crossply.cli.xpkg.cluster_packages import (
     told,
     wait_until_healthy,
 )
-from crossply.kube.failures import KubeError
+from crossply.kube.failures import Conflict, KubeError
 from crossply.values import Object
 
 
@@ -63,7 +63,7 @@ async def _install(invocation: Invocation, package: Object) -> None:
         try:
             async with asyncio.timeout(PATIENCE):
                 await client.create(kind, package, MANAGER)
-        except KubeError as problem:
+        except (KubeError, Conflict) as problem:
             raise told(
                 problem, "cannot create package", f"crossply xpkg update {as_arguments(invocation)}"
             ) from None

@@ -17,7 +17,7 @@ from crossply.cli.xpkg.cluster_packages import (
     told,
     wait_until_healthy,
 )
-from crossply.kube.failures import KubeError
+from crossply.kube.failures import Conflict, KubeError
 
 
 def run(invocation: Invocation) -> int:
@@ -39,7 +39,7 @@ async def _update(invocation: Invocation, name: str) -> None:
         try:
             async with asyncio.timeout(PATIENCE):
                 await client.patch_merge(kind, name, {"spec": {"package": image}}, manager=MANAGER)
-        except KubeError as problem:
+        except (KubeError, Conflict) as problem:
             raise told(problem, story, f"crossply xpkg install {as_arguments(invocation)}") from None
         except TimeoutError:
             raise PackageCommandError(f"{story}: context deadline exceeded") from None

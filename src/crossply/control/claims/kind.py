@@ -23,7 +23,6 @@ from crossply.control.plane import Plane
 from crossply.control.trying import tried
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
-from crossply.kube.failures import Conflict
 from crossply.kube.kind import Kind
 from crossply.kube.shared_queue import SharedQueue
 from crossply.values import Object
@@ -127,8 +126,6 @@ class ClaimKind:
         interests: set[Interest] = set()
         try:
             await self._reconciler.reconcile(claim, interests)
-        except Conflict:
-            raise
         except CrossplyError as problem:
             self._follow(key, interests | awaited_after(problem))
             raise

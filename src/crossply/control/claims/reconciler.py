@@ -44,7 +44,7 @@ from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
 from crossply.kube.cache import Cache
-from crossply.kube.failures import Conflict, KubeError, NotServed
+from crossply.kube.failures import KubeError, NotServed
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
@@ -165,8 +165,6 @@ class ClaimReconciler:
             wish = composite_wish(claim, xr, self._type, name, enforced=enforced, binding=binding)
             # Others may be about to make what has a name that they know.
             xr = await (self._create(wish) if named and xr is None else self._apply(xr, wish))
-        except Conflict:
-            raise
         except CrossplyError as problem:
             told = f"cannot bind and sync claim with composite resource: {problem}"
             await self._fail(claim, BIND, told, problem)
@@ -237,8 +235,6 @@ class ClaimReconciler:
             return
         try:
             published = await propagate(self._plane, xr, claim)
-        except Conflict:
-            raise
         except CrossplyError as problem:
             interests.update(Interest(SECRET, *secret_place(owner)) for owner in (xr, claim))
             told = f"cannot propagate connection details from composite: {problem}"
@@ -292,8 +288,6 @@ class ClaimReconciler:
             )
         except NotServed:
             return
-        except Conflict:
-            raise
         except KubeError as problem:
             await self._fail(claim, DELETE, f"cannot delete bound composite resource: {problem}", problem)
 
@@ -315,8 +309,7 @@ class ClaimReconciler:
         """Tell on the claim what went wrong, and give up until the next try."""
         message = explained(message)
         await self._tell_failure(claim, reason, message)
-        cause.args = (message,)
-        raise cause
+        raise cause.replace(message=message)
 
     async def _tell_failure(self, claim: Object, reason: str, message: str) -> None:
         self._tell(claim, WARNING, reason, message)

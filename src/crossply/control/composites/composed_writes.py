@@ -19,7 +19,7 @@ from crossply.control.composites.few_at_once import few_at_once
 from crossply.control.field_owners import is_applied, upgrade_to_apply
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
-from crossply.kube.failures import Conflict, Invalid, KubeError
+from crossply.kube.failures import Invalid, KubeError
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
@@ -45,8 +45,6 @@ class ComposedWrites:
         results = await asyncio.gather(*applying, return_exceptions=True)
         unsynced = set()
         for resource, result in zip(outcome.composed, results, strict=True):
-            if isinstance(result, Conflict):
-                raise result
             if isinstance(result, Invalid):
                 unsynced.add(resource.name)
                 told = f'cannot apply composed resource "{resource.name}": {result}'
@@ -80,9 +78,6 @@ class ComposedWrites:
                 version = detached["metadata"]["resourceVersion"]
             doing = "delete composed resource"
             await self._plane.client.delete(kind, name, namespace, "Foreground", uid_of(obj), version)
-        except Conflict:
-            # It is not what it was when it was decided to go.
-            raise
         except KubeError as problem:
             if problem.status != 404:
                 raise ComposeError(

@@ -16,7 +16,6 @@ from crossply.compose.metadata import controller_of, name_of, namespace_of, uid_
 from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
-from crossply.kube.failures import Conflict
 from crossply.values import Object
 
 TYPE = "connection.crossplane.io/v1alpha1"
@@ -49,8 +48,6 @@ async def publish(plane: Plane, xr: Object, details: Mapping[str, bytes], live: 
     try:
         if not await _write_details(plane, xr, details, live):
             return ""
-    except Conflict:
-        raise
     except CrossplyError as problem:
         raise PublishFailed(f"cannot publish connection details: {problem}", hint=problem.hint) from problem
     plane.recorder.record(xr, Event(NORMAL, PUBLISH, "Successfully published connection details"))

@@ -145,13 +145,14 @@ class CompositeReconciler:
         attempt = Attempt(RunGuard(self._cache, xr))
         try:
             return await self._compose(xr, attempt)
-        except (Conflict, Waiting):
+        except Waiting:
             # Somebody wrote in between, or is about to: what they write is looked at next.
             raise
         except CrossplyError as problem:
-            explain_refusal(problem, self._definition, await attempt.composed(self._plane.discovery))
-            await self._tell_failure(self._own.latest(xr), attempt.told, problem)
-            raise
+            composed = await attempt.composed(self._plane.discovery)
+            explained = explain_refusal(problem, self._definition, composed)
+            await self._tell_failure(self._own.latest(xr), attempt.told, explained)
+            raise explained from problem
 
     async def _let_go(self, xr: Object) -> None:
         """Nothing is deleted here: owner references let what was composed go with its owner."""
@@ -193,7 +194,7 @@ class CompositeReconciler:
             # Before it is told that all is well: what changed meanwhile is looked at first.
             self._follow_dependencies(xr, attempt.interests)
             is_complete = await self._conclude(run, attempt.interests)
-        except (Conflict, Waiting):
+        except Waiting:
             # It is run again at once: what it depends on is known then.
             raise
         except CrossplyError as problem:
@@ -212,7 +213,7 @@ class CompositeReconciler:
         prepared = Preparation(xr, self._machinery, self._definition, self._compositions)
         try:
             decision = await self._decide(prepared, attempt)
-        except (Conflict, Waiting):
+        except Waiting:
             raise
         except CrossplyError:
             await self._save_choice(xr, prepared)
@@ -267,8 +268,6 @@ class CompositeReconciler:
         """Save what was selected before a run failed: the next one, and whoever looks, builds on it."""
         try:
             saved = await self._own.change(xr, prepared.xr)
-        except Conflict:
-            raise
         except KubeError:
             # Why the run failed is told; what could not be saved now is saved by the next run.
             return
@@ -278,8 +277,6 @@ class CompositeReconciler:
         desired = self._machinery.with_field(prepared.xr, self._machinery.references, outcome.references)
         try:
             saved = await self._own.change(xr, desired)
-        except Conflict:
-            raise
         except KubeError as problem:
             message = f"cannot compose resources: cannot update composed resource references: {problem}"
             raise ComposeError(message, hint=problem.hint) from problem
@@ -325,8 +322,6 @@ class CompositeReconciler:
         changes = (*conditions, *verdict.conditions)
         try:
             await self._own.status(xr, status, changes)
-        except Conflict:
-            raise
         except KubeError as problem:
             told = f"cannot compose resources: cannot apply composite resource status: {problem}"
             raise ComposeError(told, hint=problem.hint) from problem
@@ -342,7 +337,7 @@ class CompositeReconciler:
         await self._tell(xr, (*told.events, *verdict.events))
         try:
             await self._own.status(xr, status, verdict.conditions)
-        except KubeError:
+        except (KubeError, Conflict):
             # The cause is already being reported; a status that cannot be written now is written next time.
             return
 

@@ -23,7 +23,7 @@ from crossply.control.definitions.protected_crds import ProtectedKind, why_prote
 from crossply.control.kinds import CRD, DEFINITION
 from crossply.control.plane import Plane
 from crossply.kinds.definition import Definition, parse_definition
-from crossply.kube.failures import Conflict, KubeError
+from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind
 from crossply.schema.crd import CrdError, composite_crd
 from crossply.values import Object
@@ -75,8 +75,6 @@ class DefinitionController:
         """Apply the CRD, and tell how that went."""
         try:
             crd, changed = await self._kinds.apply_crd(composite_crd(xrd))
-        except Conflict:
-            raise
         except CrdError as problem:
             self._tell(xrd, WARNING, RENDER, f"cannot render {_THE_CRD}: {problem}")
             raise

@@ -23,7 +23,7 @@ from crossply.control.definitions.protected_crds import ProtectedKind, why_prote
 from crossply.control.kinds import CRD, DEFINITION
 from crossply.control.plane import Plane
 from crossply.kinds.definition import Definition, parse_definition
-from crossply.kube.failures import Conflict, KubeError
+from crossply.kube.failures import KubeError
 from crossply.schema.crd import CrdError, claim_crd
 from crossply.values import Object
 
@@ -88,8 +88,6 @@ class OfferController:
     async def _apply_crd(self, xrd: Object, wish: Object) -> Object:
         try:
             crd, changed = await self._kinds.apply_crd(wish)
-        except Conflict:
-            raise
         except KubeError as problem:
             told = f"cannot apply rendered {_THE_CRD}: {problem}"
             self._plane.recorder.record(xrd, Event(WARNING, OFFER, told))

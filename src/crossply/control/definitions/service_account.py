@@ -28,7 +28,8 @@ def explain_refusal(
     problem: CrossplyError,
     definition: Definition,
     composed: Composed = Composed(),  # noqa: B008 - it is immutable
-) -> None:
-    """Add to a problem, where it is that something may not be done, how to allow it."""
+) -> CrossplyError:
+    """The problem, and where it is a refusal, how to allow what was refused."""
     account = definition.service_account
-    problem.args = (explained(str(problem), account.user if account is not None else "", composed),)
+    user = account.user if account is not None else ""
+    return problem.replace(message=explained(str(problem), user, composed))

@@ -37,6 +37,7 @@ from crossply.control.kinds import OPERATION
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.operation import Operation, parse_operation
+from crossply.kube.failures import Conflict
 from crossply.values import Object
 
 CAPABILITY = "operation"
@@ -119,6 +120,9 @@ class OperationController:
             raise OperationResourceError(
                 f"cannot apply desired resource: {problem}", hint=problem.hint
             ) from problem
+        except Conflict as problem:
+            # The function named a version that is not the latest: that counts as a failure of the Operation.
+            raise OperationResourceError(f"cannot apply desired resource: {problem}") from problem
 
     def _tell(self, operation: Object, told: Told) -> None:
         for event in told.events:

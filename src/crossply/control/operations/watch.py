@@ -41,6 +41,7 @@ from crossply.kinds.watch_operation import (
     parse_watch_operation,
 )
 from crossply.kube.cache import Cache
+from crossply.kube.failures import Conflict
 from crossply.kube.selection import Selection
 from crossply.values import Object
 
@@ -146,7 +147,7 @@ class WatchOperationController:
             obj = watched.changed.pop(due[0])
             try:
                 wait = await self._make_one(found, model, watched.brake, obj)
-            except CrossplyError:
+            except (CrossplyError, Conflict):
                 watched.changed.setdefault(due[0], obj)  # unless it changed once more meanwhile
                 raise
             if wait:

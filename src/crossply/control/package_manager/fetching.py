@@ -292,7 +292,8 @@ def _parsed(image: str, pulled: str) -> Reference:
 def _explained(problem: CrossplyError, plan: _Plan) -> CrossplyError:
     """The problem, with the pull secrets that are not there: perhaps that is why."""
     if isinstance(problem, NotAllowed | NotInRegistry) and plan.logins.missing:
-        problem.args = (f"{problem} (there is no pull secret {', '.join(plan.logins.missing)})",)
+        missing = ", ".join(plan.logins.missing)
+        return problem.replace(message=f"{problem} (there is no pull secret {missing})")
     return problem
 
 

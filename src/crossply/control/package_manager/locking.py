@@ -136,5 +136,4 @@ def _explained(
             lines = [*lines[:_MOST_LINES], "…"]
             break
         lines += why(packages, wish.source)
-    problem.args = ("\n".join([str(problem), *lines]),)
-    return problem
+    return problem.replace(message="\n".join([str(problem), *lines]))

@@ -35,7 +35,6 @@ from crossply.control.package_manager.revisions_local import PACKAGE, is_local
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kube.cache import Cache
-from crossply.kube.failures import Conflict
 from crossply.values import Object
 from crossply.xpkg.image_configs import is_for
 
@@ -181,8 +180,6 @@ class PackageController:
                 # Decided about this very state: somebody may have activated it since.
                 wish["metadata"]["resourceVersion"] = live["metadata"]["resourceVersion"]
             written = await self._plane.keeping.apply(self._kind.revision, wish, MANAGER)
-        except Conflict:
-            raise
         except CrossplyError as problem:
             raise self._told(package, INSTALL, problem.within("cannot apply package revision")) from None
         return self._learnt(self.revisions, written)
@@ -193,8 +190,6 @@ class PackageController:
             change = {"metadata": {"resourceVersion": version}, "spec": {"desiredState": state}}
             try:
                 written = await self._plane.keeping.patch_merge(self._kind.revision, name_of(each), change)
-            except Conflict:
-                raise
             except CrossplyError as problem:
                 told = f"cannot update the desired state of package revisions to {state.lower()}"
                 raise self._told(package, TRANSITION, problem.within(told)) from None

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 
 from crossply.control.definitions.defined_kinds import Waiting
 from crossply.errors import CrossplyError
-from crossply.kube.failures import Conflict
 
 
 class StepFailed(Exception):
@@ -20,10 +19,10 @@ class StepFailed(Exception):
 
 @asynccontextmanager
 async def step(story: str, reason: str, again: bool = True) -> AsyncIterator[None]:
-    """One step; who wrote in between, or must act first, is no failure of it."""
+    """One step; that somebody else must act first is no failure of it."""
     try:
         yield
-    except (Conflict, Waiting):
+    except Waiting:
         raise
     except CrossplyError as problem:
         raise StepFailed(problem.within(story), reason, again) from None

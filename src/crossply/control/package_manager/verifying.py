@@ -29,9 +29,9 @@ class Verifying:
         try:
             await verify(registries, reference, digest, authorities)
         except NotSigned as problem:
-            if refused:
-                problem.args = (f"{problem}; {'; '.join(refused)}",)
-            raise
+            if not refused:
+                raise
+            raise problem.replace(message=f"{problem}; {'; '.join(refused)}") from None
 
     async def _authorities(self, listed: list[Object]) -> tuple[list[Authority], list[str]]:
         """Those whose signatures can be checked, and why the others' cannot be."""

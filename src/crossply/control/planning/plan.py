@@ -31,7 +31,7 @@ from crossply.control.planning.what_if_addresses import Key, key_of
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import parse_composition
 from crossply.kube.discovery import UnknownKind
-from crossply.kube.failures import KubeError
+from crossply.kube.failures import Conflict, KubeError
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
@@ -102,9 +102,9 @@ class Planner:
             kind, obj = await self._located(obj)
             try:
                 await self._delete(kind, obj)
-            except KubeError as problem:
+            except (KubeError, Conflict) as problem:
                 key = key_of(kind, name_of(obj), namespace_of(obj))
-                self._take(Node(key, obj, NONE, error=str(problem), hint=problem.hint))
+                self._take(_refused(key, obj, problem))
         return await self._finish()
 
     async def _delete(self, kind: Kind, obj: Object) -> None:
@@ -144,8 +144,8 @@ class Planner:
         try:
             written = await apply_file(self._client, kind, obj, self._manager)
             await self._follow_up(kind, written)
-        except CrossplyError as problem:
-            return Node(key, obj, NONE, error=str(problem), hint=problem.hint)
+        except (CrossplyError, Conflict) as problem:
+            return _refused(key, obj, problem)
         return key, kind
 
     async def _located(self, obj: Object) -> tuple[Kind, Object]:
@@ -225,6 +225,11 @@ class Planner:
     def forest(self) -> Forest:
         """The trees of the plan, and the words for what is not known."""
         return self._forest
+
+
+def _refused(key: Key, obj: Object, problem: CrossplyError | Conflict) -> Node:
+    hint = "" if isinstance(problem, Conflict) else problem.hint
+    return Node(key, obj, NONE, error=str(problem), hint=hint)
 
 
 def _order(obj: Object) -> int:

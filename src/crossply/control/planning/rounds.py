@@ -21,7 +21,7 @@ from crossply.control.planning.what_if_addresses import Key, key_of
 from crossply.control.planning.what_if_feeds import Change
 from crossply.control.planning.what_if_world import World
 from crossply.errors import CrossplyError
-from crossply.kube.failures import Conflict
+from crossply.kube.failures import Conflict, KubeError
 from crossply.values import Object
 
 CONCURRENCY = 16
@@ -122,10 +122,10 @@ class Rounds:
                 return
             try:
                 await self._kinds.reconcile(governed, obj)
-            except Conflict:
+            except Conflict as conflict:
                 # Somebody imagined something in between.
                 if not tries_left:
-                    raise
+                    raise KubeError(str(conflict), status=409, reason=conflict.reason) from None
                 await self._world.quiet()
             else:
                 return

@@ -18,7 +18,6 @@ from crossply.control.runtimes.local import LocalRuntime
 from crossply.control.runtimes.runtime import NotRunning, Prepared, Runtime
 from crossply.errors import CrossplyError
 from crossply.kube.cache import Cache
-from crossply.kube.failures import Conflict
 from crossply.values import Object
 
 HEALTHY = StatusCondition(RUNTIME_HEALTHY, "True", "HealthyPackageRevision")
@@ -70,16 +69,12 @@ class RuntimeController:
         prepared = Prepared({})
         try:
             prepared = await runtime.prepare(revision)
-        except Conflict:
-            raise
         except CrossplyError as problem:
             return _failed(problem.within(_PRE), prepared)
         if runtime is not self._local and not _is_healthy(revision, REVISION_HEALTHY):
             return _Verdict(_NOT_YET, prepared=prepared)
         try:
             await runtime.run(revision, prepared)
-        except Conflict:
-            raise
         except CrossplyError as problem:
             return _failed(problem.within(_POST), prepared)
         return _Verdict(HEALTHY, prepared=prepared)

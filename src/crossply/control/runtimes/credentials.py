@@ -37,6 +37,7 @@ from crossply.control.shared_secret import Files, SharedSecret, selection_of
 from crossply.errors import CrossplyError
 from crossply.kube.caches import Caches
 from crossply.kube.client import Client
+from crossply.kube.failures import Conflict
 from crossply.kube.queue import Queue
 from crossply.values import Object
 
@@ -167,7 +168,7 @@ class Credentials:
     async def _work(self, what: str) -> None:
         try:
             await self._renew()
-        except CrossplyError as problem:
+        except (CrossplyError, Conflict) as problem:
             _log.warning("certificates for functions: %s", problem)
             self._queue.retry(what)
 

@@ -29,7 +29,7 @@ from crossply.control.usages.view import (
 )
 from crossply.control.usages.watches import InUse, Served, Wait, Watches
 from crossply.errors import CrossplyError
-from crossply.kube.failures import Conflict, NotFound
+from crossply.kube.failures import NotFound
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
@@ -130,7 +130,7 @@ class UsageReconciler:
         """Tell of a failure on the Usage; it is tried again all the same."""
         try:
             yield
-        except (Conflict, PartyMissing):
+        except PartyMissing:
             raise
         except CrossplyError as problem:
             self._plane.recorder.record(usage.obj, Event(WARNING, reason, f"{what}: {problem}"))

@@ -15,6 +15,7 @@ from crossply.control.webhooks.certificates import is_ours
 from crossply.control.webhooks.configuration import CONFIGURATIONS
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
+from crossply.kube.failures import Conflict
 from crossply.values import Object
 
 NAME = "crossplane-no-usages"
@@ -42,7 +43,7 @@ async def look_at_crossplanes(client: Client) -> None:
         await client.delete(
             CONFIGURATIONS, NAME, uid=metadata["uid"], resource_version=metadata["resourceVersion"]
         )
-    except CrossplyError as problem:
+    except (CrossplyError, Conflict) as problem:
         _log.info("the webhook configuration %s stays: %s", NAME, problem)
 
 

@@ -13,7 +13,7 @@ from crossply.control.plane import Plane
 from crossply.control.usages.index import Usages
 from crossply.control.usages.view import DELETION_ATTEMPT, REFUSED_BY, Usage
 from crossply.errors import CrossplyError
-from crossply.kube.failures import NotFound
+from crossply.kube.failures import Conflict, NotFound
 from crossply.values import Object
 from crossply.values.goquote import quote
 
@@ -43,7 +43,7 @@ class UsageReview:
             return _refused(request, 400, message="there is no old object in the review")
         try:
             return await self._review(request, obj)
-        except CrossplyError as problem:
+        except (CrossplyError, Conflict) as problem:
             return _refused(request, 500, message=str(problem))
 
     async def _review(self, request: Object, obj: Object) -> Object:

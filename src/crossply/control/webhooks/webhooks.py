@@ -38,7 +38,7 @@ from crossply.control.webhooks.secret import NoCertificate, SharedCertificate, s
 from crossply.control.webhooks.server import PATH, WebhookServer
 from crossply.errors import CrossplyError
 from crossply.kube.cache import Cache
-from crossply.kube.failures import ServerFull
+from crossply.kube.failures import Conflict, ServerFull
 from crossply.kube.kind import Kind
 from crossply.kube.queue import Queue
 from crossply.kube.selection import Selection
@@ -99,7 +99,7 @@ class Webhooks:
         """Have API servers ask us, as soon as they can store that."""
         try:
             await self._configure()
-        except ServerFull as problem:
+        except (ServerFull, Conflict) as problem:
             _log.warning("webhook configuration: %s", problem)
             self._queue.retry("configuration")
         self._introduced = True
@@ -131,7 +131,7 @@ class Webhooks:
     async def _work(self, what: str) -> None:
         try:
             await (self._renew() if what == "certificate" else self._configure())
-        except CrossplyError as problem:
+        except (CrossplyError, Conflict) as problem:
             _log.warning("webhook %s: %s", what, problem)
             self._queue.retry(what)
 
@@ -197,7 +197,7 @@ class Webhooks:
         try:
             async with asyncio.timeout(_GOODBYE_SECONDS):
                 await self._take_leave()
-        except (CrossplyError, TimeoutError) as problem:
+        except (CrossplyError, Conflict, TimeoutError) as problem:
             _log.info("the webhook configuration stays: %s", problem)
 
     async def _take_leave(self) -> None:
