@@ -1,42 +1,51 @@
-"""Templates as Crossplane 1.x composed them itself, in `mode: Resources`.
+"""Templates of a Composition in `mode: Resources`, as Crossplane 1.x composed them itself.
 
 The engine wraps the templates of such a Composition into the input of this function, so that they run in a
-pipeline like everything else. They read like the input of function-patch-and-transform but mean something
-slightly different: numbers are integers where they are whole, fields have defaults, and a resource that
-cannot be rendered does not stop the others.
+pipeline like everything else. The semantics differ slightly from function-patch-and-transform: whole numbers
+are integers, fields have defaults, and a resource that cannot be rendered does not stop the others.
+
+Compositions of Crossplane up to 1.17 may also have an `environment`. EnvironmentConfigs are then selected
+and merged as function-environment-configs does it, in the same call, before the templates are rendered.
 """
 
 from __future__ import annotations
 
 from crossply.compose.messages import READY_FALSE, READY_TRUE, READY_UNSPECIFIED, Request, Resource, Response
-from crossply.functions.builtin.patch_and_transform.composing import Run, compose
-from crossply.functions.builtin.patch_and_transform.dialect import MERGE_POLICIES, STRING_TYPES, Dialect
-from crossply.functions.builtin.patch_and_transform.failure import REASONS, Failure, Fatal, is_not_found
-from crossply.functions.builtin.patch_and_transform.identity import adopt, text_field
-from crossply.functions.builtin.patch_and_transform.joining import join
-from crossply.functions.builtin.patch_and_transform.native_defaults import complete
-from crossply.functions.builtin.patch_and_transform.patch_types import (
+from crossply.compose.requirements import is_fatal
+from crossply.functions.builtin.patch_and_transform.compiled_input import CompiledTemplate
+from crossply.functions.builtin.patch_and_transform.compiled_input_cache import CompiledInputCache
+from crossply.functions.builtin.patch_and_transform.dialect import (
+    COMPOSED_ROUTES,
+    MERGE_POLICIES,
+    STRING_TYPES,
     TO_COMPOSED,
     TO_COMPOSITE,
     TO_ENVIRONMENT,
+    Dialect,
+    join,
 )
-from crossply.functions.builtin.patch_and_transform.plan import Template
-from crossply.functions.builtin.patch_and_transform.plan_cache import PlanCache
-from crossply.functions.builtin.patch_and_transform.shapes import native_resources
+from crossply.functions.builtin.patch_and_transform.errors import FAILURES, Failure, Fatal, is_not_found
+from crossply.functions.builtin.patch_and_transform.input_schema import (
+    native_resources,
+    native_resources_and_environment,
+)
+from crossply.functions.builtin.patch_and_transform.native_defaults import set_defaults
+from crossply.functions.builtin.patch_and_transform.object_fields import adopt, text_field
+from crossply.functions.builtin.patch_and_transform.renderer import RenderState, render_response
 from crossply.functions.reply_limits import copy_size
 from crossply.values import Object
 from crossply.values.goquote import quote
 
 API_VERSION, KIND = "crossply.dev/v1alpha1", "NativeResources"
-"""What the engine calls the input that it makes of a Composition's templates."""
+"""The type of the input that the engine makes from a Composition's templates."""
 
 NATIVE = Dialect(
-    shape=native_resources(),
-    undecodable="cannot read Composition: ",
-    unacceptable="invalid Composition: spec.",
+    schema=native_resources(),
+    decode_error_prefix="cannot read Composition: ",
+    validation_error_prefix="invalid Composition: spec.",
     patch_set_path="patchSets[{}].",
-    nested_set_problem="",
-    unresolvable="cannot inline Composition patch sets: ",
+    nested_patch_set_error="",
+    patch_set_error_prefix="cannot inline Composition patch sets: ",
     patch_types=frozenset(
         {
             "FromCompositeFieldPath",
@@ -50,94 +59,99 @@ NATIVE = Dialect(
     merge_policies=MERGE_POLICIES,
     needs_patterns=False,
     join=join,
-    not_a_list="cannot join non-array values",
+    join_error="cannot join non-array values",
     native_numbers=True,
     has_environment=False,
-    complete=complete,
+    set_defaults=set_defaults,
 )
 """Crossplane's own `mode: Resources`, as of v1.20."""
 
-_KEPT_METADATA = ("name", "namespace", "labels", "annotations")
-_plans = PlanCache(NATIVE)
+_PRESERVED_METADATA = ("name", "namespace", "labels", "annotations")
+_compiled_inputs = CompiledInputCache(NATIVE)
+_environment_inputs = CompiledInputCache(
+    NATIVE._replace(
+        schema=native_resources_and_environment(),
+        patch_types=frozenset({*COMPOSED_ROUTES, "PatchSet"}),
+        has_environment=True,
+    )
+)
 
 
 def run_native(request: Request) -> Response:
-    """Compose the resources of a Composition in `mode: Resources`."""
     environment = (request.input or {}).get("environment")
     if not isinstance(environment, dict):
-        return compose(request, _plans.find(request.input), render)
-    from crossply.functions.builtin.patch_and_transform.native_environment import run_with_environment
-
-    return run_with_environment(request, environment)
+        return render_response(request, _compiled_inputs.get(request.input), render)
+    return _run_with_environment(request, environment)
 
 
-def render(run: Run, template: Template) -> None:
-    """Compose one resource."""
+def render(state: RenderState, template: CompiledTemplate) -> None:
     assert template.start is not None, "a template without a base is not valid here"
     desired = template.start()
-    observed = run.observed.get(template.name)
+    observed = state.observed.get(template.name)
     if observed is not None:
         _require_same_kind(template, desired, observed.object)
         adopt(desired, observed.object)
     try:
-        _patch(run, template, TO_COMPOSED, None, desired)
-    except Failure as reason:
-        run.warn(
-            f"cannot render FromComposite patches for composed resource {quote(template.name)}: {reason}"
+        _patch(state, template, TO_COMPOSED, None, desired)
+    except Failure as error:
+        state.warn(
+            f"cannot render FromComposite patches for composed resource {quote(template.name)}: {error}"
         )
-        _leave(run, template, observed)
+        _keep_observed(state, template, observed)
         return
     ready = READY_UNSPECIFIED
-    if observed is not None and _look_at(run, template, observed):
+    if observed is not None and _read_observed(state, template, observed):
         ready = READY_TRUE
-    run.desired[template.name] = Resource(desired, {}, ready)
+    state.desired[template.name] = Resource(desired, {}, ready)
 
 
-def _leave(run: Run, template: Template, observed: Resource | None) -> None:
-    """Leave a resource as it is: it must neither change nor vanish because its patches fail for now."""
-    run.skipped += 1
+def _keep_observed(state: RenderState, template: CompiledTemplate, observed: Resource | None) -> None:
+    """Desire the resource as it is observed: failing patches must neither change nor delete it."""
+    state.skipped += 1
     if observed is not None:
-        run.desired[template.name] = Resource(_without_server_fields(observed.object), {}, READY_FALSE)
+        state.desired[template.name] = Resource(_without_server_fields(observed.object), {}, READY_FALSE)
 
 
 def _without_server_fields(observed: Object) -> Object:
     metadata = observed.get("metadata") or {}
-    kept = {name: metadata[name] for name in _KEPT_METADATA if name in metadata}
+    kept = {name: metadata[name] for name in _PRESERVED_METADATA if name in metadata}
     return {**{name: field for name, field in observed.items() if name != "status"}, "metadata": kept}
 
 
-def _look_at(run: Run, template: Template, observed: Resource) -> bool:
-    """Pass on to the XR what a resource tells, and say whether it is ready."""
+def _read_observed(state: RenderState, template: CompiledTemplate, observed: Resource) -> bool:
+    """Patch the XR and the environment from the resource, collect its details, return whether it is ready."""
     name = quote(template.name)
     try:
-        _patch(run, template, TO_COMPOSITE, observed.object, run.composite)
-        _patch(run, template, TO_ENVIRONMENT, observed.object, run.environment)
-    except Failure as reason:
-        raise Fatal(f"cannot render ToComposite patches for composed resource {name}: {reason}") from None
-    if template.extract is not None:
-        run.details.update(template.extract(observed.object, observed.connection_details))
+        _patch(state, template, TO_COMPOSITE, observed.object, state.composite)
+        _patch(state, template, TO_ENVIRONMENT, observed.object, state.environment)
+    except Failure as error:
+        raise Fatal(f"cannot render ToComposite patches for composed resource {name}: {error}") from None
+    if template.extract_details is not None:
+        state.details.update(template.extract_details(observed.object, observed.connection_details))
     try:
         return template.is_ready(observed.object)
-    except Failure as reason:
-        raise Fatal(f"cannot check readiness of composed resource {name}: {reason}") from None
+    except Failure as error:
+        raise Fatal(f"cannot check readiness of composed resource {name}: {error}") from None
 
 
-def _patch(run: Run, template: Template, direction: int, observed: Object | None, target: Object) -> None:
-    sources = (run.xr, run.environment, observed)
+def _patch(
+    state: RenderState, template: CompiledTemplate, direction: int, observed: Object | None, target: Object
+) -> None:
+    sources = (state.xr, state.environment, observed)
     for index, patch in enumerate(template.patches):
         source = sources[patch.source]
         if patch.target != direction or source is None:
             continue
         try:
             written = patch.apply(source, target)
-        except REASONS as reason:
-            if is_not_found(reason) and patch.policy == "Optional":
+        except FAILURES as error:
+            if is_not_found(error) and patch.policy == "Optional":
                 continue
-            raise Failure(f"cannot apply the {quote(patch.type)} patch at index {index}: {reason}") from None
-        run.add(copy_size(written), template.name, target if direction == TO_COMPOSED else None)
+            raise Failure(f"cannot apply the {quote(patch.type)} patch at index {index}: {error}") from None
+        state.add(copy_size(written), template.name, target if direction == TO_COMPOSED else None)
 
 
-def _require_same_kind(template: Template, desired: Object, observed: Object) -> None:
+def _require_same_kind(template: CompiledTemplate, desired: Object, observed: Object) -> None:
     before, after = _kind(observed), _kind(desired)
     if before != after:
         raise Fatal(
@@ -150,3 +164,42 @@ def _require_same_kind(template: Template, desired: Object, observed: Object) ->
 def _kind(obj: Object) -> str:
     group, _, version = text_field(obj, "apiVersion").rpartition("/")
     return f"{group}/{version}, Kind={text_field(obj, 'kind')}"
+
+
+def _run_with_environment(request: Request, environment: Object) -> Response:
+    """Compose the resources once the environment is complete; until then, require its EnvironmentConfigs."""
+    from crossply.functions.builtin import environment_configs
+
+    selection = environment_configs.run(_with_input(request, _selection_input(environment), request.context))
+    required = selection.requirements.resources if selection.requirements is not None else {}
+    if is_fatal(selection) or any(name not in request.required_resources for name in required):
+        return selection
+    response = render_response(
+        _with_input(request, request.input, selection.context),
+        _environment_inputs.get(request.input),
+        render,
+    )
+    return response._replace(requirements=selection.requirements)
+
+
+def _selection_input(environment: Object) -> Object:
+    """The input of function-environment-configs. It has no patches and no resolve policy."""
+    spec: Object = {
+        key: environment[key] for key in ("defaultData", "environmentConfigs") if key in environment
+    }
+    policy = environment.get("policy")
+    if isinstance(policy, dict) and "resolution" in policy:
+        spec["policy"] = {"resolution": policy["resolution"]}
+    return {"apiVersion": "environmentconfigs.fn.crossplane.io/v1beta1", "kind": "Input", "spec": spec}
+
+
+def _with_input(request: Request, function_input: Object | None, context: Object | None) -> Request:
+    return Request(
+        request.observed,
+        request.desired,
+        input=function_input,
+        context=context,
+        required_resources=request.required_resources,
+        capabilities=request.capabilities,
+        tag=request.tag,
+    )

@@ -1,35 +1,35 @@
-"""Readiness checks: whether an observed resource can be counted on."""
+"""Readiness checks of observed resources, compiled into one closure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from crossply.functions.builtin.patch_and_transform.access import Read, reader
-from crossply.functions.builtin.patch_and_transform.conditions import condition_status
+from crossply.functions.builtin.auto_ready_instants import instant
 from crossply.functions.builtin.patch_and_transform.dialect import Dialect
-from crossply.functions.builtin.patch_and_transform.failure import REASONS, Failure, Fatal, is_not_found, wrap
+from crossply.functions.builtin.patch_and_transform.errors import FAILURES, Failure, Fatal, is_not_found, wrap
+from crossply.functions.builtin.patch_and_transform.object_fields import Read, reader
 from crossply.values import Object
 from crossply.values.structs import from_wire
 
 Check = Callable[[Object], bool]
 
 
-def make_check(checks: list[Object], dialect: Dialect) -> Check:
-    """Make one check of all: the first that says no ends it. Without checks, condition Ready must be True."""
+def compile_readiness_checks(checks: list[Object], dialect: Dialect) -> Check:
+    """Compile checks into one that stops at the first failure. By default, condition Ready must be True."""
     if not checks:
         return _has_condition("Ready", "True")
-    made = [_check(check, dialect) for check in checks]
+    compiled = [_check(check, dialect) for check in checks]
 
     def is_ready(observed: Object) -> bool:
-        for index, check in enumerate(made):
+        for index, check in enumerate(compiled):
             try:
                 if not check(observed):
                     return False
-            except REASONS as reason:
-                if is_not_found(reason):
+            except FAILURES as error:
+                if is_not_found(error):
                     return False
-                raise wrap(f"cannot run readiness check at index {index}", reason) from None
+                raise wrap(f"cannot run readiness check at index {index}", error) from None
         return True
 
     return is_ready
@@ -57,26 +57,75 @@ def _field_check(check: Object, read: Read, path: str, dialect: Dialect) -> Chec
     return _equals(read, bool, kind == "MatchTrue", f"{path}: not a bool")
 
 
-def _equals(read: Read, kind: type, wanted: Any, problem: str) -> Check:
+def _equals(read: Read, kind: type, settings: Any, problem: str) -> Check:
     def check(observed: Object) -> bool:
         value = read(observed)
         if type(value) is not kind:
             raise Failure(problem)
-        return bool(value == wanted)
+        return bool(value == settings)
 
     return check
 
 
-def _condition_check(wanted: Object | None) -> Check:
-    if wanted is None:
+def _condition_check(settings: Object | None) -> Check:
+    if settings is None:
         return _broken
-    return _has_condition(wanted["type"], wanted["status"])
+    return _has_condition(settings["type"], settings["status"])
 
 
 def _broken(_observed: Object) -> bool:
-    # The original crashes here, but only once there is a resource to check.
+    # The published function crashes here, but only once there is a resource to check.
     raise Fatal("matchCondition is required by readiness check type MatchCondition")
 
 
 def _has_condition(kind: str, status: str) -> Check:
     return lambda observed: condition_status(observed, kind) == status
+
+
+_TEXTS = ("type", "status", "reason", "message")
+
+
+def condition_status(obj: Object, kind: str) -> str:
+    """The status of a condition: Unknown when the object has no such condition.
+
+    It is empty when the object has no status, or when any of its conditions is malformed.
+    """
+    status = obj.get("status")
+    if type(status) is not dict:
+        return ""
+    conditions: Any = status.get("conditions")
+    if conditions is None:
+        return "Unknown"
+    if type(conditions) is not list:
+        return ""
+    return _status_in(conditions, kind)
+
+
+def _status_in(conditions: list[Any], kind: str) -> str:
+    found = None
+    for condition in conditions:
+        if condition is None:
+            continue
+        if not _is_condition(condition):
+            return ""
+        if found is None and condition.get("type") == kind:
+            found = condition.get("status") or ""
+    return "Unknown" if found is None else found
+
+
+def _is_condition(value: Any) -> bool:
+    if type(value) is not dict:
+        return False
+    for name in _TEXTS:
+        text = value.get(name)
+        if text is not None and type(text) is not str:
+            return False
+    return _is_whole(value.get("observedGeneration")) and _is_time(value.get("lastTransitionTime"))
+
+
+def _is_whole(value: Any) -> bool:
+    return value is None or (type(value) is float and value.is_integer())
+
+
+def _is_time(value: Any) -> bool:
+    return value is None or (type(value) is str and instant(value) is not None)

@@ -1,10 +1,10 @@
-"""Whether transforms are set up completely: run before a plan is made, see `validation`."""
+"""Validation of transforms, before they are compiled. `validation` does the rest of the input."""
 
 from __future__ import annotations
 
 from crossply.errors import CrossplyError
 from crossply.functions.builtin.patch_and_transform.dialect import Dialect
-from crossply.functions.builtin.patch_and_transform.field_errors import invalid, required
+from crossply.functions.builtin.patch_and_transform.errors import invalid, required
 from crossply.values import Object
 from crossply.values.regexp import compile_go
 
@@ -14,7 +14,7 @@ _MATH_FIELDS = {
     "ClampMax": ("clampMax", "clamp max"),
 }
 IO_TYPES = frozenset({"string", "bool", "int", "int64", "float64", "object", "array"})
-"""The types that a convert transform knows."""
+"""The types that a convert transform supports."""
 
 _FORMATS = frozenset({"none", "quantity", "json"})
 _STRING_FIELDS = {
@@ -29,7 +29,7 @@ _STRING_FIELDS = {
 
 
 def validate_transform(transform: Object, path: str, dialect: Dialect) -> None:
-    """Raise FieldError when a transform is not complete."""
+    """Raise FieldError when a transform is incomplete or invalid."""
     kind = transform.get("type", "")
     if kind not in ("math", "map", "match", "string", "convert"):
         raise invalid(f"{path}.type", kind, "unknown transform type")
@@ -50,7 +50,7 @@ def validate_transform(transform: Object, path: str, dialect: Dialect) -> None:
 
 
 def validate_math(settings: Object, path: str) -> None:
-    """Raise FieldError when a math transform is not complete."""
+    """Raise FieldError when a math transform is incomplete or invalid."""
     kind = settings.get("type", "")
     if not kind:
         raise required(f"{path}type", "math transform type is required")
@@ -116,7 +116,7 @@ def _validate_match_expression(settings: Object, path: str) -> None:
 
 
 def validate_convert(settings: Object, path: str) -> None:
-    """Raise FieldError when a convert transform names a format or a type that does not exist."""
+    """Raise FieldError when a convert transform has an unknown format or type."""
     if settings.get("format", "none") not in _FORMATS:
         raise invalid(f"{path}format", settings["format"], "invalid format")
     if settings.get("toType", "") not in IO_TYPES:

@@ -1,18 +1,18 @@
-"""Whether an input that could be read makes sense. The first mistake is the one reported.
+"""Validation of a decoded input. Only the first error is reported.
 
-Nothing validates a step's input before it gets here: it is an opaque object inside a Composition.
+Nothing else validates it: API servers see an opaque object inside a Composition.
 """
 
 from __future__ import annotations
 
-from crossply.functions.builtin.patch_and_transform.dialect import Dialect
-from crossply.functions.builtin.patch_and_transform.field_errors import invalid, required
-from crossply.functions.builtin.patch_and_transform.patch_types import (
+from crossply.functions.builtin.patch_and_transform.dialect import (
     COMBINE_TYPES,
     ENVIRONMENT_ROUTES,
+    Dialect,
     patch_type,
     target_path,
 )
+from crossply.functions.builtin.patch_and_transform.errors import invalid, required
 from crossply.functions.builtin.patch_and_transform.transform_validation import validate_transform
 from crossply.values import Object
 
@@ -29,12 +29,12 @@ _DETAIL_FIELDS = {
 }
 
 
-def validate(given: Object, dialect: Dialect) -> None:
-    """Raise FieldError when the input does not make sense."""
-    for index, patch_set in enumerate(given.get("patchSets", [])):
+def validate(decoded: Object, dialect: Dialect) -> None:
+    """Raise FieldError when the input is invalid."""
+    for index, patch_set in enumerate(decoded.get("patchSets", [])):
         _validate_patch_set(patch_set, dialect.patch_set_path.format(index), dialect)
-    environment = given.get("environment", {}).get("patches", [])
-    resources = given.get("resources", [])
+    environment = decoded.get("environment", {}).get("patches", [])
+    resources = decoded.get("resources", [])
     if not resources and not environment:
         raise required("resources", "resources or environment patches are required")
     for index, template in enumerate(resources):
@@ -48,8 +48,8 @@ def _validate_patch_set(patch_set: Object, path: str, dialect: Dialect) -> None:
         raise required(f"{path}name", "name is required")
     for index, patch in enumerate(patch_set.get("patches", [])):
         place = f"{path}patches[{index}]"
-        if patch_type(patch) == "PatchSet" and dialect.nested_set_problem:
-            raise invalid(f"{place}.type", "PatchSet", dialect.nested_set_problem)
+        if patch_type(patch) == "PatchSet" and dialect.nested_patch_set_error:
+            raise invalid(f"{place}.type", "PatchSet", dialect.nested_patch_set_error)
         validate_patch(patch, place, dialect)
 
 
@@ -72,12 +72,12 @@ def _validate_environment_patch(patch: Object, path: str, dialect: Dialect) -> N
 
 
 def validate_patch(patch: Object, path: str, dialect: Dialect) -> None:
-    """Raise FieldError when a patch is not complete."""
+    """Raise FieldError when a patch is incomplete or invalid."""
     kind = patch_type(patch)
     if kind not in dialect.patch_types:
         raise invalid(f"{path}.type", kind, "unknown patch type")
     if kind in COMBINE_TYPES:
-        # As in the original, transforms and policy of a Combine are not looked at until they run.
+        # As in the published function, transforms and policy of a Combine are not validated.
         _validate_combine_patch(patch, path, kind)
         return
     if kind == "PatchSet":

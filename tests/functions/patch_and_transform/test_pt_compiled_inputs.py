@@ -1,4 +1,4 @@
-"""Plans are made once per input, and whatever comes in, the function answers and changes nothing."""
+"""Inputs are compiled once, and the function answers any request and never changes it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from pt_requests import BASE, XR, messages, resource, run_input, xr
 
 from crossply.compose.messages import Request, State
-from crossply.functions.builtin.patch_and_transform import plan_cache
-from crossply.functions.builtin.patch_and_transform.copying import copier
+from crossply.functions.builtin.patch_and_transform import compiled_input_cache
+from crossply.functions.builtin.patch_and_transform.compiled_input import copier
+from crossply.functions.builtin.patch_and_transform.compiled_input_cache import CompiledInputCache
 from crossply.functions.builtin.patch_and_transform.dialect import FUNCTION
-from crossply.functions.builtin.patch_and_transform.formatting import formatter
 from crossply.functions.builtin.patch_and_transform.function import run
 from crossply.functions.builtin.patch_and_transform.native import run_native
-from crossply.functions.builtin.patch_and_transform.plan_cache import PlanCache
+from crossply.functions.builtin.patch_and_transform.text import formatter
 from crossply.values.goformat import sprintf
 from crossply.values.structs import encode_struct, to_wire
 
@@ -25,38 +25,40 @@ INPUT: dict[str, Any] = {
 }
 
 
-def test_the_same_input_has_the_same_plan() -> None:
-    cache = PlanCache(FUNCTION)
-    assert cache.find(INPUT) is cache.find(INPUT)
+def test_the_same_input_is_compiled_once() -> None:
+    cache = CompiledInputCache(FUNCTION)
+    assert cache.get(INPUT) is cache.get(INPUT)
 
 
-def test_an_equal_input_has_the_same_plan_and_one_that_only_looks_equal_has_not() -> None:
-    cache = PlanCache(FUNCTION)
-    plan = cache.find(INPUT)
-    assert cache.find(copy.deepcopy(INPUT)) is plan
+def test_an_equal_input_is_compiled_once_and_one_that_only_looks_equal_is_not() -> None:
+    cache = CompiledInputCache(FUNCTION)
+    compiled = cache.get(INPUT)
+    assert cache.get(copy.deepcopy(INPUT)) is compiled
     one, true = ({"resources": [{"name": "a", "base": {"kind": "K", "n": n}}]} for n in (1.0, True))
-    assert cache.find(one) is not cache.find(true)
+    assert cache.get(one) is not cache.get(true)
 
 
-def test_what_is_wrong_with_an_input_is_remembered_too() -> None:
-    cache = PlanCache(FUNCTION)
+def test_the_error_of_an_invalid_input_is_cached_too() -> None:
+    cache = CompiledInputCache(FUNCTION)
     nonsense: dict[str, Any] = {"resources": []}
-    assert isinstance(cache.find(nonsense), str)
-    assert cache.find(nonsense) is cache.find(nonsense)
+    assert isinstance(cache.get(nonsense), str)
+    assert cache.get(nonsense) is cache.get(nonsense)
 
 
-def test_only_so_many_plans_are_kept() -> None:
-    cache = PlanCache(FUNCTION)
-    inputs = [{"resources": [{"name": f"r-{n}", "base": BASE}]} for n in range(plan_cache.MAX_PLANS + 10)]
-    first = cache.find(inputs[0])
+def test_the_number_of_cached_inputs_is_limited() -> None:
+    cache = CompiledInputCache(FUNCTION)
+    inputs = [
+        {"resources": [{"name": f"r-{n}", "base": BASE}]} for n in range(compiled_input_cache.MAX_INPUTS + 10)
+    ]
+    first = cache.get(inputs[0])
     for one in inputs:
-        cache.find(one)
-    assert len(cache._plans) == plan_cache.MAX_PLANS
-    assert cache.find(inputs[0]) is not first
+        cache.get(one)
+    assert len(cache._compiled_inputs) == compiled_input_cache.MAX_INPUTS
+    assert cache.get(inputs[0]) is not first
 
 
-def test_plans_are_kept_up_to_a_number_of_bytes() -> None:
-    cache = PlanCache(FUNCTION)
+def test_the_bytes_of_cached_inputs_are_limited() -> None:
+    cache = CompiledInputCache(FUNCTION)
     large = [{"resources": [{"name": f"r-{n}", "base": {**BASE, "spec": "x" * 3_000_000}}]} for n in range(9)]
     patches = [{"type": "PatchSet", "patchSetName": "many"}] * 300
     many = {"name": "many", "patches": [{"fromFieldPath": "spec.a"}] * 100}
@@ -66,9 +68,9 @@ def test_plans_are_kept_up_to_a_number_of_bytes() -> None:
     ]
     for inputs in (large, dense):
         for one in inputs:
-            assert not isinstance(cache.find(one), str)
-        assert 0 < len(cache._plans) < len(inputs)
-        assert cache.find(inputs[-1]) is cache.find(inputs[-1])
+            assert not isinstance(cache.get(one), str)
+        assert 0 < len(cache._compiled_inputs) < len(inputs)
+        assert cache.get(inputs[-1]) is cache.get(inputs[-1])
 
 
 def test_runs_do_not_share_what_they_make() -> None:

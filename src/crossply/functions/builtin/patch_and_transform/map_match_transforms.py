@@ -1,4 +1,4 @@
-"""Map and match transforms: another value for a string that is known."""
+"""Map and match transforms: replace a value by the one that a table or a list of patterns gives for it."""
 
 from __future__ import annotations
 
@@ -6,24 +6,20 @@ from collections.abc import Callable
 from typing import Any
 
 from crossply.errors import CrossplyError
-from crossply.functions.builtin.patch_and_transform.dialect import Dialect
-from crossply.functions.builtin.patch_and_transform.failure import REASONS, Failure, failing, wrap
-from crossply.functions.builtin.patch_and_transform.limits import check_work, is_short
-from crossply.functions.builtin.patch_and_transform.texts import valid_text
+from crossply.functions.builtin.patch_and_transform.dialect import Dialect, Transform
+from crossply.functions.builtin.patch_and_transform.errors import FAILURES, Failure, fail_with, wrap
+from crossply.functions.builtin.patch_and_transform.text import check_work, is_short, valid_text
 from crossply.values import Object
 from crossply.values.gotypes import go_type
 from crossply.values.regexp import compile_go
 
-Change = Callable[[Any], Any]
 Test = Callable[[Any], bool]
 
 _MANY_PATTERNS = 64
 
 
-def map_transform(pairs: Object, _dialect: Dialect) -> Change:
-    """Make the closure of a map transform."""
-
-    def look_up(value: Any) -> Any:
+def map_transform(pairs: Object, _dialect: Dialect) -> Transform:
+    def map_value(value: Any) -> Any:
         if type(value) is not str:
             raise Failure(f"type {go_type(value)} is not supported for map transform")
         if value not in pairs:
@@ -32,54 +28,54 @@ def map_transform(pairs: Object, _dialect: Dialect) -> Change:
             raise Failure(f"value for key {value} is not valid JSON: unexpected end of JSON input")
         return pairs[value]
 
-    return look_up
+    return map_value
 
 
-def match_transform(settings: Object, _dialect: Dialect) -> Change:
-    """Make the closure of a match transform: the result of the first pattern that fits."""
+def match_transform(settings: Object, _dialect: Dialect) -> Transform:
+    """Compile a match transform: the first pattern that matches gives the result."""
     patterns = [(_test(pattern), pattern.get("result")) for pattern in settings.get("patterns", [])]
-    otherwise = _fallback(settings)
+    fallback = _fallback(settings)
 
     def match(value: Any) -> Any:
         takes_time = len(patterns) > _MANY_PATTERNS or not is_short(value)
         if takes_time:
             check_work(value, len(patterns))
-        for index, (fits, result) in enumerate(patterns):
+        for index, (matches, result) in enumerate(patterns):
             if takes_time:
                 check_work(value, 1)
             try:
-                if fits(value):
+                if matches(value):
                     return result
-            except REASONS as reason:
-                raise wrap(f"cannot match pattern at index {index}", reason) from None
-        return otherwise(value)
+            except FAILURES as error:
+                raise wrap(f"cannot match pattern at index {index}", error) from None
+        return fallback(value)
 
     return match
 
 
-def _fallback(settings: Object) -> Change:
+def _fallback(settings: Object) -> Transform:
     value = settings.get("fallbackValue")
     if settings.get("fallbackTo") != "Input":
         return lambda _input: value
     if value is not None:
-        return failing("cannot set both a fallback value and the fallback to input flag")
-    return lambda given: given
+        return fail_with("cannot set both a fallback value and the fallback to input flag")
+    return lambda function_input: function_input
 
 
 def _test(pattern: Object) -> Test:
     kind = pattern.get("type", "")
     if kind == "literal":
-        return _is_literally(pattern["literal"]) if "literal" in pattern else _lacks("literal")
+        return _literal_test(pattern["literal"]) if "literal" in pattern else _missing_setting("literal")
     if kind == "regexp":
-        return _matches(pattern["regexp"]) if "regexp" in pattern else _lacks("regexp")
-    return failing(f"unsupported pattern type '{kind}'")
+        return _regexp_test(pattern["regexp"]) if "regexp" in pattern else _missing_setting("regexp")
+    return fail_with(f"unsupported pattern type '{kind}'")
 
 
-def _lacks(kind: str) -> Test:
-    return failing(f"{kind} is required by type {kind}")
+def _missing_setting(kind: str) -> Test:
+    return fail_with(f"{kind} is required by type {kind}")
 
 
-def _is_literally(literal: str) -> Test:
+def _literal_test(literal: str) -> Test:
     def test(value: Any) -> bool:
         if type(value) is not str:
             raise _unsupported(go_type(value))
@@ -88,11 +84,11 @@ def _is_literally(literal: str) -> Test:
     return test
 
 
-def _matches(expression: str) -> Test:
+def _regexp_test(expression: str) -> Test:
     try:
         search = compile_go(expression).search
-    except CrossplyError as reason:
-        return failing(f"cannot compile regexp: {reason}")
+    except CrossplyError as error:
+        return fail_with(f"cannot compile regexp: {error}")
 
     def test(value: Any) -> bool:
         if type(value) is not str:

@@ -1,46 +1,97 @@
-"""Convert transforms: the same value as another type."""
+"""Math transforms (multiply, clamp) and convert transforms (the same value as another type)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from crossply.functions.builtin.patch_and_transform.dialect import Dialect
-from crossply.functions.builtin.patch_and_transform.failure import Failure, failing
-from crossply.functions.builtin.patch_and_transform.field_errors import FieldError
-from crossply.functions.builtin.patch_and_transform.transform_validation import validate_convert
-from crossply.functions.builtin.patch_and_transform.transforms.arithmetic import truncated
+from crossply.functions.builtin.patch_and_transform.dialect import Dialect, Transform
+from crossply.functions.builtin.patch_and_transform.errors import Failure, FieldError, fail_with
+from crossply.functions.builtin.patch_and_transform.transform_validation import (
+    validate_convert,
+    validate_math,
+)
 from crossply.values import Object, gojson
 from crossply.values.gonumbers import format_float, parse_bool, parse_float, parse_int
 from crossply.values.gotypes import go_type
 from crossply.values.structs import to_wire
 
-Change = Callable[[Any], Any]
-
 _INPUT_TYPES = {str: "string", bool: "bool", int: "int64", float: "float64"}
 
 
-def convert_transform(settings: Object, _dialect: Dialect) -> Change:
-    """Make the closure of a convert transform."""
+def math_transform(settings: Object, _dialect: Dialect) -> Transform:
+    try:
+        validate_math(settings, "")
+    except FieldError as error:
+        return fail_with(str(error))
+    if settings["type"] == "Multiply":
+        return _multiply(settings["multiply"])
+    if settings["type"] == "ClampMin":
+        return _at_least(settings["clampMin"])
+    return _at_most(settings["clampMax"])
+
+
+def _multiply(factor: int) -> Transform:
+    def multiply(value: Any) -> Any:
+        if type(value) is float:
+            return value * factor
+        return as_int64(_number(value) * factor)
+
+    return multiply
+
+
+def _at_least(bound: int) -> Transform:
+    # The value is compared without its fraction; it keeps its type unless the bound replaces it.
+    def clamp(value: Any) -> Any:
+        return bound if truncated(_number(value)) < bound else value
+
+    return clamp
+
+
+def _at_most(bound: int) -> Transform:
+    def clamp(value: Any) -> Any:
+        return bound if truncated(_number(value)) > bound else value
+
+    return clamp
+
+
+def _number(value: Any) -> Any:
+    if type(value) is float or type(value) is int:
+        return value
+    raise Failure(f"input is required to be a number for math transformer, got {go_type(value)}")
+
+
+def as_int64(number: int) -> int:
+    """Wrap an integer around like an int64 overflow."""
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def truncated(number: float) -> int:
+    """Drop the fraction. A number outside of int64 becomes the smallest int64, as Go does on amd64."""
+    if -(2.0**63) <= number < 2.0**63:
+        return int(number)
+    return -(1 << 63)
+
+
+def convert_transform(settings: Object, _dialect: Dialect) -> Transform:
     try:
         validate_convert(settings, "")
-    except FieldError as reason:
-        return failing(str(reason))
+    except FieldError as error:
+        return fail_with(str(error))
     to = "int64" if settings["toType"] == "int" else settings["toType"]
     return _conversion(to, settings.get("format", "none"))
 
 
-def _conversion(to: str, form: str) -> Change:
+def _conversion(to: str, form: str) -> Transform:
     def convert(value: Any) -> Any:
         origin = _INPUT_TYPES.get(type(value))
         if origin is None:
             raise Failure(f"invalid input type {go_type(value)}")
         if origin == to:
             return value
-        known = _CONVERSIONS.get((origin, to, form))
-        if known is None:
+        decoded = _CONVERSIONS.get((origin, to, form))
+        if decoded is None:
             raise Failure(f"conversion from {origin} to {to} is not supported with format {form}")
-        return known(value)
+        return decoded(value)
 
     return convert
 
@@ -74,7 +125,7 @@ def _json_kind(value: Any) -> str:
     return kinds[type(value)]
 
 
-_CONVERSIONS: dict[tuple[str, str, str], Change] = {
+_CONVERSIONS: dict[tuple[str, str, str], Transform] = {
     ("string", "int64", "none"): parse_int,
     ("string", "float64", "none"): parse_float,
     ("string", "bool", "none"): parse_bool,
