@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from crossply.functions.builtin.patch_and_transform.errors import FAILURES, Failure, wrap
+from crossply.functions.builtin.patch_and_transform.errors import FAILURES, Failure, is_not_found
 from crossply.functions.builtin.patch_and_transform.text import valid_text
 from crossply.functions.reply_limits import check_total, current_limits, size_of
 from crossply.values import Object, paths
@@ -25,6 +25,7 @@ Write = Callable[[Object, Any], Any]
 """Sets a field of an object and returns the value that was set."""
 
 _ABSENT = object()
+_ERROR_PREFIX = "cannot patch to object: "
 
 
 def reader(path: str) -> Read:
@@ -45,10 +46,13 @@ def reader(path: str) -> Read:
 
 
 def writer(path: str, options: MergeOptions | None) -> Write:
-    """Make a closure that sets a normalized value at a path, or merges it into the existing one."""
+    """Make a closure that sets a normalized value at a path, or merges it into the existing one.
+
+    It raises Failure when the target has no kind afterwards: an object without one cannot be decoded.
+    """
     names = _names(path)
-    if not names or options is not None:
-        return lambda target, value: _set_or_wrap(target, path, value, options)
+    if not names or options is not None or _is_type_path(path):
+        return _checked(lambda target, value: _set_or_wrap(target, path, value, options), path, _ERROR_PREFIX)
     *parents, last = names
 
     def write(target: Any, value: Any) -> Any:
@@ -59,8 +63,12 @@ def writer(path: str, options: MergeOptions | None) -> Write:
             if inner is _ABSENT:
                 inner = outer[name] = {}
             elif type(inner) is not dict:
-                return _set_or_wrap(target, path, value, options)
-        inner[last] = value
+                _set_or_wrap(target, path, value, options)
+                break
+        else:
+            inner[last] = value
+        if not target.get("kind"):
+            _require_kind(target, _ERROR_PREFIX)
         return value
 
     return write
@@ -77,7 +85,28 @@ def wildcard_writer(path: str, options: MergeOptions | None) -> Write:
         check_total(size_of(value, limit) * len(places), limit)
         return [_set_value(target, place, normalized(value), options) for place in places]
 
-    return write
+    return _checked(write, path, "")
+
+
+def _checked(write: Write, path: str, prefix: str) -> Write:
+    is_type_path = _is_type_path(path)
+
+    def write_and_check(target: Object, value: Any) -> Any:
+        written = write(target, value)
+        if is_type_path or not target.get("kind"):
+            _require_kind(target, prefix)
+        return written
+
+    return write_and_check
+
+
+def _is_type_path(path: str) -> bool:
+    return path.lstrip("['\"").startswith(("apiVersion", "kind"))
+
+
+def _require_kind(obj: Object, prefix: str) -> None:
+    if not has_kind(obj):
+        raise Failure(f"{prefix}{missing_kind(dumps(obj))}")
 
 
 def normalized(value: Any) -> Any:
@@ -108,7 +137,7 @@ def _set_or_wrap(target: Object, path: str, value: Any, options: MergeOptions | 
     try:
         return _set_value(target, path, value, options)
     except FAILURES as error:
-        raise wrap("cannot patch to object", error) from None
+        raise Failure(f"{_ERROR_PREFIX}{error}", not_found=is_not_found(error)) from None
 
 
 def _set_value(target: Object, path: str, value: Any, options: MergeOptions | None) -> Any:
@@ -177,9 +206,3 @@ def has_kind(obj: Object) -> bool:
 def missing_kind(written: str) -> Failure:
     """The error of an object without a kind, given its JSON."""
     return Failure(f"Object 'Kind' is missing in '{written}'")
-
-
-def require_kind(obj: Object) -> None:
-    """Raise Failure when a patch removed the kind of an object."""
-    if not has_kind(obj):
-        raise missing_kind(dumps(obj))

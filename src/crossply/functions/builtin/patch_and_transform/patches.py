@@ -21,7 +21,6 @@ from crossply.functions.builtin.patch_and_transform.object_fields import (
     Write,
     normalized,
     reader,
-    require_kind,
     wildcard_writer,
     writer,
 )
@@ -131,8 +130,8 @@ def _writer(patch: Object, dialect: Dialect) -> Write:
         return fail_with(f"toFieldPath is deeper than {MAX_DEPTH} levels")
     # Wildcards of a combined patch are not expanded: they count as a field name.
     if "[*]" in path and patch_type(patch) not in COMBINE_TYPES:
-        return _checked(wildcard_writer(path, options), path, "")
-    return _checked(writer(path, options), path, "cannot patch to object: ")
+        return wildcard_writer(path, options)
+    return writer(path, options)
 
 
 def _is_too_deep(path: str) -> bool:
@@ -140,23 +139,3 @@ def _is_too_deep(path: str) -> bool:
         return len(paths.parse(path)) > MAX_DEPTH
     except paths.PathError:
         return False  # reported by the code that uses the path
-
-
-def _checked(write: Write, path: str, prefix: str) -> Write:
-    """Write, then check that the target has a kind: an object without one cannot be decoded."""
-    touches_type = path.lstrip("['\"").startswith(("apiVersion", "kind"))
-
-    def write_and_check(target: Object, value: Any) -> Any:
-        written = write(target, value)
-        if touches_type or not target.get("kind"):
-            _require_kind(target, prefix)
-        return written
-
-    return write_and_check
-
-
-def _require_kind(target: Object, prefix: str) -> None:
-    try:
-        require_kind(target)
-    except Failure as error:
-        raise Failure(f"{prefix}{error}") from None

@@ -49,7 +49,8 @@ def formatter(text: str, count: int) -> Format:
             if type(value) is not str:
                 return bounded(values)
             length += len(value)
-        check_length(length)
+        if length > MAX_TEXT:
+            check_length(length)
         return plain % tuple(values)
 
     return format_texts

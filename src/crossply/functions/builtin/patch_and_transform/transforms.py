@@ -20,7 +20,6 @@ from crossply.functions.builtin.patch_and_transform.text import (
     SHORT_TEXT,
     check_length,
     check_work,
-    is_short,
 )
 from crossply.values import Object
 
@@ -60,7 +59,7 @@ def _chained(steps: list[Step]) -> Transform:
 
     def transform(value: Any) -> Any:
         prefix = ""
-        if is_long or not is_short(value):
+        if is_long or type(value) is not str or len(value) > SHORT_TEXT:
             check_work(value, len(steps))
         try:
             for step, prefix in steps:  # noqa: B007 - the error message needs the prefix
