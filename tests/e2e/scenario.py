@@ -246,11 +246,14 @@ class Scenario:
             await asyncio.sleep(0.05)
 
     async def writes(self, resource: str = "") -> int:
-        """How many requests wrote objects of this scenario's group, by anybody."""
-        return (await self.write_counts(resource)).total()
+        """How many requests wrote objects of this scenario's group, by anybody.
+
+        Only accepted requests count: a client repeats one after a conflict, or when the server is not ready.
+        """
+        return sum(n for key, n in (await self.write_counts(resource)).items() if key[-1].startswith("2"))
 
     async def write_counts(self, resource: str = "") -> Counter[tuple[str, ...]]:
-        """The same by resource, subresource, verb and status code."""
+        """How many requests to write there were, by resource, subresource, verb and status code."""
         reply = await self.client.request("GET", "/metrics", accept="text/plain")
         counts: Counter[tuple[str, ...]] = Counter()
         for line in reply.data.decode().splitlines():

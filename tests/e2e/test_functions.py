@@ -223,13 +223,13 @@ def test_a_function_is_asked_again_when_its_time_to_live_is_over(play):
         await things.compose(await calling(s, address))
         await things.apply("mine")
         await things.until("mine", READY)
-        writes, asked = await s.write_counts(), len(calls)
+        writes, asked = await s.writes(), len(calls)
 
         async def again():
             return len(calls) >= asked + 2
 
         await s.eventually(again)
-        assert await s.write_counts() == writes
+        assert await s.writes() == writes, await s.write_counts()
 
     with served(function) as address:
         play(lambda s: scenario(s, address))
