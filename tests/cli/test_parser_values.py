@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.cli.framework.flag_values import parse_duration, quote, read_int, split_escaped
+from crossply.cli.framework.flag_values import quote, read_int, split_escaped
+from crossply.values.durations import parse_duration
 
 DURATIONS = [
     ("0", 0),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from crossply.control.planning.files import LAST_APPLIED, three_way
-from crossply.values.differences import merge_patched
+from crossply.values.merge_patch import merge_patch
 
 
 def thing(**spec):
@@ -15,11 +15,11 @@ def thing(**spec):
 def test_what_was_applied_and_is_no_longer_wished_for_is_removed_and_the_rest_stays():
     live = thing(kept="by others", old=1, size=1, inner={"a": 1, "b": 2})
     patch = three_way(thing(old=1, size=1, inner={"a": 1, "b": 2}), thing(size=2, inner={"a": 1}))
-    assert merge_patched(live, patch)["spec"] == {"kept": "by others", "size": 2, "inner": {"a": 1}}
+    assert merge_patch(live, patch)["spec"] == {"kept": "by others", "size": 2, "inner": {"a": 1}}
 
 
 def test_what_was_never_applied_stays():
-    assert merge_patched(thing(kept=1), three_way({}, thing(size=2)))["spec"] == {"kept": 1, "size": 2}
+    assert merge_patch(thing(kept=1), three_way({}, thing(size=2)))["spec"] == {"kept": 1, "size": 2}
 
 
 def test_the_note_of_what_was_applied_is_written_as_kubectl_writes_it():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.values.differences import MISSING, carried, differences, merge_patched
+from crossply.values.differences import MISSING, carried, differences
 
 SCALARS = st.none() | st.booleans() | st.integers(-3, 3) | st.text("ab", max_size=2)
 VALUES = st.recursive(
@@ -117,16 +117,3 @@ def test_a_change_is_carried_over_beside_other_changes():
     after = {"spec": {"size": 2}, "list": [1, 2]}
     onto = {"spec": {"size": 1, "old": 1, "mine": True}, "list": [1], "status": {}}
     assert carried(before, after, onto) == {"spec": {"size": 2, "mine": True}, "list": [1, 2], "status": {}}
-
-
-@pytest.mark.parametrize(
-    ("value", "patch", "expected"),
-    [
-        ({"a": 1, "b": 2}, {"a": None, "c": 3}, {"b": 2, "c": 3}),
-        ({"a": {"b": 1}}, {"a": {"c": {"d": None}}}, {"a": {"b": 1, "c": {}}}),
-        ({"a": [1, 2]}, {"a": [3]}, {"a": [3]}),
-        ({"a": 1}, {"a": {"b": 2}}, {"a": {"b": 2}}),
-    ],
-)
-def test_a_merge_patch_is_applied_as_its_rfc_says(value, patch, expected):
-    assert merge_patched(value, patch) == expected

@@ -20,6 +20,7 @@ from crossply.apiserver.registry.strategy import CustomStrategy, Strategy
 from crossply.apiserver.registry.write_locks import WriteTurns
 from crossply.apiserver.storage import Store
 from crossply.values import Object
+from crossply.values.timestamps import format_timestamp
 
 
 class Admission(Protocol):
@@ -58,11 +59,6 @@ Convert = Callable[[Resource, list[Object], str], Awaitable[list[Object]]]
 def now() -> datetime:
     """The time, to the second, as Kubernetes stamps objects."""
     return datetime.now(UTC).replace(microsecond=0)
-
-
-def timestamp(moment: datetime) -> str:
-    """A moment as objects show it."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @dataclass(slots=True)
@@ -107,4 +103,4 @@ class World:
 
     def timestamp(self) -> str:
         """Now, as objects show it."""
-        return timestamp(self.clock())
+        return format_timestamp(self.clock())

@@ -157,12 +157,12 @@ def _order(entry: Object) -> tuple[str, str, str, str, str]:
 def _utc(time: Any) -> str | None:
     if time is None or (time.__class__ is str and len(time) == 20 and time[-1] == "Z"):
         return time
-    from datetime import UTC, datetime
+    from crossply.values.timestamps import format_timestamp, parse_timestamp
 
-    try:
-        return datetime.fromisoformat(time).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except (ValueError, TypeError):
-        raise BadManagedFields(f"{time!s} is not a time") from None
+    parsed = parse_timestamp(time)
+    if parsed is None:
+        raise BadManagedFields(f"{time!s} is not a time")
+    return format_timestamp(parsed)
 
 
 def capped(managers: Managers) -> Managers:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.values import Object
+from crossply.values.api_version import format_kind
 
 
 def kind_text(object_: Object) -> str:
@@ -12,8 +13,7 @@ def kind_text(object_: Object) -> str:
     api_version, kind = _text(object_.get("apiVersion")), _text(object_.get("kind"))
     if api_version.count("/") > 1:
         return "/, Kind="
-    group, _, version = api_version.rpartition("/")
-    return f"{group}/{version}, Kind={kind}"
+    return format_kind(api_version, kind)
 
 
 def named(object_: Object) -> str:

@@ -14,6 +14,7 @@ from crossply.compose.messages import Resource, Snapshot
 from crossply.compose.metadata import controller_of, text_in
 from crossply.compose.observed import Observed
 from crossply.values import Object
+from crossply.values.api_version import api_group
 
 _UNDESIRED = "no function of the pipeline desires it any more"
 
@@ -50,4 +51,4 @@ def collect(
 
 
 def _group_kind(obj: Object) -> tuple[str, str]:
-    return text_in(obj, "apiVersion").rpartition("/")[0], text_in(obj, "kind")
+    return api_group(text_in(obj, "apiVersion")), text_in(obj, "kind")

@@ -6,6 +6,7 @@ from functools import lru_cache
 from hashlib import sha256
 
 from crossply.values import Object
+from crossply.values.api_version import api_group
 
 MAX_NAME = 63
 SUFFIX = 12
@@ -36,7 +37,7 @@ def child_name(prefix: str, parent_uid: str, child: str) -> str:
 @lru_cache(maxsize=4096)
 def is_valid_name(name: str, api_version: str, kind: str) -> bool:
     """Whether an object of this kind may have this name."""
-    if kind in _RBAC_KINDS and api_version.partition("/")[0] == _RBAC_GROUP:
+    if kind in _RBAC_KINDS and api_group(api_version) == _RBAC_GROUP:
         name = name.replace(":", "")
     return is_subdomain(name)
 
@@ -52,7 +53,7 @@ def _is_label(label: str) -> bool:
 
 def composed_manager(xr_name: str, xr: Object) -> str:
     """The field manager that applies the resources of one composite resource."""
-    group, slash, _ = str(xr.get("apiVersion", "")).rpartition("/")
+    group = api_group(str(xr.get("apiVersion", "")))
     kind = str(xr.get("kind", ""))
-    group_kind = f"{kind}.{group}" if slash and group else kind
+    group_kind = f"{kind}.{group}" if group else kind
     return f"{COMPOSED_MANAGER}/{sha256((xr_name + group_kind).encode()).hexdigest()}"

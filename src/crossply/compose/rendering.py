@@ -36,6 +36,7 @@ from crossply.compose.watched_resources import watched_status
 from crossply.compose.world import World, decode_data
 from crossply.errors import CrossplyError
 from crossply.values import Object
+from crossply.values.api_version import format_kind
 
 NOW = "2024-01-01T00:00:00Z"
 """The time at which everything rendered happens."""
@@ -202,8 +203,7 @@ def identify(xr: Object) -> Object:
     """Give the composite resource a UID that depends on its identity only, unless it has one."""
     metadata = {**metadata_of(xr), "resourceVersion": RESOURCE_VERSION}
     if not uid_of(xr):
-        group, _, version = text_in(xr, "apiVersion").rpartition("/")
-        kind = f"{group}/{version}, Kind={text_in(xr, 'kind')}"
+        kind = format_kind(text_in(xr, "apiVersion"), text_in(xr, "kind"))
         metadata["uid"] = _uuid5(f"{kind}\0{namespace_of(xr)}\0{name_of(xr)}")
     return {**xr, "metadata": metadata}
 

@@ -14,6 +14,7 @@ from crossply.compose.metadata import labels_of, name_of, namespace_of, text_in
 from crossply.compose.selection import labels_match
 from crossply.kinds.composition import ObjectRef
 from crossply.values import Object
+from crossply.values.api_version import api_group
 from crossply.values.gobase64 import decode
 
 
@@ -47,12 +48,12 @@ class World:
 
     def other_versions(self, selector: ResourceSelector) -> list[str]:
         """The API versions in which there are objects that are selected but for the version of their kind."""
-        group = _group(selector.api_version)
+        group = api_group(selector.api_version)
         versions = {api_version for api_version, kind, _, _ in self._objects if kind == selector.kind}
         others = (
             selector._replace(api_version=each)
             for each in sorted(versions - {selector.api_version})
-            if _group(each) == group
+            if api_group(each) == group
         )
         return [each.api_version for each in others if self.select(each)]
 
@@ -94,10 +95,6 @@ def decode_data(secret: Object) -> dict[str, bytes]:
 
 def _identity(obj: Object) -> tuple[str, str, str, str]:
     return text_in(obj, "apiVersion"), text_in(obj, "kind"), namespace_of(obj), name_of(obj)
-
-
-def _group(api_version: str) -> str:
-    return api_version.rpartition("/")[0]
 
 
 def _is_selected(obj: Object, selector: ResourceSelector) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 from crossply.compose.messages import CAPABILITIES
 from crossply.control.calls.pipeline_functions import PipelineFunctions
@@ -17,12 +16,9 @@ from crossply.kube.caches import Caches
 from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery
 from crossply.kube.shares import Alone, Shares
+from crossply.values.timestamps import current_timestamp
 
 MOST_COMPOSED = 10_000
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @dataclass(slots=True)
@@ -49,7 +45,7 @@ class Plane:
     """How long what failed waits for the next try."""
     shortest_poll: float = 1.0
     """The annotation for polling cannot ask for fewer seconds."""
-    now: Callable[[], str] = _now
+    now: Callable[[], str] = current_timestamp
     reporting: Client | None = None
     """Who writes to composite resources themselves where `client` acts as somebody else."""
     keeper: Client | None = None

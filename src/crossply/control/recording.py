@@ -7,7 +7,6 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
 from hashlib import blake2b
 from secrets import token_hex
 
@@ -19,6 +18,7 @@ from crossply.kube.failures import Conflict
 from crossply.kube.guarded import NotOwner
 from crossply.record.allowances import Allowances
 from crossply.values import Object
+from crossply.values.timestamps import current_timestamp
 
 BURST = 25
 PAUSE = 300.0
@@ -84,7 +84,7 @@ def _name_after(name: str) -> str:
 
 def _body(about: Object, event: Event, component: str) -> Object:
     metadata = about["metadata"]
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    now = current_timestamp()
     namespace = metadata.get("namespace") or "default"
     return {
         "apiVersion": "v1",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from crossply.convert.moves import ConversionError
 from crossply.values import Object
+from crossply.values.api_version import api_group
 
 GROUP = "apiextensions.crossplane.io"
 
@@ -25,4 +26,4 @@ def require_composition(obj: Object) -> Object:
 def group_of(obj: Object) -> str:
     """The API group of an object; empty for the core group."""
     version = obj.get("apiVersion")
-    return version.rpartition("/")[0] if isinstance(version, str) else ""
+    return api_group(version) if isinstance(version, str) else ""

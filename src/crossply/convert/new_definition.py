@@ -20,6 +20,7 @@ from crossply.kinds.gostructs import (
     struct,
 )
 from crossply.values import Object
+from crossply.values.api_version import split_api_version
 
 _KEYS = ("apiVersion", "kind", "metadata", "spec", "status", "additionalPrinterColumns")
 _MACHINERY = (
@@ -122,7 +123,7 @@ def _kind_of(given: Object, plural: str) -> _Kind:
     version, kind = given.get("apiVersion", ""), given.get("kind", "")
     if version.count("/") > 1:
         raise ConversionError(f"failed to parse API version: unexpected GroupVersion string: {version}")
-    group, _, name = version.rpartition("/")
+    group, name = split_api_version(version)
     return _Kind(group, name, kind, (plural or plural_of(kind)).lower())
 
 

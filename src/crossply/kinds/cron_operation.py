@@ -21,12 +21,11 @@ from crossply.kinds.operation_history import (
     last_created,
     last_successful,
     latest,
-    moment,
     running,
-    timestamp,
 )
 from crossply.values import Object, cron
 from crossply.values.goquote import quote
+from crossply.values.timestamps import format_timestamp, parse_timestamp
 
 LABEL = "ops.crossplane.io/cronoperation"
 """The label of an Operation that names the CronOperation it was made by."""
@@ -79,15 +78,15 @@ def parse_cron_operation(obj: Object) -> CronOperation:
     return CronOperation(
         name=metadata.text("name"),
         uid=metadata.text("uid"),
-        created=moment(metadata.text("creationTimestamp")),
+        created=parse_timestamp(metadata.text("creationTimestamp")),
         schedule=spec.text("schedule"),
         deadline=spec.integer("startingDeadlineSeconds"),
         concurrency=spec.text("concurrencyPolicy"),
         successful_limit=_or_default(spec.integer("successfulHistoryLimit"), SUCCESSFUL_LIMIT),
         failed_limit=_or_default(spec.integer("failedHistoryLimit"), FAILED_LIMIT),
         template=read_template(spec.object("operationTemplate")),
-        last_schedule=moment(status.text("lastScheduleTime")),
-        last_success=moment(status.text("lastSuccessfulTime")),
+        last_schedule=parse_timestamp(status.text("lastScheduleTime")),
+        last_success=parse_timestamp(status.text("lastSuccessfulTime")),
     )
 
 
@@ -151,11 +150,15 @@ def _name(model: CronOperation, slot: datetime) -> str:
     return f"{model.name}-{int(slot.timestamp())}"
 
 
+def _timestamp(time: datetime | None) -> str:
+    return format_timestamp(time) if time else ""
+
+
 def _status(model: CronOperation, children: Sequence[Child]) -> Object:
     """What it shows of its history; what there is nothing of is left out."""
     shown: dict[str, Any] = {
-        "lastScheduleTime": timestamp(model.last_schedule),
-        "lastSuccessfulTime": timestamp(model.last_success),
+        "lastScheduleTime": _timestamp(model.last_schedule),
+        "lastSuccessfulTime": _timestamp(model.last_success),
         "runningOperationRefs": [{"name": name} for name in running(children)],
     }
     return {field: value for field, value in shown.items() if value}

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.errors import CrossplyError
-from crossply.kinds.yaml_text import yaml_text
 from crossply.values import Object
 
 
@@ -124,6 +123,26 @@ class Fields:
     def optional_string_map(self, key: str) -> dict[str, str] | None:
         """A map of strings, or None when the field is absent."""
         return self.string_map(key) if self.has(key) else None
+
+
+def yaml_text(value: Any) -> str | None:
+    """Return the text of a YAML scalar in a string field, or None for a list or an object.
+
+    Crossplane's YAML reader knows the type of the field: `version: 5` in a string field is the text "5".
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    return _float_text(value) if isinstance(value, float) else None
+
+
+def _float_text(value: float) -> str:
+    from crossply.values.gonumbers import format_float
+
+    return format_float(value, "g", -1)
 
 
 def _name_of(value: Any) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from crossply.kinds.yaml_text import yaml_text
+from crossply.kinds.fields import yaml_text
 
 
 class DecodeError(Exception):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from crossply.kinds.fields import Fields
 from crossply.values import Object
+from crossply.values.timestamps import parse_timestamp
 
 SUCCESSFUL_LIMIT = 3
 """How many Operations that succeeded are kept, unless it says otherwise."""
@@ -38,26 +39,12 @@ def read_child(operation: Object) -> Child:
     """What counts of an Operation."""
     root = Fields(operation)
     metadata = root.object("metadata")
-    name, created = metadata.text("name"), moment(metadata.text("creationTimestamp"))
+    name, created = metadata.text("name"), parse_timestamp(metadata.text("creationTimestamp"))
     for condition in root.object("status").objects("conditions"):
         if condition.text("type") == "Succeeded":
-            changed = moment(condition.text("lastTransitionTime"))
+            changed = parse_timestamp(condition.text("lastTransitionTime"))
             return Child(name, created, condition.text("status"), condition.text("reason"), changed)
     return Child(name, created)
-
-
-def moment(text: str) -> datetime | None:
-    """The time that a timestamp of the API tells, in UTC; None if it tells none."""
-    try:
-        found = datetime.fromisoformat(text)
-        return found.astimezone(UTC) if found.tzinfo else None
-    except (ValueError, OverflowError):
-        return None
-
-
-def timestamp(time: datetime | None) -> str:
-    """A time in UTC as the API writes it; empty if there is none."""
-    return time.isoformat(timespec="seconds").replace("+00:00", "Z") if time else ""
 
 
 def latest(moments: Iterable[datetime | None]) -> datetime | None:

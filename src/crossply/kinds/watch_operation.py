@@ -10,6 +10,7 @@ from crossply.kinds.fields import Fields, KindError
 from crossply.kinds.operation import from_template, read_template, with_watched
 from crossply.kinds.operation_history import FAILED_LIMIT, SUCCESSFUL_LIMIT
 from crossply.values import Object
+from crossply.values.api_version import format_kind
 
 LABEL = "ops.crossplane.io/watchoperation"
 """The label of an Operation that names the WatchOperation it was made by."""
@@ -89,8 +90,7 @@ def as_deleted(watched: Object, now: str) -> Object:
 
 def _name(model: WatchOperation, watched: Object) -> str:
     metadata = _metadata(watched)
-    group, _, version = str(watched.get("apiVersion", "")).rpartition("/")
-    parts = [f"{group}/{version}, Kind={watched.get('kind', '')}"]
+    parts = [format_kind(str(watched.get("apiVersion", "")), watched.get("kind", ""))]
     parts += [str(metadata.get(key, "")) for key in ("namespace", "name", "uid", "resourceVersion")]
     if metadata.get("deletionTimestamp"):
         parts.append(metadata["deletionTimestamp"])

@@ -13,6 +13,7 @@ from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind
 from crossply.values import Object
+from crossply.values.api_version import split_api_version
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 SHORTEST_PAUSE = 1.0
@@ -107,7 +108,7 @@ def _aggregated(document: Object) -> Iterable[Kind]:
 
 
 def _listed(document: Object) -> Iterable[Kind]:
-    group, _, version = document["groupVersion"].rpartition("/")
+    group, version = split_api_version(document["groupVersion"])
     for row in document.get("resources") or ():
         if "/" not in row["name"]:
             yield Kind(group, version, row["kind"], row["name"], row["namespaced"])

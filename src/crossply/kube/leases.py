@@ -8,12 +8,12 @@ One Lease more is the group's own: it says how many shards there are.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from math import ceil
 from typing import NamedTuple
 
 from crossply.kube.kind import Kind
 from crossply.values import Object
+from crossply.values.timestamps import current_timestamp
 
 LEASE = Kind("coordination.k8s.io", "v1", "Lease", "leases", True)
 
@@ -108,4 +108,4 @@ def duration_of(lease: Object) -> float:
 
 def micro_time() -> str:
     """The time of day, for people: no decision depends on it."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return current_timestamp("microseconds")

@@ -14,6 +14,7 @@ import orjson
 
 from crossply.record.line_limit import HELD_BACK, LineLimit
 from crossply.record.run import Run, current
+from crossply.values.timestamps import format_timestamp
 
 FORMATS = LOGFMT, JSON = ("logfmt", "json")
 LONGEST = 4096
@@ -82,7 +83,7 @@ def _of_run(run: Run | None) -> Fields:
 
 
 def _time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+    return format_timestamp(datetime.fromtimestamp(seconds, UTC), "milliseconds")
 
 
 def _harmless(value: Any) -> Any:

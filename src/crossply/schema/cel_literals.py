@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from crossply.schema import formats
-from crossply.schema.cel_values import duration_seconds
+from crossply.values.durations import parse_duration
 
 _CALLS = re.compile(
     r"\b(?P<call>matches|duration|timestamp)\(\s*(?P<text>r?(?:\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'))\s*\)"
@@ -30,9 +30,17 @@ def _unquoted(literal: str) -> str | None:
     return None if re.search(r"\\[^\\'\"]", literal) else text
 
 
+def _is_duration(text: str) -> bool:
+    try:
+        parse_duration(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _is_right(call: str, text: str) -> bool:
     if call == "duration":
-        return duration_seconds(text) is not None
+        return _is_duration(text)
     if call == "timestamp":
         return formats.is_date_time(text)
     from crossply.errors import CrossplyError

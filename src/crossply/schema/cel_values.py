@@ -6,6 +6,7 @@ from typing import Any
 
 from crossply.schema.cel_types import Declared
 from crossply.values import Object
+from crossply.values.durations import parse_duration
 
 
 class WrongData(Exception):
@@ -90,26 +91,13 @@ def _timestamp(value: str) -> Any:
 def _duration(value: str) -> Any:
     from google.protobuf.duration_pb2 import Duration
 
-    seconds = duration_seconds(value)
-    if seconds is None:
-        raise WrongData(f"invalid duration string, expected duration, got {value}")
+    try:
+        nanoseconds = parse_duration(value)
+    except ValueError:
+        raise WrongData(f"invalid duration string, expected duration, got {value}") from None
     result = Duration()
-    result.FromNanoseconds(round(seconds * 1_000_000_000))
+    result.FromNanoseconds(nanoseconds)
     return result
-
-
-_UNIT_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
-
-
-def duration_seconds(text: str) -> float | None:
-    """Return the length of a Go duration such as 1h30m, or None."""
-    from crossply.schema.format_patterns import duration_parts
-
-    sign = -1 if text.startswith("-") else 1
-    parts = duration_parts(text)
-    return (
-        None if parts is None else sign * sum(float(number) * _UNIT_SECONDS[unit] for number, unit in parts)
-    )
 
 
 _READERS = {"bytes": _bytes, "timestamp": _timestamp, "duration": _duration}

@@ -58,12 +58,3 @@ def without_spaces_and_dashes(text: str) -> str:
 @functools.cache
 def _compiled(name: str) -> re.Pattern[str]:
     return re.compile(PATTERNS[name], re.DOTALL)
-
-
-def duration_parts(text: str) -> list[tuple[str, str]] | None:
-    """Return the numbers and units of a Go duration, or None when the text is not one."""
-    if text in ("0", "+0", "-0"):
-        return []
-    if not matches("@goduration", text):
-        return None
-    return re.findall(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)", text)

@@ -12,6 +12,7 @@ from typing import Any
 
 from crossply.errors import CrossplyError
 from crossply.values import Object
+from crossply.values.api_version import split_api_version
 
 _GROUP_VERSION_KIND = "x-kubernetes-group-version-kind"
 _PREFIX = "#/components/schemas/"
@@ -27,7 +28,7 @@ class UnresolvedSchema(CrossplyError):
 
 def find_schema(schemas: Mapping[str, Any], api_version: str, kind: str) -> Object | None:
     """Find a kind among the schemas of a document by name; None where it is not there."""
-    group, _, version = api_version.rpartition("/")
+    group, version = split_api_version(api_version)
     described = [{"group": group, "version": version, "kind": kind}]
     for name, schema in schemas.items():
         # A schema that several kinds share describes none of them.

@@ -29,7 +29,8 @@ from crossply.errors import CrossplyError
 from crossply.testing.strictly import SuiteError
 from crossply.testing.suite import EVERYTHING, Happening
 from crossply.values import Object
-from crossply.values.differences import carried, merge_patched
+from crossply.values.differences import carried
+from crossply.values.merge_patch import merge_patch
 from crossply.values.structs import to_wire
 
 _READY = ("Synced", "Ready")
@@ -106,7 +107,7 @@ class Play:
     def round(self, happenings: Iterable[Happening] = (), xr_patch: Object | None = None) -> Played:
         """Let things happen, then reconcile once."""
         if xr_patch is not None:
-            self._xr = merge_patched(self._xr, xr_patch)
+            self._xr = merge_patch(self._xr, xr_patch)
         for happening in happenings:
             self._let_happen(happening)
         played = self._reconcile(self._stage.defaulted(self._xr))
@@ -158,11 +159,11 @@ class Play:
 def changed(obj: Object, happening: Happening) -> Object:
     """An observed resource after what happened to it."""
     if happening.patch is not None:
-        obj = merge_patched(obj, happening.patch)
+        obj = merge_patch(obj, happening.patch)
     status: Any = obj.get("status")
     status = status if isinstance(status, dict) else {}
     if happening.status is not None:
-        status = merge_patched(status, happening.status)
+        status = merge_patch(status, happening.status)
     if happening.ready is not None:
         status = {**status, "conditions": _with_readiness(status.get("conditions"), happening.ready)}
     return {**obj, "status": status} if status else obj

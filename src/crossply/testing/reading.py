@@ -19,6 +19,7 @@ from crossply.testing.suite import (
     Suite,
     Surroundings,
 )
+from crossply.values.api_version import api_group
 from crossply.values.durations import parse_duration
 from crossply.values.paths import PathError, parse
 from crossply.values.yaml import Document
@@ -39,7 +40,7 @@ def is_suite(value: Any) -> bool:
     """Whether a document is meant to be one; of which version it is, is told when it is read."""
     if not isinstance(value, dict) or value.get("kind") != KIND:
         return False
-    return str(value.get("apiVersion")).startswith(API_VERSION.partition("/")[0])
+    return str(value.get("apiVersion")).startswith(api_group(API_VERSION))
 
 
 def read_suite(document: Document) -> Suite:

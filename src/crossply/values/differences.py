@@ -136,16 +136,3 @@ def carried(before: Object, after: Object, onto: Object) -> Object:
         else:
             result[key] = new
     return result
-
-
-def merge_patched(value: Any, patch: Any) -> Any:
-    """What a JSON merge patch makes of a value."""
-    if not isinstance(patch, dict):
-        return patch
-    result = dict(value) if isinstance(value, dict) else {}
-    for key, change in patch.items():
-        if change is None:
-            result.pop(key, None)
-        else:
-            result[key] = merge_patched(result.get(key), change)
-    return result

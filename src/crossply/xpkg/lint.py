@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from crossply.values import Object
+from crossply.values.api_version import api_group
 from crossply.values.semver_constraints import InvalidConstraint, check
 from crossply.xpkg.failures import LintFailed
 from crossply.xpkg.stream import Package
@@ -82,7 +83,7 @@ def check_constraint(meta: Object) -> None:
 
 def may_hold(package_kind: str, obj: Object) -> bool:
     """Tell whether a package of a kind may hold an object."""
-    group, kind = obj["apiVersion"].partition("/")[0], obj["kind"]
+    group, kind = api_group(obj["apiVersion"]), obj["kind"]
     return any(group == each[0] and kind == each[1] for each in _ALLOWED[package_kind])
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cache
 
 from crossply.kinds.gostructs import GoType
+from crossply.values.api_version import split_api_version
 from crossply.xpkg.go_declarations import declare
 
 _METADATA = """
@@ -206,7 +207,7 @@ def object_type(api_version: str, kind: str) -> GoType | None:
 
 @cache
 def _types(api_version: str) -> dict[str, GoType]:
-    group, _, version = api_version.partition("/")
+    group, version = split_api_version(api_version)
     metadata = declare(_METADATA, "v1")
     if group == META_GROUP:
         image = "image*string" if version == "v1beta1" else ""

@@ -8,6 +8,7 @@ import orjson
 
 from crossply.apiserver.admission.attributes import Attributes
 from crossply.values import Object
+from crossply.values.api_version import split_api_version
 
 _OPTIONS = {"CREATE": "CreateOptions", "UPDATE": "UpdateOptions", "DELETE": "DeleteOptions"}
 
@@ -39,7 +40,7 @@ def describe(write: Attributes, version: str) -> Object:
 
 def _kind(write: Attributes) -> dict[str, str]:
     obj = write.obj or write.old or {}
-    group, _, version = obj.get("apiVersion", "").rpartition("/")
+    group, version = split_api_version(obj.get("apiVersion", ""))
     if obj.get("kind") in (None, write.call.resource.names.kind):
         return {"group": write.group, "version": write.version, "kind": write.call.resource.names.kind}
     return {"group": group, "version": version, "kind": obj["kind"]}

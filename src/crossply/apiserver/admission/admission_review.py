@@ -16,6 +16,7 @@ from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.json_output import to_json
 from crossply.errors import CrossplyError
 from crossply.values import Object
+from crossply.values.api_version import format_kind
 from crossply.values.gojson import JsonError, loads
 from crossply.values.goquote import quote
 
@@ -110,8 +111,7 @@ def _check(answer: Object, response: Object, uid: str) -> None:
     if given != uid:
         raise _invalid(f"expected response.uid={quote(uid)}, got {quote(str(given))}")
     if answer.get("apiVersion") != f"{_GROUP}/v1" or answer.get("kind") != "AdmissionReview":
-        group, _, version = str(answer.get("apiVersion", "")).rpartition("/")
-        found = f"{group}/{version}, Kind={answer.get('kind', '')}"
+        found = format_kind(str(answer.get("apiVersion", "")), answer.get("kind", ""))
         raise _invalid(f"expected webhook response of {_GROUP}/v1, Kind=AdmissionReview, got {found}")
 
 

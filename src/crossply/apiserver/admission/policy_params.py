@@ -11,6 +11,7 @@ from crossply.apiserver.registry.selectors import labels_match
 from crossply.apiserver.server_context import World
 from crossply.errors import CrossplyError
 from crossply.values import Object
+from crossply.values.api_version import split_api_version
 
 
 class ParamsProblem(CrossplyError):
@@ -46,7 +47,7 @@ async def find_params(world: World, policy: Policy, binding: Binding, namespace:
 
 
 def _resource(world: World, kind: Object) -> tuple[Resource, str]:
-    group, _, version = kind.get("apiVersion", "").rpartition("/")
+    group, version = split_api_version(kind.get("apiVersion", ""))
     resource = world.registry.by_kind(group, kind.get("kind", ""))
     if resource is None or version not in resource.versions:
         raise UnknownParamKind(

@@ -16,6 +16,7 @@ import orjson
 from crossply.apiserver.auth.identities import user_info
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.values import Object
+from crossply.values.timestamps import format_timestamp
 
 _SECRET_RESOURCES = frozenset(
     {("", "secrets"), ("", "serviceaccounts/token"), ("authentication.k8s.io", "tokenreviews")}
@@ -96,8 +97,8 @@ def event(record: Record, outcome: Outcome, level: Level) -> Object:
         "responseStatus": _response_status(outcome.code, None if secret else outcome.problem),
         "requestObject": _body(record.request_body) if level >= Level.REQUEST else None,
         "responseObject": _body(record.response_body) if level >= Level.REQUEST_RESPONSE else None,
-        "requestReceivedTimestamp": _stamp(record.received),
-        "stageTimestamp": _stamp(outcome.moment),
+        "requestReceivedTimestamp": format_timestamp(record.received, "microseconds"),
+        "stageTimestamp": format_timestamp(outcome.moment, "microseconds"),
         "annotations": record.annotations,
     }
     return {key: value for key, value in told.items() if value not in (None, "") and (value or key == "user")}
@@ -156,7 +157,3 @@ def _body(data: bytes) -> Any:
         return None
     # A Secret that was sent to the wrong address is still one.
     return None if isinstance(told, dict) and told.get("kind") in _SECRET_KINDS else told
-
-
-def _stamp(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -19,11 +19,12 @@ from crossply.apiserver.auth.rbac.rule_coverage import TooManyParts, uncovered
 from crossply.apiserver.auth.rbac.rules import parse_rules
 from crossply.apiserver.auth.store_protocols import Key, WritableStore, encoder
 from crossply.values import Object
+from crossply.values.timestamps import format_timestamp
 
 
 async def ensure_policy(store: WritableStore, now: datetime) -> None:
     """Create or complete every default role and binding; all writes share a commit."""
-    stamp = now.strftime("%Y-%m-%dT%H:%M:%SZ")
+    stamp = format_timestamp(now)
     roles = [((CLUSTER_ROLES, "", _name(role)), role) for role in _with_aggregated_rules(cluster_roles())]
     bindings = [((CLUSTER_ROLE_BINDINGS, "", _name(binding)), binding) for binding in cluster_role_bindings()]
     await asyncio.gather(*(_ensure(store, key, wanted, stamp) for key, wanted in (*roles, *bindings)))

@@ -17,6 +17,7 @@ from crossply.apiserver.auth.rbac.roles import CLUSTER_ROLES, RoleStore
 from crossply.apiserver.auth.store_protocols import WritableStore, encoder
 from crossply.apiserver.registry.selectors import Requirement, labels_match
 from crossply.values import Object
+from crossply.values.timestamps import format_timestamp
 
 MANAGER = "clusterrole-aggregation-controller"
 _OPERATORS = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
@@ -118,7 +119,7 @@ def writing_to(store: WritableStore, clock: Callable[[], datetime]) -> Apply:
         entry = store.latest(key)
         if entry is None:
             return
-        role = _owned(orjson.loads(entry.data), clock().strftime("%Y-%m-%dT%H:%M:%SZ"))
+        role = _owned(orjson.loads(entry.data), format_timestamp(clock()))
         await store.write(key, entry.revision, encoder({**role, "rules": rules}))
 
     return apply

@@ -19,6 +19,7 @@ from crossply.apiserver.auth.token_identity import TokenRefused
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.endpoints.status_errors import bad_request, invalid
 from crossply.values import Object
+from crossply.values.timestamps import format_timestamp
 
 _AUTHENTICATION = "authentication.k8s.io"
 _AUTHORIZATION = "authorization.k8s.io"
@@ -78,7 +79,7 @@ class Reviews:
         return _answer(body, "TokenReview", status)
 
     async def _self_subject_review(self, user: User, namespace: str, body: Object) -> Object:
-        stamp = self._clock().strftime("%Y-%m-%dT%H:%M:%SZ")
+        stamp = format_timestamp(self._clock())
         return {
             "kind": "SelfSubjectReview",
             "apiVersion": f"{_AUTHENTICATION}/v1",

@@ -12,7 +12,9 @@ from crossply.apiserver.auth.service_account_tokens import AccountTokens
 from crossply.apiserver.auth.store_protocols import ReadableStore
 from crossply.apiserver.endpoints.status_errors import Cause, bad_request, conflict, invalid, not_found
 from crossply.values import Object
+from crossply.values.api_version import api_group, format_kind
 from crossply.values.goquote import quote
+from crossply.values.timestamps import format_timestamp
 
 _GROUP = "authentication.k8s.io"
 _KIND = "TokenRequest"
@@ -50,14 +52,17 @@ class TokenRequests:
                 "name": name,
                 "namespace": namespace,
                 "uid": account["metadata"]["uid"],
-                "creationTimestamp": _stamp(now),
+                "creationTimestamp": format_timestamp(now),
             },
             "spec": {
                 "audiences": audiences,
                 "expirationSeconds": seconds,
                 "boundObjectRef": spec.get("boundObjectRef"),
             },
-            "status": {"token": token, "expirationTimestamp": _stamp(now + timedelta(seconds=seconds))},
+            "status": {
+                "token": token,
+                "expirationTimestamp": format_timestamp(now + timedelta(seconds=seconds)),
+            },
         }
 
     def _load(self, resource: str, namespace: str, name: str) -> Object:
@@ -72,9 +77,8 @@ class TokenRequests:
         if not reference:
             return {}
         api_version, kind = reference.get("apiVersion", ""), reference.get("kind", "")
-        group, _, version = api_version.rpartition("/")
-        if group or kind not in _BINDABLE:
-            raise bad_request(f"cannot bind token to object of type {group}/{version}, Kind={kind}")
+        if api_group(api_version) or kind not in _BINDABLE:
+            raise bad_request(f"cannot bind token to object of type {format_kind(api_version, kind)}")
         home = "" if kind == "Node" else namespace
         found = self._load(_BINDABLE[kind], home, reference.get("name", ""))
         node = _node_of_pod(account, found) if kind == "Pod" else ""
@@ -141,7 +145,3 @@ def _check_reference(kind: str, reference: Object, uid: str) -> None:
 
 def _claim(body: Object) -> Object:
     return {"name": body["metadata"]["name"], "uid": body["metadata"]["uid"]}
-
-
-def _stamp(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from crossply.values.short_texts import cached_for_short_texts
+from crossply.values.timestamps import format_timestamp, parse_timestamp
 
 
 class Leaf(NamedTuple):
@@ -37,26 +37,13 @@ def _quantity(value: Any) -> Any:
 def _time(value: Any) -> Any:
     if not isinstance(value, str) or (len(value) == 20 and value.endswith("Z")):
         return value
-    moment = _moment(value)
-    return value if moment is None else _written(moment, "seconds")
+    time = parse_timestamp(value)
+    return value if time is None else format_timestamp(time)
 
 
 def _micro_time(value: Any) -> Any:
-    moment = _moment(value) if isinstance(value, str) else None
-    return value if moment is None else _written(moment, "microseconds")
-
-
-def _written(moment: datetime, digits: str) -> str:
-    # Not by strftime, which does not fill up the years before 1000, and Go's time zero is in the year 1.
-    return moment.replace(tzinfo=None).isoformat(timespec=digits) + "Z"
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment.astimezone(UTC) if moment.tzinfo else None
+    time = parse_timestamp(value)
+    return value if time is None else format_timestamp(time, "microseconds")
 
 
 def _raw(value: Any) -> Any:

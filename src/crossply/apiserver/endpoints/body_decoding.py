@@ -108,12 +108,19 @@ def _beginning(body: bytes) -> str:
     return f"{shown} ..." if len(body) > _SHOWN else shown or "<empty>"
 
 
-def _from_yaml(body: bytes, kind: str) -> Any:
-    from crossply.values.yaml import YamlError, load
+def load_yaml(body: bytes) -> Any:
+    """Parse a body of YAML, in the thread if it takes long. Raises `YamlError`."""
+    from crossply.values.yaml import load
 
     leave_event_loop(yaml_weight(body))
+    return load(body)
+
+
+def _from_yaml(body: bytes, kind: str) -> Any:
+    from crossply.values.yaml import YamlError
+
     try:
-        return load(body)
+        return load_yaml(body)
     except YamlError as problem:
         raise bad_request(
             f"the object provided is unrecognized (must be of type {kind}): {problem} ({_beginning(body)})"

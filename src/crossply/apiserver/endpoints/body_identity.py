@@ -7,6 +7,7 @@ from typing import Any
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.status_errors import Cause, StatusError, bad_request, invalid, no_such_kind
 from crossply.values import Object
+from crossply.values.api_version import split_api_version
 
 _HEAD = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
@@ -50,7 +51,7 @@ def check_kind(obj: Object, call: Call, shown: str) -> None:
             f"the API version in the data ({version}) does not match the expected API version ({expected})"
         )
     if (given, version) != (kind, expected):
-        short = version.rpartition("/")[2]
+        _, short = split_api_version(version)
         raise bad_request(
             f'{given} in version "{short}" cannot be handled as a {kind}: {_why_not(call, given, version)}'
         )
@@ -81,7 +82,7 @@ def _why_not(call: Call, given: str, api_version: str) -> str:
     """Go's words for an object of a known kind, or of an unknown one, in the wrong place."""
     if not _is_known(given, api_version):
         return no_such_kind(given, api_version)
-    version = api_version.rpartition("/")[2]
+    _, version = split_api_version(api_version)
     package = (call.resource.group or "core").partition(".")[0]
     return f"converting ({version}.{given}) to ({package}.{call.resource.names.kind}): unknown conversion"
 
@@ -90,5 +91,5 @@ def _is_known(kind: str, api_version: str) -> bool:
     """Whether a built-in version has the kind."""
     from crossply.apiserver.builtin import resources
 
-    group, _, version = api_version.rpartition("/")
+    group, version = split_api_version(api_version)
     return any(r.group == group and r.names.kind == kind and version in r.versions for r in resources())

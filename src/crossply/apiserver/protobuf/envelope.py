@@ -9,6 +9,7 @@ from crossply.apiserver.protobuf.message_table import message_of
 from crossply.apiserver.protobuf.scalars import text
 from crossply.apiserver.protobuf.wire import Malformed, chunk, fields
 from crossply.values import Object
+from crossply.values.api_version import api_group, split_api_version
 
 _PREFIX = b"k8s\0"
 _NO_CONTENT_TYPE = chunk(3, b"") + chunk(4, b"")
@@ -27,7 +28,7 @@ def decode_object(data: bytes, kind: str, api_version: str = "") -> Object:
     try:
         body: Object = decode_message(_expected_message(told_version, told_kind, api_version, kind), raw)
     except Malformed as problem:
-        version = told_version.rpartition("/")[2]
+        _, version = split_api_version(told_version)
         raise bad_request(
             f'{told_kind} in version "{version}" cannot be handled as a {kind}: {problem}'
         ) from None
@@ -40,8 +41,8 @@ def _expected_message(told_version: str, told_kind: str, api_version: str, kind:
     if name is None or (kind == _OPTIONS and told_kind != kind):
         raise Malformed(f'no kind "{told_kind}" is registered for version "{told_version}" {_SCHEME}')
     if told_kind != kind:
-        version = told_version.rpartition("/")[2]
-        home = api_version.rpartition("/")[0].partition(".")[0] or "core"
+        _, version = split_api_version(told_version)
+        home = api_group(api_version).partition(".")[0] or "core"
         raise Malformed(f"converting ({version}.{told_kind}) to ({home}.{kind}): unknown conversion")
     return name
 

@@ -10,6 +10,7 @@ import orjson
 
 from crossply.apiserver.protobuf.wire import Malformed, chunk, fields, signed, varint
 from crossply.values import quantity
+from crossply.values.timestamps import format_timestamp
 
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -60,13 +61,13 @@ def _moment(data: bytes) -> datetime:
 
 def _read_time(data: bytes) -> str | None:
     """A time in seconds; an empty one is no time at all."""
-    return _moment(data).replace(tzinfo=None, microsecond=0).isoformat() + "Z" if data else None
+    return format_timestamp(_moment(data)) if data else None
 
 
 def _read_micro_time(data: bytes) -> str | None:
     if not data:
         return None
-    return _moment(data).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    return format_timestamp(_moment(data), "microseconds")
 
 
 def _write_time(value: str) -> bytes:

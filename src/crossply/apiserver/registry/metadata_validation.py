@@ -18,6 +18,7 @@ from crossply.schema.field_errors import (
     FieldError,
 )
 from crossply.values import Object
+from crossply.values.api_version import split_api_version
 
 NameProblems = Callable[[str], tuple[str, ...]]
 
@@ -102,7 +103,7 @@ def _check_owners(references: Any) -> list[FieldError]:
     path = "metadata.ownerReferences"
     for reference in references or ():
         for key in ("apiVersion", "kind", "name", "uid"):
-            if key == "apiVersion" and not str(reference.get(key, "")).rpartition("/")[2]:
+            if key == "apiVersion" and not split_api_version(str(reference.get(key, "")))[1]:
                 errors.append(
                     _invalid(f"{path}.apiVersion", reference.get(key, ""), "version must not be empty")
                 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
+
+from crossply.values.timestamps import parse_timestamp
 
 _MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86400, 86400 * 365
 
@@ -14,17 +16,6 @@ def since(timestamp: Any, now: datetime) -> str:
         return "<unknown>"
     moment = parse_timestamp(timestamp)
     return "<invalid>" if moment is None else human_duration((now - moment).total_seconds())
-
-
-def parse_timestamp(text: Any) -> datetime | None:
-    """The moment of an RFC 3339 timestamp, or None if it is none."""
-    if not isinstance(text, str) or "T" not in text:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    return moment.astimezone(UTC) if moment.tzinfo else None
 
 
 def human_duration(duration: float) -> str:

@@ -12,9 +12,10 @@ from typing import Any
 
 from crossply.apiserver.endpoints.status_errors import bad_request
 from crossply.apiserver.registry.resources import Column, Resource, Version
-from crossply.apiserver.tables.human_duration import parse_timestamp, since
+from crossply.apiserver.tables.human_duration import since
 from crossply.apiserver.tables.json_path import find, parse, shown
 from crossply.values import Object
+from crossply.values.timestamps import parse_timestamp
 
 _NAME = (
     "Name must be unique within a namespace. Is required when creating resources, although some resources "

@@ -7,9 +7,8 @@ from typing import Any
 
 import orjson
 
-from crossply.apiserver.background import leave_event_loop
 from crossply.apiserver.builtin import decode_problem
-from crossply.apiserver.endpoints.body_decoding import check_depth, media_type, weigh
+from crossply.apiserver.endpoints.body_decoding import check_depth, load_yaml, media_type, weigh
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.duplicate_fields import is_free_of_repeats, repeated_in_yaml, yaml_lines
 from crossply.apiserver.endpoints.negotiation import negotiate_for
@@ -29,14 +28,14 @@ from crossply.apiserver.endpoints.status_errors import (
 )
 from crossply.apiserver.options import check_write_options, field_validation
 from crossply.apiserver.patches.json_patch import MAX_COPIED_BYTES, MAX_OPERATIONS, JsonPatchError, json_patch
-from crossply.apiserver.patches.merge_patch import merge_patch
 from crossply.apiserver.registry.managed_fields import as_status
 from crossply.apiserver.registry.update import Change, create_or_update, scope_of
 from crossply.apiserver.registry.update import update as update_object
 from crossply.apiserver.server_context import World
-from crossply.apiserver.weights import yaml_weight
 from crossply.apply import ApplyError, apply, at_address
 from crossply.values import Object
+from crossply.values.api_version import api_group
+from crossply.values.merge_patch import merge_patch
 
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -111,7 +110,7 @@ def _other_kind(call: Call, new: Object) -> StatusError:
     if call.resource.custom:
         expected = call.resource.api_version(call.version.name)
         message = f"Invalid value: {_text(version)}: must be {expected}"
-        group = str(version).rpartition("/")[0]
+        group = api_group(str(version))
         return invalid(str(kind), group, call.name, [Cause("FieldValueInvalid", message, "apiVersion")])
     return _bad_patch(new, no_such_kind(str(kind), str(version)))
 
@@ -260,11 +259,10 @@ def _applied_configuration(call: Call) -> Object:
 
 
 def _from_yaml(body: bytes) -> Any:
-    from crossply.values.yaml import YamlError, load
+    from crossply.values.yaml import YamlError
 
-    leave_event_loop(yaml_weight(body))
     try:
-        return load(body)
+        return load_yaml(body)
     except YamlError as problem:
         raise bad_request(f"error decoding YAML: error converting YAML to JSON: {problem}") from None
 

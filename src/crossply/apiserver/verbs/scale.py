@@ -20,13 +20,13 @@ from crossply.apiserver.endpoints.status_errors import (
 )
 from crossply.apiserver.options import check_write_options
 from crossply.apiserver.patches.json_patch import JsonPatchError, json_patch
-from crossply.apiserver.patches.merge_patch import merge_patch
 from crossply.apiserver.registry.resources import ScalePaths
 from crossply.apiserver.registry.update import load
 from crossply.apiserver.registry.update import update as update_object
 from crossply.apiserver.server_context import World
 from crossply.values import Object, paths
 from crossply.values.deepcopy import deepcopy
+from crossply.values.merge_patch import merge_patch
 
 _KEPT = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 

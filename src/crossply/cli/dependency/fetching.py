@@ -16,6 +16,7 @@ from crossply.cli.xpkg.get_crds import complete
 from crossply.cli.xpkg.images import story
 from crossply.kinds.project import XPKG, Project
 from crossply.values import Object
+from crossply.values.api_version import split_api_version
 
 if TYPE_CHECKING:
     from crossply.xpkg.dependencies import Dependency
@@ -80,7 +81,7 @@ class Fetching:
                 with story(f"cannot add transitive dependency {wanted.source} of {by}"):
                     below = self._fetch(wanted)
                 waiting += [(each, wanted.source) for each in reversed(dependencies_of(below))]
-        group, _, version = str(meta["apiVersion"]).rpartition("/")
+        group, version = split_api_version(str(meta["apiVersion"]))
         return {"apiVersion": f"{group.removeprefix('meta.')}/{version}", "kind": meta["kind"], **package}
 
     def _fetch(self, wanted: Dependency) -> Object:

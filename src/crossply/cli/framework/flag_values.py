@@ -11,17 +11,6 @@ from typing import Any
 
 from crossply.cli.framework.command import Flag
 
-NANOSECONDS = {
-    "ns": 1,
-    "us": 1000,
-    "µs": 1000,
-    "μs": 1000,
-    "ms": 10**6,
-    "s": 10**9,
-    "m": 60 * 10**9,
-    "h": 3600 * 10**9,
-}
-LONGEST_DURATION = 2**63 - 1
 LONGEST_NUMBER = 19
 """The digits of a 64-bit number: more cannot be a value, and reading very many would take long."""
 
@@ -96,50 +85,12 @@ def read_int(text: str) -> int:
 
 def read_duration(text: str) -> float:
     """Read a Go duration such as 1m30s; the value is in seconds."""
+    from crossply.values.durations import parse_duration
+
     try:
         return parse_duration(text) / 10**9
     except ValueError as problem:
         raise ValueError(f"expected duration but got {quote(text)}: {problem}") from None
-
-
-def parse_duration(text: str) -> int:
-    """Read a Go duration into nanoseconds, with the sentences of Go's time.ParseDuration."""
-    rest = text[1:] if text[:1] in ("+", "-") else text
-    if rest == "0":
-        return 0
-    if not rest:
-        raise ValueError(f"time: invalid duration {quote(text)}")
-    total = 0
-    while rest:
-        amount, rest = _duration_part(text, rest)
-        total += amount
-        if total > LONGEST_DURATION:
-            raise ValueError(f"time: invalid duration {quote(text)}")
-    return -total if text[0] == "-" else total
-
-
-def _duration_part(text: str, rest: str) -> tuple[int, str]:
-    """Read one number and its unit; the amount is in nanoseconds."""
-    number = _leading(rest, lambda char: char in "0123456789.")
-    whole, _, fraction = number.partition(".")
-    if not whole + fraction or "." in fraction or len(whole.lstrip("0")) > LONGEST_NUMBER:
-        raise ValueError(f"time: invalid duration {quote(text)}")
-    rest = rest[len(number) :]
-    unit = _leading(rest, lambda char: char not in "0123456789.")
-    if not unit:
-        raise ValueError(f"time: missing unit in duration {quote(text)}")
-    if unit not in NANOSECONDS:
-        raise ValueError(f"time: unknown unit {quote(unit)} in duration {quote(text)}")
-    fraction = fraction[:LONGEST_NUMBER] or "0"
-    part = int(fraction) * NANOSECONDS[unit] // 10 ** len(fraction)
-    return int(whole[-LONGEST_NUMBER:] or "0") * NANOSECONDS[unit] + part, rest[len(unit) :]
-
-
-def _leading(text: str, belongs: Callable[[str], bool]) -> str:
-    end = 0
-    while end < len(text) and belongs(text[end]):
-        end += 1
-    return text[:end]
 
 
 def read_path(text: str) -> str:

@@ -14,6 +14,7 @@ from crossply.kinds.composition import NATIVE_FUNCTION, Composition, Step, parse
 from crossply.kinds.composition_defaults import PIPELINE
 from crossply.kinds.fields import KindError
 from crossply.values import Object
+from crossply.values.api_version import api_group
 from crossply.values.yaml import Document
 
 _COMPOSITIONS = tuple(f"apiextensions.crossplane.io/{version}" for version in ("v1", "v1alpha1", "v2alpha1"))
@@ -290,7 +291,7 @@ def machinery_for(xr: Object, definition: Object | None) -> Machinery:
     from crossply.kinds.definition import parse_definition
 
     defined = parse_definition(definition)
-    group = text_in(xr, "apiVersion").rpartition("/")[0]
+    group = api_group(text_in(xr, "apiVersion"))
     if (defined.group, defined.names.kind) != (group, text_in(xr, "kind")):
         raise RenderRefused(
             "cannot render composite resource: cannot select composite resource schema: "

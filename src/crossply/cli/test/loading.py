@@ -19,7 +19,7 @@ from crossply.testing.playing import Scene
 from crossply.testing.strictly import SuiteError
 from crossply.testing.suite import Case, Path, Source, Suite
 from crossply.values import Object
-from crossply.values.differences import merge_patched
+from crossply.values.merge_patch import merge_patch
 from crossply.values.yaml import Document
 
 TYPE_CHECKING = False
@@ -86,7 +86,7 @@ def scene_of(suite: Suite, case: Case, prepared: Prepared) -> Scene:
         )
     xr = _one(suite, source, (*case.path, "xr"), inputs.load_composite)
     if case.xr_patch is not None:
-        xr = merge_patched(xr, case.xr_patch)
+        xr = merge_patch(xr, case.xr_patch)
     inputs.check_fit(xr, prepared.file)
     given = suite.surroundings.with_more(case.surroundings)
     required = "required resources", "cannot parse YAML resource manifest"

@@ -19,6 +19,7 @@ from crossply.kube.client import Client
 from crossply.kube.discovery import AGGREGATED
 from crossply.kube.kind import Kind
 from crossply.values import Object
+from crossply.values.api_version import split_api_version
 
 SHORTEST_PAUSE = 2.0
 """A kind that is not served causes at most one more question in so many seconds."""
@@ -152,7 +153,7 @@ def _aggregated(document: Object) -> Iterator[Served]:
 
 
 def _listed(document: Object, rank: int) -> Iterator[Served]:
-    group, _, version = document["groupVersion"].rpartition("/")
+    group, version = split_api_version(document["groupVersion"])
     for row in document.get("resources") or ():
         if "/" not in row["name"]:
             found = Kind(group, version, row["kind"], row["name"], row["namespaced"])

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from crossply.values import Object
+from crossply.values.api_version import api_group
 
 if TYPE_CHECKING:
     from crossply.kube.kind import Kind
@@ -79,7 +80,7 @@ class Node:
     @property
     def group(self) -> str:
         """The API group, empty for the core's."""
-        return self.reference.api_version.rpartition("/")[0]
+        return api_group(self.reference.api_version)
 
     @property
     def label(self) -> str:

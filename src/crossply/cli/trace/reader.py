@@ -14,6 +14,7 @@ from crossply.kube.client import Client
 from crossply.kube.failures import KubeError, Unreachable
 from crossply.kube.kind import Kind
 from crossply.values import Object
+from crossply.values.api_version import split_api_version
 from crossply.values.goquote import quote
 
 DEFAULT_CONCURRENCY = 5
@@ -79,7 +80,7 @@ class Reader:
 
 def not_served(reference: Reference) -> Problem:
     """The problem of a kind that the server does not have."""
-    group, _, version = reference.api_version.rpartition("/")
+    group, version = split_api_version(reference.api_version)
     sentence = f"no matches for kind {quote(reference.kind)} in version {quote(reference.api_version)}"
     shown = {"GroupKind": {"Group": group, "Kind": reference.kind}, "SearchedVersions": [version]}
     return Problem(NOT_SERVED, sentence, shown)

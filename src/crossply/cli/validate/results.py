@@ -12,6 +12,7 @@ from crossply.cli.validate.sources import Manifest
 from crossply.errors import CrossplyError
 from crossply.schema.field_errors import INVALID, FieldError
 from crossply.values import Object
+from crossply.values.api_version import split_api_version
 
 _NAME_ANNOTATION = "crossplane.io/composition-resource-name"
 
@@ -80,7 +81,7 @@ class Schemas:
 
     def validate(self, manifest: Manifest) -> Outcome:
         """Validate one resource."""
-        group, _, version = manifest.api_version.rpartition("/")
+        group, version = split_api_version(manifest.api_version)
         found = self._kinds.get((group, version, manifest.kind))
         if found is not None:
             return _outcome(manifest, self._findings(manifest.value, found, (group, version)))

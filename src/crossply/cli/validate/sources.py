@@ -7,6 +7,7 @@ from typing import NamedTuple, TextIO
 
 from crossply.cli.framework.manifest_files import SourceError, object_of, read_bytes, reason
 from crossply.values import Object
+from crossply.values.api_version import api_group
 from crossply.values.yaml import Document, YamlError, read_documents
 
 _ENDINGS = (".yaml", ".yml")
@@ -35,7 +36,7 @@ class Manifest(NamedTuple):
     @property
     def group_kind(self) -> tuple[str, str]:
         """The API group and the kind."""
-        return self.api_version.rpartition("/")[0], self.kind
+        return api_group(self.api_version), self.kind
 
 
 def load_manifests(sources: str, what: str, stdin: TextIO) -> list[Manifest]:

@@ -25,6 +25,7 @@ from crossply.compose.metadata import (
 )
 from crossply.kinds.composition import WATCHED_REFS
 from crossply.values import Object
+from crossply.values.merge_patch import merge_patch_to
 
 EXTERNAL_NAME = "crossplane.io/external-name"
 FINALIZER = "finalizer.apiextensions.crossplane.io"
@@ -268,10 +269,7 @@ def is_ready(xr: Object) -> bool:
 
 def difference(wish: Object, live: Object) -> Object:
     """The merge patch that makes the live metadata and spec what is wished for; empty when they are."""
-    change: Object = {}
-    for key in ("metadata", "spec"):
-        before, after = live.get(key) or {}, wish.get(key) or {}
-        changed = {name: value for name, value in after.items() if before.get(name) != value}
-        if changed:
-            change[key] = changed
-    return change
+    parts = ("metadata", "spec")
+    return merge_patch_to(
+        {key: wish.get(key) or {} for key in parts}, {key: live.get(key) or {} for key in parts}
+    )

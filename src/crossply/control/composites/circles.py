@@ -16,6 +16,7 @@ from crossply.compose.errors import ComposeError
 from crossply.compose.metadata import controller_of, name_of, namespace_of, text_in
 from crossply.kube.cache import Cache
 from crossply.values import Object
+from crossply.values.api_version import api_group
 
 DEEPEST = 16
 """How many composite resources may be above one another."""
@@ -74,4 +75,4 @@ def _place_of(obj: Object) -> tuple[str, str, str, str]:
 
 
 def _group(obj: Object) -> str:
-    return text_in(obj, "apiVersion").rpartition("/")[0]
+    return api_group(text_in(obj, "apiVersion"))

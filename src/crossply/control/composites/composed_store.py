@@ -35,6 +35,7 @@ from crossply.kube.failures import Forbidden, KubeError
 from crossply.kube.kind import Kind
 from crossply.kube.selection import Selection
 from crossply.values import Object
+from crossply.values.api_version import api_group
 from crossply.values.bounded_cache import BoundedCache
 
 LABEL = "crossplane.io/composite"
@@ -155,7 +156,7 @@ class ComposedStore:
         owner = controller_of(obj)
         if owner is None or owner.get("kind") != self._composite.kind:
             return ""
-        if str(owner.get("apiVersion", "")).rpartition("/")[0] != self._composite.group:
+        if api_group(str(owner.get("apiVersion", ""))) != self._composite.group:
             return ""
         return str(owner.get("name", ""))
 

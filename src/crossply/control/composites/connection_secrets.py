@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from crossply.compose.events import NORMAL, Event
 from crossply.compose.machinery import secret_place
@@ -17,11 +17,11 @@ from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.values import Object
+from crossply.values.timestamps import format_timestamp, parse_timestamp
 
 TYPE = "connection.crossplane.io/v1alpha1"
 MANAGER = "crossplane"
 PUBLISH = "PublishConnectionSecret"
-_TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
 class SecretRefused(CrossplyError):
@@ -181,7 +181,5 @@ def published_at(owner: Object, now: str) -> str:
     last = details.get("lastPublishedTime") if isinstance(details, dict) else None
     if not isinstance(last, str) or last < now:
         return now
-    try:
-        return (datetime.strptime(last, _TIME) + timedelta(seconds=1)).strftime(_TIME)
-    except ValueError:
-        return now
+    published = parse_timestamp(last)
+    return now if published is None else format_timestamp(published + timedelta(seconds=1))

@@ -13,6 +13,7 @@ from crossply.control.plane import Plane
 from crossply.kube.cache import Cache
 from crossply.kube.kind import Kind
 from crossply.values import Object
+from crossply.values.merge_patch import merge_patch_to
 
 _IDENTITY = ("name", "namespace", "uid", "resourceVersion")
 
@@ -38,7 +39,7 @@ class CompositeWrites:
             if wish["metadata"].get(key) != xr["metadata"].get(key):
                 change["metadata"][key] = wish["metadata"][key]
         if wish.get("spec") != xr.get("spec"):
-            change["spec"] = _difference(wish["spec"], xr.get("spec") or {})
+            change["spec"] = merge_patch_to(wish["spec"], xr.get("spec") or {})
         client = self._plane.own
         return self._learnt(await client.patch_merge(self._kind, name_of(xr), change, namespace_of(xr)))
 
@@ -67,17 +68,3 @@ class CompositeWrites:
     def _learnt(self, xr: Object) -> Object:
         self._cache.learn(xr)
         return xr
-
-
-def _difference(wish: Object, live: Object) -> Object:
-    """A merge patch that makes the live object what is wished for."""
-    change: Object = {}
-    for key, value in wish.items():
-        other = live.get(key)
-        if isinstance(value, dict) and isinstance(other, dict):
-            inner = _difference(value, other)
-            if inner:
-                change[key] = inner
-        elif value != other:
-            change[key] = value
-    return change

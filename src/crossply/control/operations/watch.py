@@ -30,7 +30,6 @@ from crossply.kinds.operation_history import (
     last_created,
     last_successful,
     running,
-    timestamp,
 )
 from crossply.kinds.watch_operation import (
     FINALIZER,
@@ -44,6 +43,7 @@ from crossply.kube.cache import Cache
 from crossply.kube.failures import Conflict
 from crossply.kube.selection import Selection
 from crossply.values import Object
+from crossply.values.timestamps import format_timestamp
 
 ACTIVE = StatusCondition("Watching", "True", "WatchActive")
 FAILED = StatusCondition("Watching", "False", "WatchFailed")
@@ -205,5 +205,5 @@ def _history(children: list[Child]) -> Object:
         ("lastSuccessfulTime", last_successful(children)),
     ):
         if time is not None:
-            shown[field] = timestamp(time)
+            shown[field] = format_timestamp(time)
     return shown

@@ -23,6 +23,7 @@ from crossply.kube.discovery import UnknownKind
 from crossply.kube.failures import NotServed
 from crossply.kube.kind import Kind
 from crossply.values import Object
+from crossply.values.api_version import api_group
 
 
 class Governed(NamedTuple):
@@ -79,7 +80,7 @@ class GovernedKinds:
     def composite(self, api_version: str, kind: str) -> Governed | None:
         """The composite resources of a type."""
         for each in self._known.values():
-            if not each.is_claim and each.kind.kind == kind and _group(api_version) == each.kind.group:
+            if not each.is_claim and each.kind.kind == kind and api_group(api_version) == each.kind.group:
                 return each
         return None
 
@@ -113,7 +114,3 @@ class GovernedKinds:
             )
             self._reconcilers[governed.kind] = found
         return found
-
-
-def _group(api_version: str) -> str:
-    return api_version.rpartition("/")[0]

@@ -34,6 +34,7 @@ from crossply.kube.discovery import UnknownKind
 from crossply.kube.failures import Conflict, KubeError
 from crossply.kube.kind import Kind
 from crossply.values import Object
+from crossply.values.api_version import api_group
 
 _INSTANCES = 4
 """The order of all that is neither a namespace nor of our own kinds."""
@@ -234,7 +235,7 @@ def _refused(key: Key, obj: Object, problem: CrossplyError | Conflict) -> Node:
 
 def _order(obj: Object) -> int:
     """Namespaces and definitions first, composite resources last, whatever the order of the files."""
-    group = text_in(obj, "apiVersion").rpartition("/")[0]
+    group = api_group(text_in(obj, "apiVersion"))
     if group == DEFINITION.group:
         return 3 if text_in(obj, "kind") == COMPOSITION.kind else 1
     if group == FUNCTION.group:

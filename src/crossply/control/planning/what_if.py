@@ -33,7 +33,8 @@ from crossply.kube.kind import Kind
 from crossply.kube.requests import APPLY_PATCH, JSON, MERGE_PATCH, Reply, Request
 from crossply.kube.transport import Transport
 from crossply.values import Object
-from crossply.values.differences import carried, merge_patched
+from crossply.values.differences import carried
+from crossply.values.merge_patch import merge_patch
 
 
 class WhatIf(Transport):
@@ -176,7 +177,7 @@ class WhatIf(Transport):
         assert known.now is not None
         body = orjson.loads(request.body or b"{}")
         known.check_expected(body)
-        whole = body if request.method == "PUT" else merge_patched(known.now, body)
+        whole = body if request.method == "PUT" else merge_patch(known.now, body)
         if address.subresource:
             return await self._replace_status(address, request, known, whole)
         answer = await self._try_whole(address, request, known, whole)

@@ -9,7 +9,8 @@ from crossply.compose.metadata import metadata_of
 from crossply.control.planning.what_if_objects import Imagined
 from crossply.kube.requests import APPLY_PATCH, MERGE_PATCH, Request
 from crossply.values import Object
-from crossply.values.differences import carried, merge_patched
+from crossply.values.differences import carried
+from crossply.values.merge_patch import merge_patch
 
 
 def written(known: Imagined, request: Request, body: Any, subresource: str) -> Object:
@@ -28,7 +29,7 @@ def _changed(known: Imagined, now: Object, request: Request, body: Any) -> Objec
     if request.method == "PUT":
         return dict(body)
     if request.content_type == MERGE_PATCH:
-        return dict(merge_patched(now, body))
+        return dict(merge_patch(now, body))
     if request.content_type == APPLY_PATCH:
         manager = request.query.get("fieldManager", "")
         key = f"{manager} {'status' if 'status' in body and 'spec' not in body else ''}"

@@ -32,6 +32,7 @@ from crossply.errors import CrossplyError
 from crossply.kube.failures import NotFound
 from crossply.kube.kind import Kind
 from crossply.values import Object
+from crossply.values.api_version import api_group
 
 MANAGER = "crossplane"
 AVAILABLE = StatusCondition("Ready", "True", "Available")
@@ -190,7 +191,7 @@ def _configured(usage: Usage, using: Object | None) -> Object:
 
 def _is_owned_by(obj: Object, party: Party) -> bool:
     for owner in obj["metadata"].get("ownerReferences") or ():
-        group = str(owner.get("apiVersion", "")).rpartition("/")[0]
+        group = api_group(str(owner.get("apiVersion", "")))
         if (group, owner.get("kind"), owner.get("name")) == (party.group, party.kind, party.name):
             return True
     return False

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from crossply.compose.metadata import labels_of, metadata_of, name_of, namespace_of, string_map, uid_of
 from crossply.kube.kind import Kind
 from crossply.values import Object
+from crossply.values.api_version import api_group
 
 USAGE = Kind("protection.crossplane.io", "v1beta1", "Usage", "usages", True)
 CLUSTER_USAGE = Kind("protection.crossplane.io", "v1beta1", "ClusterUsage", "clusterusages", False)
@@ -51,7 +52,7 @@ class Party(NamedTuple):
     @property
     def group(self) -> str:
         """The API group; versions of a kind are one."""
-        return self.api_version.rpartition("/")[0]
+        return api_group(self.api_version)
 
     @property
     def shown(self) -> str:

@@ -27,6 +27,7 @@ from crossply.kube.kind import Kind
 from crossply.kube.selection import Selection
 from crossply.kube.watch import ADDED, DELETED, MODIFIED, RELIST, SYNCED, Change, changes
 from crossply.values import Object
+from crossply.values.api_version import api_group
 
 _SYNC_SECONDS = 1.0
 """A kind that is gone never tells what there is of it; then the resource itself is asked for."""
@@ -220,7 +221,7 @@ class Watches:
         awaited = [
             wait
             for wait in self._holders
-            if isinstance(wait, Served) and wait.api_version.rpartition("/")[0] == group
+            if isinstance(wait, Served) and api_group(wait.api_version) == group
         ]
         if not awaited:
             return

@@ -15,6 +15,7 @@ from crossply.control.usages.view import DELETION_ATTEMPT, REFUSED_BY, Usage
 from crossply.errors import CrossplyError
 from crossply.kube.failures import Conflict, NotFound
 from crossply.values import Object
+from crossply.values.api_version import api_group
 from crossply.values.goquote import quote
 
 MANAGER = "crossplane"
@@ -47,7 +48,7 @@ class UsageReview:
             return _refused(request, 500, message=str(problem))
 
     async def _review(self, request: Object, obj: Object) -> Object:
-        group = str(obj.get("apiVersion", "")).rpartition("/")[0]
+        group = api_group(str(obj.get("apiVersion", "")))
         which = (group, str(obj.get("kind", "")), namespace_of(obj), name_of(obj))
         usages = self._usages.of(*which) or await self._usages.of_now(*which)
         if not usages:

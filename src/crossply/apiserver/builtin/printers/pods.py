@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from crossply.apiserver.builtin.printers.metadata import age_of, is_going, name_of
-from crossply.apiserver.tables.human_duration import parse_timestamp, since
+from crossply.apiserver.tables.human_duration import since
 from crossply.values import Object
+from crossply.values.timestamps import parse_timestamp
 
 _TERMINAL = ("Failed", "Succeeded")
 

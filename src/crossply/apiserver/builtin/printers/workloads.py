@@ -12,8 +12,10 @@ from crossply.apiserver.builtin.printers.selectors import (
     selector_or_none,
     selector_text,
 )
-from crossply.apiserver.tables.human_duration import human_duration, parse_timestamp, since
+from crossply.apiserver.tables.human_duration import human_duration, since
 from crossply.values import Object
+from crossply.values.api_version import api_group
+from crossply.values.timestamps import parse_timestamp
 
 _JOB_STATES = (
     ("Complete", "Complete"),
@@ -162,7 +164,7 @@ def _revision(obj: Object, now: datetime) -> list[Any]:
     owner = next((each for each in owners if each.get("controller")), None)
     shown = "<none>"
     if owner:
-        group = owner["apiVersion"].rpartition("/")[0]
+        group = api_group(owner["apiVersion"])
         shown = f"{owner['kind'].lower()}{'.' if group else ''}{group}/{owner['name']}"
     return [name_of(obj), shown, obj.get("revision", 0), age_of(obj, now)]
 

@@ -9,6 +9,7 @@ from crossply.apiserver.registry.name_validation import subdomain_problems
 from crossply.apiserver.registry.resources import Resource
 from crossply.schema.field_errors import FieldError
 from crossply.values import Object
+from crossply.values.api_version import split_api_version
 
 
 class Strategy:
@@ -69,7 +70,7 @@ class Strategy:
 
     def reset_status(self, obj: Object) -> None:
         """Make the status what Go writes for one that nobody has set."""
-        version = obj.get("apiVersion", "").rpartition("/")[2] or self.resource.storage_version
+        version = split_api_version(obj.get("apiVersion", ""))[1] or self.resource.storage_version
         empty: Any = zero(self.resource, version, "status")
         obj.pop("status", None)
         if empty is not None:

@@ -16,6 +16,7 @@ from crossply.apiserver.registry.resources import Resource
 from crossply.apiserver.server_context import World
 from crossply.apiserver.storage import Key
 from crossply.values import Object
+from crossply.values.api_version import split_api_version
 
 _REMEMBERED = 2048
 
@@ -64,7 +65,7 @@ class OwnerLookup:
         return key is not None and key[1] != namespace
 
     def _resource(self, reference: Object) -> Resource | None:
-        group, _, version = reference["apiVersion"].rpartition("/")
+        group, version = split_api_version(reference["apiVersion"])
         resource = self._world.registry.by_kind(group, reference["kind"])
         served = resource is not None and version in resource.versions
         return resource if served else None

@@ -12,6 +12,7 @@ from typing import Any
 from crossply.compose.metadata import text_in
 from crossply.functions.builtin.go_templating.manifests_json import MAX_VALUES, JsonStart, read_json_start
 from crossply.values import Object, yaml
+from crossply.values.api_version import format_kind
 from crossply.values.gojson import dumps
 from crossply.values.goquote import quote, utf8
 from crossply.values.structs import StructError, to_wire
@@ -170,8 +171,7 @@ def _name_of(manifest: Object) -> str:
 
 def _group_version_kind(manifest: Object) -> str:
     version = manifest.get("apiVersion")
-    group, _, version = (version if isinstance(version, str) else "").rpartition("/")
-    return f"{group}/{version}, Kind={manifest['kind']}"
+    return format_kind(version if isinstance(version, str) else "", manifest["kind"])
 
 
 def _yaml_problem(error: YamlError, text: str, before: int) -> str:

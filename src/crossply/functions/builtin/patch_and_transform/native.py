@@ -34,6 +34,7 @@ from crossply.functions.builtin.patch_and_transform.object_fields import adopt, 
 from crossply.functions.builtin.patch_and_transform.renderer import RenderState, render_response
 from crossply.functions.reply_limits import copy_size
 from crossply.values import Object
+from crossply.values.api_version import format_kind
 from crossply.values.goquote import quote
 
 API_VERSION, KIND = "crossply.dev/v1alpha1", "NativeResources"
@@ -162,8 +163,7 @@ def _require_same_kind(template: CompiledTemplate, desired: Object, observed: Ob
 
 
 def _kind(obj: Object) -> str:
-    group, _, version = text_field(obj, "apiVersion").rpartition("/")
-    return f"{group}/{version}, Kind={text_field(obj, 'kind')}"
+    return format_kind(text_field(obj, "apiVersion"), text_field(obj, "kind"))
 
 
 def _run_with_environment(request: Request, environment: Object) -> Response:
