@@ -11,8 +11,8 @@ from typing import Any
 
 from crossply.compose.messages import Request, Resource, Response, State
 from crossply.functions.builtin import load
-from crossply.functions.builtin.confined.pool import ask
-from crossply.functions.builtin.confined.questions import as_json, state_data
+from crossply.functions.builtin.sandbox.pool import ask
+from crossply.functions.builtin.sandbox.request_json import as_json, state_data
 from crossply.values.structs import to_wire
 from machine import loop_per_second, per_second
 

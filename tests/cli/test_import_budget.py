@@ -53,6 +53,6 @@ def test_rendering_loads_few_modules_of_ours(loaded: list[str]) -> None:
 
 
 def test_only_the_functions_that_are_called_are_loaded(loaded: list[str]) -> None:
-    assert "crossply.functions.builtin.auto_ready" in loaded
-    assert "crossply.functions.builtin.environment_configs" not in loaded
+    assert "crossply.functions.builtin.auto_ready.function" in loaded
+    assert "crossply.functions.builtin.environment_configs.function" not in loaded
     assert "crossply.functions.builtin.extra_resources" not in loaded

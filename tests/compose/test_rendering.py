@@ -31,7 +31,7 @@ from crossply.compose.messages import (
     fatal,
     respond,
 )
-from crossply.functions.builtin import environment_configs
+from crossply.functions.builtin.environment_configs import function as environment_configs
 
 from .conftest import Platform, config_map, desires, make_xr
 

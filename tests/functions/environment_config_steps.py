@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, ResourceSelector, Response, State
-from crossply.functions.builtin import environment_configs
-from crossply.functions.builtin.environment_configs import CONTEXT_KEY
+from crossply.functions.builtin.environment_configs import function as environment_configs
+from crossply.functions.builtin.environment_configs.function import CONTEXT_KEY
 
 XR = {"apiVersion": "example.org/v1", "kind": "XApp", "spec": {"team": "a", "size": 3.0}}
 KIND = {"apiVersion": "internal.crossplane.io/v1alpha1", "kind": "Environment"}

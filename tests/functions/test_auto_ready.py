@@ -19,8 +19,8 @@ from crossply.compose.messages import (
     Response,
     State,
 )
-from crossply.functions.builtin import auto_ready
-from crossply.functions.builtin.auto_ready_health import CHECKS
+from crossply.functions.builtin.auto_ready import function as auto_ready
+from crossply.functions.builtin.auto_ready.health import CHECKS
 
 BUCKET = {"apiVersion": "s3.example.org/v1", "kind": "Bucket"}
 READY = {"type": "Ready", "status": "True"}

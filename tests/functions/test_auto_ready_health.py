@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from crossply.functions.builtin.auto_ready_health import is_ready
-from crossply.functions.builtin.auto_ready_instants import instant
+from crossply.functions.builtin.auto_ready.health import is_ready
+from crossply.functions.builtin.timestamps import instant
 
 
 def native(api_version: str, kind: str, **rest: Any) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crossply.compose.messages import Request, Resource, Response, State
-from crossply.functions.builtin import environment_configs
-from crossply.functions.builtin.environment_configs import CONTEXT_KEY
+from crossply.functions.builtin.environment_configs import function as environment_configs
+from crossply.functions.builtin.environment_configs.function import CONTEXT_KEY
 
 PROCESSING = "cannot get selected environment configs: cannot process environment config "
 BY_SELECTOR = PROCESSING + '"environment-config-0" by selector: '

@@ -8,8 +8,8 @@ import pytest
 from environment_config_steps import XR, asked, failure, reference, run, selector, value
 
 from crossply.compose.messages import Request, Requirements, Resource, ResourceSelector, State
-from crossply.functions.builtin import environment_configs
-from crossply.functions.builtin.environment_configs import CONTEXT_KEY
+from crossply.functions.builtin.environment_configs import function as environment_configs
+from crossply.functions.builtin.environment_configs.function import CONTEXT_KEY
 
 API = ("apiextensions.crossplane.io/v1beta1", "EnvironmentConfig")
 

@@ -8,9 +8,9 @@ import pytest
 from environment_config_steps import KIND, XR, config, environment, reference, run, selector, value
 
 from crossply.compose.messages import Request, Resource, State
-from crossply.functions.builtin import environment_configs
-from crossply.functions.builtin.environment_configs import CONTEXT_KEY
-from crossply.functions.builtin.environment_configs_merge import merge
+from crossply.functions.builtin.environment_configs import function as environment_configs
+from crossply.functions.builtin.environment_configs.function import CONTEXT_KEY
+from crossply.functions.builtin.environment_configs.merge import merge
 
 
 def test_a_later_config_wins_and_objects_merge() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crossply.compose.messages import (
@@ -21,7 +21,7 @@ from crossply.compose.messages import (
     State,
 )
 from crossply.compose.wire import encode_response
-from crossply.functions.builtin.dummy.function import run
+from crossply.functions.builtin.dummy import run
 
 BEFORE = State(
     Resource({"status": {"old": 1.0}, "spec": {}}, {"kept": b"x"}, READY_TRUE),
@@ -142,5 +142,6 @@ def test_an_unknown_field_of_the_input_is_fatal() -> None:
         max_leaves=10,
     )
 )
+@example({"desired": float("inf")})
 def test_anything_that_is_told_gives_an_answer(response: Any) -> None:
     encode_response(told(response))

@@ -15,12 +15,12 @@ NATIVE = "native"
 _HERE = "crossply.functions.builtin"
 _FUNCTIONS = {
     "patch-and-transform": (f"{_HERE}.patch_and_transform.function", "run"),
-    "auto-ready": (f"{_HERE}.auto_ready", "run"),
-    "environment-configs": (f"{_HERE}.environment_configs", "run"),
+    "auto-ready": (f"{_HERE}.auto_ready.function", "run"),
+    "environment-configs": (f"{_HERE}.environment_configs.function", "run"),
     "extra-resources": (f"{_HERE}.extra_resources", "run"),
     "go-templating": (f"{_HERE}.go_templating.function", "run"),
     "cel-filter": (f"{_HERE}.cel_filter.function", "run"),
-    "dummy": (f"{_HERE}.dummy.function", "run"),
+    "dummy": (f"{_HERE}.dummy", "run"),
     "python": (f"{_HERE}.python.function", "run"),
     "sequencer": (f"{_HERE}.sequencer.function", "run"),
     "starlark": (f"{_HERE}.starlark.function", "run"),

@@ -14,7 +14,8 @@ from crossply.compose.messages import (
     fatal,
     respond,
 )
-from crossply.functions.builtin.extra_resources_selection import (
+from crossply.functions.builtin.input_decoder import OBJECT, InputError, array, decode, struct, text
+from crossply.functions.builtin.resource_selection import (
     DEFAULT_SORT_PATH,
     SelectionError,
     is_optional,
@@ -24,7 +25,6 @@ from crossply.functions.builtin.extra_resources_selection import (
     selector_members,
     sorted_by,
 )
-from crossply.functions.builtin.input_decoding import OBJECT, InputError, array, decode, struct, text
 from crossply.values import Object
 from crossply.values.goquote import quote
 

@@ -80,7 +80,11 @@ def read_request(value: Object) -> Request:
 def _invalid(value: Any, kind: str) -> NoReturn:
     from crossply.values import gojson
 
-    raise MessageError(f"proto: invalid value for {kind} field: {gojson.dumps(value)}")
+    try:
+        text = gojson.dumps(value)
+    except gojson.JsonError as error:  # infinity or NaN
+        text = str(error)
+    raise MessageError(f"proto: invalid value for {kind} field: {text}")
 
 
 def _message(fields: Mapping[str, Reader]) -> Reader:

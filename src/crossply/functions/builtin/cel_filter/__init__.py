@@ -1,4 +1,15 @@
-"""function-cel-filter: expressions decide which composed resources stay, and whether a pipeline may go on.
+"""function-cel-filter: CEL expressions that remove composed resources and validate requests.
 
-`function` is the door, `input` reads the step, `expressions` asks the worker whose language `worker` is.
+`function` is the entry point. `expressions` evaluates CEL in a sandboxed process, which runs `worker`.
 """
+
+from __future__ import annotations
+
+BOOL = "bool"
+"""The type of an expression that must be a boolean when it is compiled."""
+
+STRING = "string"
+"""The type of an expression that must be a string when it is compiled."""
+
+CONDITION = "condition"
+"""The type of an expression whose value must be a boolean, though its compiled type may be dynamic."""

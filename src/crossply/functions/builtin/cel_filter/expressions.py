@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from crossply.compose.messages import Request
 from crossply.compose.wire import WireError, encode_request
-from crossply.functions.builtin.cel_filter.kinds import BOOL, CONDITION
-from crossply.functions.builtin.confined.pool import ProgramError, ask
-from crossply.functions.builtin.confined.questions import as_json
+from crossply.functions.builtin.cel_filter import BOOL, CONDITION
+from crossply.functions.builtin.sandbox.pool import ProgramError, ask
+from crossply.functions.builtin.sandbox.request_json import as_json
 
 _LANGUAGE = "crossply.functions.builtin.cel_filter.worker"
 

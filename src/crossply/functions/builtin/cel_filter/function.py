@@ -20,10 +20,10 @@ from crossply.compose.messages import (
     fatal,
     respond,
 )
+from crossply.functions.builtin.cel_filter import BOOL, STRING
 from crossply.functions.builtin.cel_filter.expressions import ExpressionError, Question, answers
-from crossply.functions.builtin.cel_filter.input import InputError, read_input
-from crossply.functions.builtin.cel_filter.kinds import BOOL, STRING
-from crossply.functions.builtin.confined.limits import SECONDS
+from crossply.functions.builtin.input_decoder import OBJECT, InputError, array, decode, struct, text
+from crossply.functions.builtin.sandbox.limits import SECONDS
 from crossply.values import Object
 from crossply.values.goquote import quote
 from crossply.values.regexp import RegexpError, compile_go
@@ -165,3 +165,32 @@ def _pattern(name: str, what: str, index: int) -> Any:
 
 def _unanswered(expression: str, what: str, index: int, error: ExpressionError) -> _StepError:
     return _StepError(f"cannot evaluate CEL expression {quote(expression)} for {what} {index}: {error}")
+
+
+__all__ = ["InputError", "read_input"]
+
+_FILTER = struct("v1beta1.Filter", {"name": text(), "expression": text()})
+_VALIDATION = struct(
+    "v1beta1.Validation",
+    {
+        "name": text(),
+        "expression": text(),
+        "message": text(),
+        "messageExpression": text(),
+        "severity": text("v1beta1.Severity"),
+    },
+)
+_GO_TYPE = "v1beta1.Filters"
+_SHAPE = struct(
+    _GO_TYPE,
+    {
+        **OBJECT,
+        "filters": array("[]v1beta1.Filter", _FILTER, {}),
+        "validations": array("[]v1beta1.Validation", _VALIDATION, {}),
+    },
+)
+
+
+def read_input(request: Request) -> Object:
+    """The function's input; InputError says what is wrong with it."""
+    return decode(request, _SHAPE, _GO_TYPE)

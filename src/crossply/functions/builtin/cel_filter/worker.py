@@ -15,8 +15,8 @@ import orjson
 from cel_expr_python import cel
 from cel_expr_python.ext import ext_bindings, ext_encoders, ext_math, ext_optional, ext_strings
 
-from crossply.functions.builtin.cel_filter.kinds import BOOL, CONDITION
-from crossply.functions.builtin.confined.worker import Answer
+from crossply.functions.builtin.cel_filter import BOOL, CONDITION
+from crossply.functions.builtin.sandbox.worker import Answer
 from crossply.functions.proto.v1 import run_function_pb2 as messages
 from crossply.schema.cel_library import declarations
 from crossply.schema.cel_texts import compile_issues, evaluation_failure, is_cost

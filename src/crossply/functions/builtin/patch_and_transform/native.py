@@ -168,7 +168,7 @@ def _kind(obj: Object) -> str:
 
 def _run_with_environment(request: Request, environment: Object) -> Response:
     """Compose the resources once the environment is complete; until then, require its EnvironmentConfigs."""
-    from crossply.functions.builtin import environment_configs
+    from crossply.functions.builtin.environment_configs import function as environment_configs
 
     selection = environment_configs.run(_with_input(request, _selection_input(environment), request.context))
     required = selection.requirements.resources if selection.requirements is not None else {}

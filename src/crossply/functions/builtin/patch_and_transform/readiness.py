@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from crossply.functions.builtin.auto_ready_instants import instant
 from crossply.functions.builtin.patch_and_transform.dialect import Dialect
 from crossply.functions.builtin.patch_and_transform.errors import FAILURES, Failure, Fatal, is_not_found, wrap
 from crossply.functions.builtin.patch_and_transform.object_fields import Read, reader
+from crossply.functions.builtin.timestamps import instant
 from crossply.values import Object
 from crossply.values.structs import from_wire
 

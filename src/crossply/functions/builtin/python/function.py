@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crossply.compose.messages import Request, Response, fatal
 from crossply.compose.wire import WireError, decode_response, encode_request
-from crossply.functions.builtin.confined.pool import Broken, ProgramError, ask
+from crossply.functions.builtin.sandbox.pool import Broken, ProgramError, ask
 
 _LANGUAGE = "crossply.functions.builtin.python.worker"
 

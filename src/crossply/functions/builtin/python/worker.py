@@ -6,21 +6,21 @@ and executed anew for every request, as the published function does: what it lea
 
 from __future__ import annotations
 
+import ast
 import sys
 from importlib import import_module
 from inspect import iscoroutine
 from types import CodeType
 from typing import Any
 
-from crossply.functions.builtin.confined.worker import Answer, ProgramFailed
-from crossply.functions.builtin.python.blame import SCRIPT, blamed
-from crossply.functions.builtin.python.surroundings import (
+from crossply.functions.builtin.python.script_environment import (
     builtins_for_scripts,
     import_for,
     import_the_sdk,
     refuse,
 )
-from crossply.functions.builtin.python.truth_as_numbers import NUMBER, number, parsed
+from crossply.functions.builtin.sandbox.limits import MEMORY, SECONDS
+from crossply.functions.builtin.sandbox.worker import Answer, OutOfTime, ProgramFailed
 
 _ENTRIES = ("compose", "operate")
 
@@ -32,7 +32,7 @@ def prepare(program: bytes) -> None:
         return
     import_for(program.decode())
     if b"async" in program:
-        from crossply.functions.builtin.python import quiet_loop  # noqa: F401 - it is needed later
+        from crossply.functions.builtin.python import event_loop  # noqa: F401 - it is needed later
 
 
 def load(program: bytes) -> Answer:
@@ -72,6 +72,70 @@ def _call(code: CodeType, request: Any, answer: Any) -> None:
         raise ProgramFailed("script must define only one function: compose or operate")
     running = names[entries[0]](request, answer)
     if iscoroutine(running):
-        from crossply.functions.builtin.python.quiet_loop import finish
+        from crossply.functions.builtin.python.event_loop import finish
 
         finish(running)
+
+
+SCRIPT = "script"
+"""What tracebacks call a script."""
+
+
+def blamed(problem: BaseException) -> str:
+    """What went wrong, with the place."""
+    return f"{_place(problem)}: {_told(problem)}"
+
+
+def _place(problem: BaseException) -> str:
+    if isinstance(problem, SyntaxError) and problem.filename == SCRIPT:
+        return f"{SCRIPT}:{problem.lineno}"
+    place = SCRIPT
+    trace = problem.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_filename == SCRIPT:
+            place = f"{SCRIPT}:{trace.tb_lineno}, in {code.co_name}"
+        trace = trace.tb_next
+    return place
+
+
+def _told(problem: BaseException) -> str:
+    if isinstance(problem, OutOfTime):
+        return f"takes longer than {SECONDS:g} seconds"
+    if isinstance(problem, MemoryError):
+        return f"takes more than {MEMORY >> 20} MiB of memory"
+    name = type(problem).__name__
+    if isinstance(problem, SyntaxError):
+        return f"{name}: {problem.msg}"
+    try:
+        return f"{name}: {problem}"
+    except Exception:  # noqa: BLE001 - whatever an exception of the script does when it is printed
+        return name
+
+
+NUMBER = "__number__"
+"""What scripts call the function by which a boolean becomes a number."""
+
+_ENUMS = ("ready", "severity", "status", "target")
+
+
+def parsed(source: str, name: str) -> ast.Module:
+    """A script with every assignment to an enum's field through `NUMBER`."""
+    tree = ast.parse(source, name)
+    _Assignments().visit(tree)
+    return ast.fix_missing_locations(tree)
+
+
+def number(value: Any) -> Any:
+    """A boolean as a number; everything else as it is."""
+    return int(value) if isinstance(value, bool) else value
+
+
+class _Assignments(ast.NodeTransformer):
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        """Rewrite `a.ready = b` only: one target, one attribute."""
+        target = node.targets[0]
+        if len(node.targets) == 1 and isinstance(target, ast.Attribute) and target.attr in _ENUMS:
+            called = ast.Call(ast.Name(NUMBER, ast.Load()), [node.value], [])
+            return ast.copy_location(ast.Assign([target], ast.copy_location(called, node.value)), node)
+        return node

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crossply.compose.messages import SECOND, Request
-from crossply.functions.builtin.input_decoding import (
+from crossply.functions.builtin.input_decoder import (
     OBJECT,
     InputError,
     array,

@@ -12,8 +12,8 @@ from typing import Any
 import orjson
 import starlark
 
-from crossply.functions.builtin.environment_configs import CONTEXT_KEY
-from crossply.functions.builtin.starlark.natives import Run
+from crossply.functions.builtin.environment_configs.function import CONTEXT_KEY
+from crossply.functions.builtin.starlark.script_calls import Run
 from crossply.values import Object
 
 _LIBRARY = (

@@ -11,9 +11,10 @@ from typing import Any
 import orjson
 import starlark
 
-from crossply.functions.builtin.confined.limits import MEMORY, SECONDS
-from crossply.functions.builtin.confined.worker import Answer, ProgramFailed
-from crossply.functions.builtin.starlark import libraries, natives
+from crossply.functions.builtin.sandbox.limits import MEMORY, SECONDS
+from crossply.functions.builtin.sandbox.worker import Answer, ProgramFailed
+from crossply.functions.builtin.starlark import libraries
+from crossply.functions.builtin.starlark import script_calls as natives
 from crossply.functions.builtin.starlark.script import Script
 from crossply.values import Object
 from crossply.values.structs import from_wire

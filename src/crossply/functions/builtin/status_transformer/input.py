@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.compose.messages import Request
-from crossply.functions.builtin.input_decoding import (
+from crossply.functions.builtin.input_decoder import (
     OBJECT,
     InputError,
     array,

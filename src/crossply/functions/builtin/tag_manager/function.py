@@ -18,9 +18,17 @@ from crossply.compose.messages import (
     fatal,
     respond,
 )
-from crossply.functions.builtin.tag_manager.input import InputError, read_input
-from crossply.functions.builtin.tag_manager.kinds import has_tags, is_ignored, schemas_wanted
-from crossply.functions.builtin.tag_manager.sources import Sources, Tags
+from crossply.functions.builtin.input_decoder import (
+    OBJECT,
+    InputError,
+    array,
+    decode,
+    mapping,
+    struct,
+    text,
+)
+from crossply.functions.builtin.tag_manager.tag_sources import Sources, Tags
+from crossply.functions.builtin.tag_manager.taggable_kinds import has_tags, is_ignored, schemas_wanted
 from crossply.values import Object
 
 _DONE = Result(SEVERITY_NORMAL, "Successfully Processed tags", None, TARGET_COMPOSITE)
@@ -94,3 +102,32 @@ def _with(obj: Object, place: tuple[str, ...], value: Any) -> Object:
         return {**obj, step: value}
     inner = obj.get(step)
     return {**obj, step: _with(inner if isinstance(inner, dict) else {}, tuple(rest), value)}
+
+
+__all__ = ["InputError", "read_input"]
+
+_SOURCE = {"type": text("v1beta1.TagManagerType"), "fromFieldPath": text()}
+_POLICY = {"policy": text("v1beta1.TagManagerPolicy")}
+_KEYS = {"keys": array("[]string", text(), "")}
+_ADD = struct("v1beta1.AddTag", {**_SOURCE, **_POLICY, "tags": mapping("v1beta1.Tags", text(), "")})
+_IGNORE = struct("v1beta1.IgnoreTag", {**_SOURCE, **_POLICY, **_KEYS})
+_REMOVE = struct("v1beta1.RemoveTag", {**_SOURCE, **_KEYS})
+_ADD_LABEL = struct("v1beta1.AddLabel", {**_SOURCE, **_POLICY, "labels": mapping("v1beta1.Tags", text(), "")})
+
+_GO_TYPE = "v1beta1.ManagedTags"
+_SHAPE = struct(
+    _GO_TYPE,
+    {
+        **OBJECT,
+        "addTags": array("[]v1beta1.AddTag", _ADD, {}),
+        "ignoreTags": array("[]v1beta1.IgnoreTag", _IGNORE, {}),
+        "removeTags": array("[]v1beta1.RemoveTag", _REMOVE, {}),
+        "addLabels": array("[]v1beta1.AddLabel", _ADD_LABEL, {}),
+        "removeLabels": array("[]v1beta1.RemoveTag", _REMOVE, {}),
+    },
+)
+
+
+def read_input(request: Request) -> Object:
+    """The function's input; InputError says what is wrong with it."""
+    return decode(request, _SHAPE, _GO_TYPE)

@@ -7,7 +7,7 @@ an object are replaced one by one, and what the input does not say stays.
 from __future__ import annotations
 
 from crossply.compose.messages import Request, Resource, Response, State, fatal, respond
-from crossply.functions.builtin.input_decoding import OBJECT, InputError, decode, free_form, struct
+from crossply.functions.builtin.input_decoder import OBJECT, InputError, decode, free_form, struct
 from crossply.functions.builtin.protojson import MessageError, read_response
 
 _GO_TYPE = "v1beta1.Response"

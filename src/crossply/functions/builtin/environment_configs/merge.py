@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from crossply.errors import CrossplyError
-from crossply.functions.builtin.extra_resources_selection import SelectionError
+from crossply.functions.builtin.resource_selection import SelectionError
 from crossply.values import Object
 from crossply.values.goquote import quote
 from crossply.values.paths import set_value

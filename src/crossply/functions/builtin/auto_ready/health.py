@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from crossply.functions.builtin.auto_ready_conditions import conditions, has_ready_condition, is_whole
-from crossply.functions.builtin.auto_ready_instants import instant
+from crossply.functions.builtin.timestamps import instant
 from crossply.values import Object
 
 HealthCheck = Callable[[Object], bool]
@@ -195,3 +194,49 @@ CHECKS: dict[tuple[Any, Any], HealthCheck] = {
     ("batch/v1", "Job"): job,
     ("networking.k8s.io/v1", "Ingress"): ingress,
 }
+
+
+_MEMBERS = frozenset(("type", "status", "reason", "message", "lastTransitionTime", "observedGeneration"))
+
+
+def has_ready_condition(observed: Object) -> bool:
+    """Whether the first condition of type Ready has the status True."""
+    for kind, status in conditions(observed.get("status")):
+        if kind == "Ready":
+            return bool(status == "True")
+    return False
+
+
+def conditions(status: Any) -> list[tuple[Any, Any]]:
+    """The type and status of each condition in a status; none when one of them is malformed."""
+    found = status.get("conditions") if isinstance(status, dict) else None
+    if not isinstance(found, list):
+        return []
+    read = []
+    for each in found:
+        if isinstance(each, dict):
+            if not _is_condition(each):
+                return []
+            read.append((each.get("type"), each.get("status")))
+        elif each is not None:
+            return []
+    return read
+
+
+def _is_condition(value: Object) -> bool:
+    for name, item in value.items():
+        if item.__class__ is str:
+            if name == "observedGeneration" or (name == "lastTransitionTime" and instant(item) is None):
+                return False
+        elif item is not None and name in _MEMBERS and not (name == "observedGeneration" and is_whole(item)):
+            return False
+    return True
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value fits an optional integer field; on the wire every number is a double."""
+    if value is None:
+        return True
+    if isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from crossply.functions.builtin.confined.system_calls import filter_program
+from crossply.functions.builtin.sandbox.confinement import filter_program
 
 ALLOWED, REFUSED = 0x7FFF0000, 0x00050001
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}

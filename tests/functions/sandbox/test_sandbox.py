@@ -16,9 +16,9 @@ import pytest
 
 from crossply.compose.messages import Request, Resource, State
 from crossply.functions.builtin import load
-from crossply.functions.builtin.confined.limits import LONGEST_REPLY, MEMORY
-from crossply.functions.builtin.confined.pool import Pool, ProgramError
-from crossply.functions.builtin.confined.system_calls import filter_program
+from crossply.functions.builtin.sandbox.confinement import filter_program
+from crossply.functions.builtin.sandbox.limits import LONGEST_REPLY, MEMORY
+from crossply.functions.builtin.sandbox.pool import Pool, ProgramError
 
 LINUX = pytest.mark.skipif(
     sys.platform != "linux" or filter_program(os.uname().machine) is None,
@@ -165,7 +165,7 @@ def test_a_nursery_that_dies_is_replaced() -> None:
 ASKING = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
-from crossply.functions.builtin.confined.pool import Pool
+from crossply.functions.builtin.sandbox.pool import Pool
 pool = Pool("outlaw")
 print(pool.ask(b"said = os.getpid()", b"").decode(), pool._nursery._process.pid, flush=True)
 pool.ask(b"while True: pass", b"")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from crossply.compose.messages import Request
-from crossply.functions.builtin.environment_configs import CONTEXT_KEY
+from crossply.functions.builtin.environment_configs.function import CONTEXT_KEY
 from crossply.values import Object
 from crossply.values.path_read import get
 from crossply.values.path_syntax import PathError

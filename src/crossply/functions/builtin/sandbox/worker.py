@@ -17,8 +17,9 @@ from functools import partial
 from types import FrameType
 from typing import Protocol
 
-from crossply.functions.builtin.confined import frames
-from crossply.functions.builtin.confined.limits import (
+from crossply.functions.builtin.sandbox import frames
+from crossply.functions.builtin.sandbox.confinement import confine
+from crossply.functions.builtin.sandbox.limits import (
     ANSWER,
     COMPLAINT,
     GRACE,
@@ -26,7 +27,6 @@ from crossply.functions.builtin.confined.limits import (
     LONGEST_REPLY,
     SECONDS,
 )
-from crossply.functions.builtin.confined.walls import confine
 
 Answer = Callable[[bytes], bytes]
 

@@ -11,8 +11,8 @@ import threading
 from functools import cache
 from time import monotonic
 
-from crossply.functions.builtin.confined.handles import Broken, NurseryHandle, ProgramError, WorkerHandle
-from crossply.functions.builtin.confined.limits import GRACE, LONGEST_PROGRAM, MOST_WORKERS, SECONDS
+from crossply.functions.builtin.sandbox.limits import GRACE, LONGEST_PROGRAM, MOST_WORKERS, SECONDS
+from crossply.functions.builtin.sandbox.processes import Broken, NurseryHandle, ProgramError, WorkerHandle
 
 __all__ = ["Broken", "ProgramError", "ask"]
 

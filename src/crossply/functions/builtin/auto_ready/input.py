@@ -7,7 +7,7 @@ Health checks in CEL are read and have no effect, as in the published function w
 from __future__ import annotations
 
 from crossply.compose.messages import SECOND, Request
-from crossply.functions.builtin.input_decoding import OBJECT, InputError, decode, mapping, struct, text
+from crossply.functions.builtin.input_decoder import OBJECT, InputError, decode, mapping, struct, text
 from crossply.values import Object
 from crossply.values.durations import parse_duration
 

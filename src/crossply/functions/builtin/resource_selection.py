@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from crossply.functions.builtin.input_decoding import Shape, array, struct, text, uint64
+from crossply.functions.builtin.input_decoder import Shape, array, struct, text, uint64
 from crossply.values import Object
 from crossply.values.goquote import quote
 from crossply.values.gotypes import go_type

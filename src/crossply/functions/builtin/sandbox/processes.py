@@ -10,8 +10,8 @@ import sys
 import threading
 from time import monotonic
 
-from crossply.functions.builtin.confined import frames
-from crossply.functions.builtin.confined.limits import (
+from crossply.functions.builtin.sandbox import frames
+from crossply.functions.builtin.sandbox.limits import (
     ANSWER,
     GRACE,
     KILL,
@@ -24,7 +24,7 @@ from crossply.functions.builtin.confined.limits import (
 
 _MAIN = (
     "import sys; sys.path[:] = sys.argv[3:]; "
-    "from crossply.functions.builtin.confined.nursery import main; main(sys.argv[1], int(sys.argv[2]))"
+    "from crossply.functions.builtin.sandbox.zygote import main; main(sys.argv[1], int(sys.argv[2]))"
 )
 _KEPT_VARIABLES = ("LD_LIBRARY_PATH",)
 _DIED = f"ended its process: it takes more than {MEMORY >> 20} MiB of memory, or nests too deep"

@@ -19,18 +19,26 @@ from crossply.compose.messages import (
     fatal,
     respond,
 )
-from crossply.functions.builtin.environment_configs_input import GO_TYPE, SHAPE
-from crossply.functions.builtin.environment_configs_merge import merge, merged_data
-from crossply.functions.builtin.extra_resources_selection import (
+from crossply.functions.builtin.environment_configs.merge import merge, merged_data
+from crossply.functions.builtin.input_decoder import (
+    OBJECT,
+    InputError,
+    array,
+    decode,
+    free_form,
+    struct,
+    text,
+)
+from crossply.functions.builtin.resource_selection import (
     DEFAULT_SORT_PATH,
     SelectionError,
     is_optional,
     label_from,
     literal_label,
     matcher_type,
+    selector_members,
     sorted_by,
 )
-from crossply.functions.builtin.input_decoding import InputError, decode
 from crossply.values import Object
 from crossply.values.goquote import quote
 
@@ -203,3 +211,37 @@ def _has_kind(environment: Object) -> bool:
         if api_version.strip("/"):
             return True
     return isinstance(kind, str) and kind != ""
+
+
+GO_TYPE = "v1beta1.Input"
+
+_SOURCE = struct(
+    "v1beta1.EnvironmentSource",
+    {
+        "type": text("v1beta1.EnvironmentSourceType"),
+        "ref": struct("v1beta1.EnvironmentSourceReference", {"name": text()}),
+        "selector": struct(
+            "v1beta1.EnvironmentSourceSelector",
+            {
+                "mode": text("v1beta1.EnvironmentSourceSelectorModeType"),
+                **selector_members("EnvironmentSource"),
+            },
+        ),
+        "toFieldPath": text(),
+    },
+)
+
+SHAPE = struct(
+    GO_TYPE,
+    {
+        **OBJECT,
+        "spec": struct(
+            "v1beta1.InputSpec",
+            {
+                "defaultData": free_form("map[string]v1.JSON"),
+                "environmentConfigs": array("[]v1beta1.EnvironmentSource", _SOURCE, {}),
+                "policy": struct("v1beta1.Policy", {"resolution": text("v1.ResolutionPolicy")}),
+            },
+        ),
+    },
+)

@@ -26,7 +26,7 @@ def run(request: Request) -> Response:
     desired = with_readiness(request.desired, request.observed)
     if not request.input:
         return respond(request, desired=desired)
-    from crossply.functions.builtin.auto_ready_input import InputError, read_input, time_to_live
+    from crossply.functions.builtin.auto_ready.input import InputError, read_input, time_to_live
 
     try:
         return respond(request, desired=desired, ttl=time_to_live(read_input(request)))
@@ -39,7 +39,7 @@ def with_readiness(desired: State, observed: State) -> State:
     existing = observed.resources
     if not existing:
         return desired
-    from crossply.functions.builtin.auto_ready_health import is_ready
+    from crossply.functions.builtin.auto_ready.health import is_ready
 
     ready = {}
     for name, resource in desired.resources.items():

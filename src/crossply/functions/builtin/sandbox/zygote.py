@@ -13,8 +13,8 @@ import signal
 import socket
 from importlib import import_module
 
-from crossply.functions.builtin.confined.limits import KILL, START
-from crossply.functions.builtin.confined.worker import Language, close_all_but, serve
+from crossply.functions.builtin.sandbox.limits import KILL, START
+from crossply.functions.builtin.sandbox.worker import Language, close_all_but, serve
 
 
 def main(module: str, descriptor: int) -> None:

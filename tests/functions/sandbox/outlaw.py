@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 
-from crossply.functions.builtin.confined.worker import Answer
+from crossply.functions.builtin.sandbox.worker import Answer
 
 KNOWN = (ctypes, os, resource, signal, socket, subprocess, sys, threading)
 

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from crossply.functions.builtin.starlark.libraries import Wrong
-from crossply.functions.builtin.starlark.resources import labelled, skipped_body
+from crossply.functions.builtin.starlark.resource_body import labelled, skipped_body
 from crossply.values import Object
 from crossply.values.durations import parse_duration
 

@@ -1,0 +1,4 @@
+"""function-environment-configs: merge EnvironmentConfigs into the environment that later steps read.
+
+`function` is the entry point, `merge` merges the data.
+"""
