@@ -22,7 +22,7 @@ packages: ## Install the programs that some tests use: container engines, a regi
 	@sh tools/system_packages.sh
 
 test: packages bytecode lint ## Set up and run every check and test
-	@$(BIN)/python -m pytest -n 4 --dist loadgroup --junitxml=$(RESULTS)
+	@$(BIN)/python tools/run_tests.py -n 4 --dist loadgroup --junitxml=$(RESULTS)
 
 promises: $(STAMP) ## Write docs/reference/promises.md from the results of the last `make test`
 	@$(BIN)/python tools/promise_results.py $(RESULTS)

@@ -26,4 +26,4 @@ fi
 # The store need not survive a power cut here, so it does not wait for the disk.
 # The cluster lives as long as this command, however that ends.
 exec "$python" tests/cluster/real_cluster.py run --etcd-flag=--unsafe-no-fsync -- \
-    "$python" -m pytest tests/cluster "${suites[@]}" "$@"
+    "$python" tools/run_tests.py tests/cluster "${suites[@]}" "$@"
