@@ -1,1 +1,1 @@
-"""The HTTP side: sockets, limits per user, reading bodies, sending responses, and URLs that are not resources."""
+"""The HTTP side: sockets, limits per user, request bodies, responses, and non-resource URLs."""
