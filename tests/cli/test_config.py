@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from crossply.cli.config import file as config
+from crossply.cli.framework import config_file as config
 from crossply.cli.main import main
 
 PLACES = [

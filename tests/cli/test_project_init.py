@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from xpkg_bench import Run, last
 
-from crossply.cli.project.folder import open_project
+from crossply.project.folder import open_project
 
 
 def test_a_project_has_a_file_and_a_folder_for_each_of_its_parts(project: Run, tmp_path: Path) -> None:

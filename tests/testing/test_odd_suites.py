@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from suites import COMPOSITION, suite
 
-from crossply.cli.test.run import Wishes, run_suite
 from crossply.testing.junit import junit_text
 from crossply.testing.report import coverage_text, suite_text, summary
+from crossply.testing.suite_run import Wishes, run_suite
 from crossply.values.deepcopy import deepcopy
 from crossply.values.yaml import Document
 

@@ -11,7 +11,7 @@ import sys
 from io import TextIOWrapper
 from typing import NoReturn
 
-from crossply.cli.config import file as config
+from crossply.cli.framework import config_file as config
 from crossply.cli.framework.command import Invocation, UsageError
 from crossply.cli.framework.parser import Parsed, parse
 from crossply.errors import CrossplyError

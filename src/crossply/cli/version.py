@@ -49,9 +49,10 @@ def run(invocation: Invocation) -> int:
 async def _server_version(invocation: Invocation) -> str:
     import asyncio
 
-    from crossply.cli.framework.cluster_flags import cluster_configuration, failure
+    from crossply.cli.framework.cluster_flags import cluster_configuration
     from crossply.kube.client import Client
     from crossply.kube.failures import KubeError
+    from crossply.resource_tree.request_failures import failure
 
     config = cluster_configuration("", invocation.environ)
     async with asyncio.timeout(TIMEOUT_SECONDS), Client(config) as client:

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import orjson
 
 from crossply.apiserver.assembly import RunningServer, Settings
-from crossply.cli.framework.manifest_files import object_of, read_documents
 from crossply.compose.conditions import read_conditions
 from crossply.control.options import Options
 from crossply.control.package_manager.settings import PackageSettings
@@ -33,6 +32,7 @@ from crossply.kube.config import load_config
 from crossply.kube.discovery import Discovery, UnknownKind
 from crossply.kube.failures import NotFound, NotServed
 from crossply.kube.kind import Kind
+from crossply.manifests.files import object_of, read_documents
 from crossply.values import Object, yaml
 from crossply.xpkg.keychain import default_keychain
 

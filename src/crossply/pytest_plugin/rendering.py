@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
-from crossply.cli.render.functions import caller
-from crossply.cli.test.loading import Prepared, prepare_suite, scene_of
 from crossply.compose.messages import Request, Response
 from crossply.compose.offline import CallFunction
 from crossply.compose.rendering import Rendered
@@ -16,7 +14,9 @@ from crossply.functions.in_process import InProcess
 from crossply.functions.runners import Runners
 from crossply.kinds.composition import Step
 from crossply.pytest_plugin.snapshots import Snapshots
+from crossply.rendering.functions import caller
 from crossply.testing.expecting import check
+from crossply.testing.loading import Prepared, prepare_suite, scene_of
 from crossply.testing.playing import Play, Played, Stage, by_name
 from crossply.testing.reading import read_suite
 from crossply.testing.report import finding_lines, finding_of

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from crossply.cli.framework.manifest_files import read_documents
-from crossply.cli.framework.output_files import make_directory, write_file
-from crossply.cli.render.output import documents
 from crossply.compose.rendering import Rendered
+from crossply.manifests.files import read_documents
+from crossply.manifests.output_files import make_directory, write_file
+from crossply.rendering.output import documents
 from crossply.testing.report import finding_lines, finding_of
 from crossply.testing.snapshots import FOLDER_ENDING, compare, file_name, text_of
 

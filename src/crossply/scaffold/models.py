@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from crossply.compose.metadata import name_of, text_in
+from crossply.manifests.files import SourceError
 from crossply.scaffold.python_names import class_name, field_name, kind_name
+from crossply.schema.crd import composite_crd
 from crossply.values import Object
 
 DEEPEST = 40
@@ -58,6 +61,23 @@ class KindModel(NamedTuple):
     version: str
     kind: str
     models: tuple[Model, ...]
+
+
+def models_in(definition: Object, taken: dict[tuple[str, str], set[str]], place: str = "") -> list[KindModel]:
+    """The models of what an XRD or a CRD defines; `taken` are the names of classes that there are."""
+    crd = (
+        composite_crd(definition)
+        if text_in(definition, "kind") == "CompositeResourceDefinition"
+        else definition
+    )
+    try:
+        return models_of(crd, taken)
+    except (KeyError, TypeError, AttributeError) as problem:
+        raise SourceError(
+            f'cannot read the {text_in(definition, "kind")} "{name_of(definition)}": {problem}',
+            place=place,
+            hint="check it with crossply validate, or kubectl apply --dry-run=server",
+        ) from None
 
 
 def models_of(crd: Object, taken: dict[tuple[str, str], set[str]] | None = None) -> list[KindModel]:

@@ -44,6 +44,20 @@ def check(text: str) -> None:
     _groups(text)
 
 
+def is_constraint(text: str) -> bool:
+    """Whether the text stands for several versions, of which the best is taken."""
+    try:
+        parse(text)
+        return False
+    except InvalidVersion:
+        pass
+    try:
+        check(text)
+        return bool(text)
+    except InvalidConstraint:
+        return False
+
+
 def satisfies(text: str, version: Version) -> bool:
     """Tell whether a version satisfies a constraint."""
     return any(_meets_all(group, version) for group in _groups(text))

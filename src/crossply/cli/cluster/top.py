@@ -126,8 +126,8 @@ def _sum(used: list[Object], resource: str, pod: Usage) -> int:
 
 def _told(problem: KubeError, story: str, client: Client, path: str) -> TopError:
     """Why the server did not answer, with what to do about it."""
-    from crossply.cli.framework.cluster_flags import failure
     from crossply.kube.failures import NotServed
+    from crossply.resource_tree.request_failures import failure
 
     if isinstance(problem, NotServed):
         name = path.rpartition("/")[2]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from crossply.cli.completion.candidates import candidates
-from crossply.cli.config.file import concealed
 from crossply.cli.framework.command import Argument, Command, Invocation
+from crossply.cli.framework.config_file import concealed
 
 
 def run(invocation: Invocation) -> int:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.framework.output_files import ConvertError
 from crossply.cli.framework.step_output import told
-from crossply.cli.project.folder import PROJECT_FILE_FLAG, ProjectFolder, open_project, parsed
+from crossply.cli.project.flags import PROJECT_FILE_FLAG
 from crossply.convert.new_composition import AUTO_READY_PACKAGE, composition_for, plural_in
 from crossply.errors import CrossplyError
+from crossply.manifests.output_files import ConvertError
+from crossply.project.folder import ProjectFolder, open_project, parsed
 from crossply.values import Object
 from crossply.values.yaml import dump, read_first
 from crossply.values.yaml.comments import dump_with, read_comments

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from crossply.cli.config import file as config
-from crossply.cli.config.file import ConfigKeyError
+from crossply.cli.framework import config_file as config
 from crossply.cli.framework.command import Argument, Command, Invocation
+from crossply.cli.framework.config_file import ConfigKeyError
 from crossply.cli.framework.flag_values import quote
 
 KEYS = {f"features.{name}": name for name in config.FEATURES}

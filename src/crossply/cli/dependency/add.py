@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from crossply.cli.dependency.entries import (
-    CACHE_DIR_FLAG,
-    Named,
-    described,
-    entry_of,
-    text_with,
-    with_dependency,
-)
-from crossply.cli.dependency.fetching import Fetching
 from crossply.cli.dependency.models import schema_files, write_schemas
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.framework.step_output import told
-from crossply.cli.project.folder import PROJECT_FILE_FLAG, ProjectFolder, open_project
+from crossply.cli.project.flags import CACHE_DIR_FLAG, PROJECT_FILE_FLAG
 from crossply.errors import CrossplyError
+from crossply.project.dependency_entries import Named, described, entry_of, text_with, with_dependency
+from crossply.project.dependency_fetcher import DependencyFetcher
+from crossply.project.folder import ProjectFolder, open_project
 from crossply.values import Object
 
 
@@ -29,7 +23,7 @@ def run(invocation: Invocation) -> int:
         invocation["git-path"] or "",
     )
     entry = entry_of(named)
-    fetching = Fetching(invocation, folder.project, anew=False)
+    fetching = DependencyFetcher(invocation, folder.project, invocation["cache-dir"], anew=False)
     with told(f"Adding {described(entry)}", invocation.stderr.write):
         entry = fetching.add(entry)
         schema_files(folder.project, fetching.crds)  # What there can be no models of is not noted.
@@ -38,7 +32,9 @@ def run(invocation: Invocation) -> int:
     return 0
 
 
-def _generate(invocation: Invocation, folder: ProjectFolder, fetching: Fetching, entry: Object) -> None:
+def _generate(
+    invocation: Invocation, folder: ProjectFolder, fetching: DependencyFetcher, entry: Object
+) -> None:
     """Models of all that the project depends on. What else cannot be had does not harm the new one."""
     entries, _ = with_dependency(list(folder.project.dependencies), entry)
     try:

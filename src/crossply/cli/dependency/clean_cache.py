@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 
-from crossply.cli.dependency.entries import CACHE_DIR_FLAG, ProjectDependencyError, cache_directory
 from crossply.cli.dependency.models import remove_schemas
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.framework.folder_output import remove_folder
-from crossply.cli.project.folder import PROJECT_FILE_FLAG, ProjectFolder, open_project
+from crossply.cli.project.flags import CACHE_DIR_FLAG, PROJECT_FILE_FLAG
+from crossply.manifests.output_files import remove_folder
+from crossply.project.dependency_entries import ProjectDependencyError
+from crossply.project.dependency_fetcher import cache_directory
+from crossply.project.folder import ProjectFolder, open_project
 
 
 def run(invocation: Invocation) -> int:
     """Remove models, then packages."""
     folder = open_project(invocation["project-file"])
-    cache = cache_directory(invocation)
+    cache = cache_directory(invocation["cache-dir"])
     if not invocation["keep-packages"]:
         _check(cache, folder)
     remove_schemas(folder)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from crossply.cli.dependency.entries import ProjectDependencyError
-from crossply.cli.framework.folder_output import remove_folder, replace_folder
-from crossply.cli.project.folder import ProjectFolder
 from crossply.kinds.project import Project
+from crossply.manifests.output_files import remove_folder, replace_folder
+from crossply.project.dependency_entries import ProjectDependencyError
+from crossply.project.folder import ProjectFolder
 from crossply.values import Object
 
 LANGUAGES = ("python", "json")
@@ -54,8 +54,8 @@ def remove_schemas(folder: ProjectFolder) -> None:
 
 
 def _python(crds: list[Object]) -> dict[str, str]:
-    from crossply.cli.new.models import models_in
     from crossply.scaffold.model_code import package_files
+    from crossply.scaffold.models import models_in
 
     taken: dict[tuple[str, str], set[str]] = {}
     kinds = [kind for crd in crds for kind in models_in(crd, taken)]
@@ -64,8 +64,8 @@ def _python(crds: list[Object]) -> dict[str, str]:
 
 
 def _json(crds: list[Object]) -> dict[str, str]:
-    from crossply.cli.xpkg.get_crds import with_schemas
     from crossply.schema.crd_jsonschema import json_schemas, to_text
+    from crossply.validation.crds import with_schemas
 
     files = {}
     for crd in crds:

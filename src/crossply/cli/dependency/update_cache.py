@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from crossply.cli.dependency.entries import CACHE_DIR_FLAG, described
-from crossply.cli.dependency.fetching import Fetching
 from crossply.cli.dependency.models import left_out, schema_files, write_schemas
-from crossply.cli.dependency.remote_crds import GitLogin
 from crossply.cli.framework.command import Command, Flag, Invocation
 from crossply.cli.framework.step_output import told
-from crossply.cli.project.folder import PROJECT_FILE_FLAG, open_project
+from crossply.cli.project.flags import CACHE_DIR_FLAG, PROJECT_FILE_FLAG
+from crossply.project.dependency_entries import described
+from crossply.project.dependency_fetcher import DependencyFetcher
+from crossply.project.folder import open_project
+from crossply.project.remote_crds import GitLogin
 
 
 def run(invocation: Invocation) -> int:
@@ -16,7 +17,7 @@ def run(invocation: Invocation) -> int:
     folder = open_project(invocation["project-file"])
     say = invocation.stderr.write
     login = GitLogin(invocation["git-username"], invocation["git-token"] or "", invocation["git-host"])
-    fetching = Fetching(invocation, folder.project, anew=True, login=login)
+    fetching = DependencyFetcher(invocation, folder.project, invocation["cache-dir"], anew=True, login=login)
     for entry in folder.project.dependencies:
         with told(f"Updating dependency {described(entry)}", say):
             fetching.add(entry)

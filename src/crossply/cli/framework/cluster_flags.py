@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import socket
 from collections.abc import Mapping
-from urllib.parse import urlsplit
-
-import aiohttp
 
 from crossply.cli.framework.command import Invocation
-from crossply.cli.trace.target import TraceError
 from crossply.kube.config import ClusterConfig, ConfigError, load_config
-from crossply.kube.failures import KubeError, Unauthorized, Unreachable
 from crossply.kube.requests import Actor
+from crossply.resource_tree.target import TraceError
 from crossply.values.goquote import quote
 from crossply.values.yaml import YamlError, load
 
@@ -79,31 +74,3 @@ def _contexts(path: str) -> list[str]:
         return []
     contexts = document.get("contexts") if isinstance(document, dict) else None
     return [str(entry.get("name")) for entry in contexts or () if isinstance(entry, dict)]
-
-
-def discovery_failure(problem: KubeError, server: str) -> str:
-    """Why the kinds could not be asked for."""
-    if isinstance(problem, Unauthorized):
-        return "the server has asked for the client to provide credentials"
-    return failure(problem, f"{server}/api?timeout=32s")
-
-
-def failure(problem: KubeError, url: str) -> str:
-    """Why a request failed, as Go's client says it."""
-    if not isinstance(problem, Unreachable):
-        return str(problem)
-    return f"Get {quote(url)}: {_broken(problem.__cause__, url) or problem}"
-
-
-def _broken(cause: BaseException | None, url: str) -> str:
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    address = f"{host}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
-    if isinstance(cause, aiohttp.ClientConnectorCertificateError):
-        return f"tls: failed to verify certificate: x509: {cause.certificate_error}"
-    if isinstance(cause, aiohttp.ClientConnectorError):
-        if isinstance(cause.os_error, socket.gaierror):
-            return f"dial tcp: lookup {host}: no such host"
-        if cause.os_error.errno:
-            return f"dial tcp {address}: connect: {os.strerror(cause.os_error.errno).lower()}"
-    return f"dial tcp {address}: i/o timeout" if isinstance(cause, TimeoutError) else ""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crossply.cli.framework.output_files import ConvertError
 from crossply.kinds.composition_defaults import PIPELINE, composition_mode
+from crossply.manifests.output_files import ConvertError
 from crossply.values import Object
 from crossply.values.yaml import YamlError, read_documents
 from crossply.values.yaml.editing import item_inserted

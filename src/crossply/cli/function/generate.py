@@ -8,9 +8,10 @@ from typing import NamedTuple
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.framework.step_output import told
 from crossply.cli.function.composition_step import with_step
-from crossply.cli.project.folder import PROJECT_FILE_FLAG, ProjectFolder, open_project
+from crossply.cli.project.flags import PROJECT_FILE_FLAG
 from crossply.errors import CrossplyError
 from crossply.kinds.project import Project
+from crossply.project.folder import ProjectFolder, open_project
 from crossply.values import Object
 
 TYPE_CHECKING = False
@@ -124,8 +125,8 @@ def _templates(folder: ProjectFolder, path: str) -> dict[str, str]:
 
 
 def _python(folder: ProjectFolder, name: str, step: _Step | None) -> dict[str, str]:
-    from crossply.cli.new.models import models_in
     from crossply.scaffold.model_code import package_files
+    from crossply.scaffold.models import models_in
     from crossply.scaffold.project_function import python_files
 
     taken: dict[tuple[str, str], set[str]] = {}
@@ -137,9 +138,9 @@ def _python(folder: ProjectFolder, name: str, step: _Step | None) -> dict[str, s
 
 def _apis(folder: ProjectFolder) -> list[Object]:
     """The CRDs of the kinds that a project defines."""
-    from crossply.cli.dependency.remote_crds import definitions_in
-    from crossply.cli.validate.schemas import Extensions
-    from crossply.cli.xpkg.get_crds import complete
+    from crossply.project.remote_crds import definitions_in
+    from crossply.validation.crds import complete
+    from crossply.validation.extensions import Extensions
 
     path = os.path.join(folder.root, folder.project.apis)
     found = Extensions()
@@ -168,7 +169,7 @@ def _example(crd: Object, version: str) -> Object:
 
 
 def _write(path: str, files: dict[str, str]) -> None:
-    from crossply.cli.framework.folder_output import replace_folder
+    from crossply.manifests.output_files import replace_folder
 
     replace_folder(path, files, "cannot write function files")
 

@@ -6,9 +6,9 @@ from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
 
-from crossply.cli.framework.manifest_files import first_document
 from crossply.compose import messages
 from crossply.errors import CrossplyError
+from crossply.manifests.files import first_document
 from crossply.values import Object
 from crossply.values.structs import from_wire, to_wire
 

@@ -17,7 +17,6 @@ from crossply.cli.internal.render_wire import (
     read_request,
     response_bytes,
 )
-from crossply.cli.render.inputs import machinery_for
 from crossply.compose.errors import ComposeError, RenderInputError, StepFailed
 from crossply.compose.messages import Request, Response
 from crossply.compose.recipe import prepare
@@ -25,6 +24,7 @@ from crossply.compose.rendering import Rendered, Rendering
 from crossply.compose.world import World
 from crossply.kinds.composition import Step, parse_composition
 from crossply.kinds.fields import KindError
+from crossply.rendering.inputs import machinery_for
 
 PIPELINE_FATAL = 3
 

@@ -7,7 +7,7 @@ import os
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.new.files import FORCE, write_new
 from crossply.cli.new.suite import played_twice
-from crossply.cli.render.inputs import load_definition
+from crossply.rendering.inputs import load_definition
 from crossply.scaffold.composition import composition_text
 from crossply.scaffold.examples import example_of
 from crossply.scaffold.functions_file import functions_text

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 
 from crossply.cli.framework.command import Flag, Invocation
-from crossply.cli.framework.output_files import make_directory, write_file
 from crossply.errors import CrossplyError
+from crossply.manifests.output_files import make_directory, write_file
 
 FORCE = Flag("force", "Write over files that are there.")
 

@@ -6,14 +6,12 @@ import os
 from collections.abc import Iterable
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.framework.manifest_files import SourceError, read_documents
 from crossply.cli.new.files import FORCE, write_new
-from crossply.compose.metadata import name_of, text_in
+from crossply.compose.metadata import text_in
+from crossply.manifests.files import SourceError, read_documents
 from crossply.scaffold.model_code import package_files
-from crossply.scaffold.models import KindModel, models_of
+from crossply.scaffold.models import KindModel, models_in
 from crossply.scaffold.python_names import module_name
-from crossply.schema.crd import composite_crd
-from crossply.values import Object
 
 _XRD, _CRD = "CompositeResourceDefinition", "CustomResourceDefinition"
 
@@ -51,19 +49,6 @@ def _kinds(paths: Iterable[str]) -> Iterable[KindModel]:
                 yield from models_in(document.value, taken, f"{document.source}:{document.line}")
     if not found:
         raise SourceError(f"no {_XRD} or {_CRD} in {', '.join(paths)}", hint="name files that define kinds")
-
-
-def models_in(definition: Object, taken: dict[tuple[str, str], set[str]], place: str = "") -> list[KindModel]:
-    """The models of what an XRD or a CRD defines; `taken` are the names of classes that there are."""
-    crd = composite_crd(definition) if text_in(definition, "kind") == _XRD else definition
-    try:
-        return models_of(crd, taken)
-    except (KeyError, TypeError, AttributeError) as problem:
-        raise SourceError(
-            f'cannot read the {text_in(definition, "kind")} "{name_of(definition)}": {problem}',
-            place=place,
-            hint="check it with crossply validate, or kubectl apply --dry-run=server",
-        ) from None
 
 
 COMMAND = Command(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from crossply.cli.render.functions import caller, running
-from crossply.cli.test.loading import prepare_suite, scene_of
 from crossply.compose.rendering import Rendered
+from crossply.rendering.functions import caller, running
+from crossply.testing.loading import prepare_suite, scene_of
 from crossply.testing.playing import Play, Played, Stage
 from crossply.testing.suite import EVERYTHING, Case, Happening, Suite
 

@@ -7,7 +7,7 @@ import os
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.new.files import FORCE, write_new
 from crossply.cli.new.suite import played_twice
-from crossply.cli.render.inputs import load_composition
+from crossply.rendering.inputs import load_composition
 from crossply.scaffold.suite_text import suite_text
 from crossply.testing.suite import Suite
 from crossply.values.yaml import Document

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.framework.manifest_files import SourceError, first_document
-from crossply.cli.render import flags, inputs
-from crossply.cli.render.context import build_context
-from crossply.cli.render.functions import caller, named_functions, running
-from crossply.cli.render.output import in_order, write_json, write_yaml
+from crossply.cli.render import flags
+from crossply.cli.render.flags import build_context, named_functions
 from crossply.compose.errors import ComposeError, StepFailed
 from crossply.compose.metadata import metadata_of, name_of, text_in
 from crossply.compose.operation_rendering import OperationRendering, RenderedOperation
 from crossply.compose.world import World
 from crossply.kinds.fields import KindError
 from crossply.kinds.operation import API_VERSION, with_watched
+from crossply.manifests.files import SourceError, first_document
+from crossply.rendering import inputs
+from crossply.rendering.functions import caller, running
+from crossply.rendering.output import in_order, write_json, write_yaml
 from crossply.values import Object
 
 _EXAMPLE = "crossply operation render operation.yaml functions.yaml"

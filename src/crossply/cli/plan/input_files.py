@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TextIO
 
-from crossply.cli.framework.manifest_files import SourceError, object_of, read_documents
+from crossply.manifests.files import SourceError, object_of, read_documents
 from crossply.values import Object, yaml
 from crossply.values.yaml import Document, YamlError
 

@@ -6,13 +6,14 @@ import os
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.framework.manifest_files import PROJECT_FILE
-from crossply.cli.framework.output_files import in_go_words, make_directory
 from crossply.cli.framework.step_output import told
-from crossply.cli.project.folder import ProjectFolder, open_project
-from crossply.cli.xpkg.images import ENDING, story
+from crossply.cli.xpkg.local_images import ENDING
 from crossply.errors import CrossplyError
+from crossply.manifests.output_files import in_go_words, make_directory
+from crossply.project import PROJECT_FILE
+from crossply.project.folder import ProjectFolder, open_project
 from crossply.values.goquote import quote
+from crossply.xpkg.registry_session import story
 
 if TYPE_CHECKING:
     from crossply.xpkg.image import Image
@@ -127,10 +128,10 @@ class _Build:
 
     def _bases(self, base: str) -> list[Image]:
         """An image that functions are put on, for each architecture; from where the project says."""
-        from crossply.cli.xpkg.images import pull
         from crossply.xpkg.image_configs import rewritten
         from crossply.xpkg.project_functions import checked
         from crossply.xpkg.references import parse
+        from crossply.xpkg.registry_session import pull
 
         name, _ = rewritten(self._project.spec.get("imageConfigs") or (), base)
         found = []

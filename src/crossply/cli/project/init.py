@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.framework.manifest_files import PROJECT_FILE
-from crossply.cli.framework.output_files import in_go_words, make_directory, write_file
 from crossply.cli.framework.step_output import told
 from crossply.errors import CrossplyError
+from crossply.manifests.output_files import in_go_words, make_directory, write_file
+from crossply.project import PROJECT_FILE
 
 _FOLDERS = ("apis", "functions", "examples", "tests", "operations")
 

@@ -15,9 +15,10 @@ from crossply.cli.project.build import (
     ProjectBuildError,
     chosen_project,
 )
-from crossply.cli.project.folder import ProjectFolder
-from crossply.cli.xpkg.images import ENDING, story
+from crossply.cli.xpkg.local_images import ENDING
+from crossply.project.folder import ProjectFolder
 from crossply.values.goquote import quote
+from crossply.xpkg.registry_session import story
 
 if TYPE_CHECKING:
     from crossply.xpkg.image import Image
@@ -97,8 +98,8 @@ async def _push(
 ) -> None:
     import asyncio
 
-    from crossply.cli.xpkg.images import session
     from crossply.xpkg.pushing import push_image
+    from crossply.xpkg.registry_session import session
 
     room = asyncio.Semaphore(max(1, invocation["max-concurrency"]))
     say, what = invocation.stderr.write, f"pushing {reference.repository}"

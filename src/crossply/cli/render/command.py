@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.render import flags, inputs
-from crossply.cli.render.context import build_context
-from crossply.cli.render.functions import caller, functions_for, running
-from crossply.cli.render.output import documents, write_json, write_yaml
+from crossply.cli.render import flags
+from crossply.cli.render.flags import build_context, functions_for
 from crossply.compose.errors import ComposeError, RenderInputError, StepFailed
 from crossply.compose.events import OBSERVED_CHANGED
 from crossply.compose.recipe import prepare
@@ -15,6 +13,9 @@ from crossply.compose.world import World
 from crossply.errors import CrossplyError
 from crossply.functions.builtin import PUBLISHED
 from crossply.kinds.composition import Composition
+from crossply.rendering import inputs
+from crossply.rendering.functions import caller, running
+from crossply.rendering.output import documents, write_json, write_yaml
 from crossply.values import Object
 
 
@@ -96,7 +97,7 @@ def _load_observed(path: str | None) -> list[Object]:
 
 
 def _with_defaults(xr: Object, definition: Object) -> Object:
-    from crossply.cli.render.schemas import apply_definition_defaults
+    from crossply.rendering.schemas import apply_definition_defaults
 
     try:
         return apply_definition_defaults(xr, definition)

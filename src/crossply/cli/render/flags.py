@@ -1,8 +1,22 @@
-"""The flags that `render` and `operation render` share."""
+"""The flags that `render` and `operation render` share, and reading the files that they name."""
 
 from __future__ import annotations
 
-from crossply.cli.framework.command import Flag
+import os
+from collections.abc import Collection, Iterable, Mapping
+
+from crossply.cli.framework.command import Flag, Invocation
+from crossply.compose.metadata import annotations_of, metadata_of
+from crossply.manifests.files import read_bytes
+from crossply.project import PROJECT_FILE
+from crossply.rendering import inputs
+from crossply.values import Object
+from crossply.values.structs import to_wire
+from crossply.values.yaml import YamlError, read_first
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from crossply.project.functions import BestTag
 
 CONTEXT_FILES = Flag(
     "context-files",
@@ -95,3 +109,85 @@ ACCEPTED = (
     Flag("crossplane-docker-network", "No effect.", kind="string", hidden=True, no_effect=_OWN_ENGINE),
 )
 """Flags of command lines for Crossplane that are accepted and do nothing."""
+
+
+def functions_for(invocation: Invocation, file: inputs.CompositionFile) -> list[Object]:
+    """The functions to render with; a Composition from before pipelines needs none."""
+    called = inputs.called_functions(file.composition)
+    if not invocation["functions"] and not called:
+        return []
+    return named_functions(invocation, called, "crossply render xr.yaml composition.yaml functions.yaml")
+
+
+def named_functions(invocation: Invocation, called: Collection[str], example: str) -> list[Object]:
+    """The functions that the command line names and, in a project, those that are `called` besides.
+
+    They have the annotations that the command line gives them.
+    """
+    path, project = invocation["functions"], _project_file(invocation)
+    if not path and project is None:
+        raise inputs.RenderRefused(
+            "functions argument is required when not in a project",
+            hint=f"name a file of Function packages, for example: {example}",
+        )
+    functions = inputs.load_functions(path) if path else []
+    if project is not None:
+        from crossply.rendering.available_functions import available_functions
+
+        functions = available_functions(functions, called, project, _best_tag(invocation))
+    return _annotated(functions, invocation["function-annotations"] or ())
+
+
+def _project_file(invocation: Invocation) -> str | None:
+    """The file of the project that the command is run in, if it is."""
+    file: str = invocation["project-file"] or PROJECT_FILE
+    return file if os.path.exists(file) else None
+
+
+def _best_tag(invocation: Invocation) -> BestTag:
+    def best(source: str, constraint: str) -> str:
+        from crossply.xpkg.registry_session import best_tag
+
+        return best_tag(invocation, source, constraint)
+
+    return best
+
+
+def _annotated(functions: list[Object], overrides: Iterable[str]) -> list[Object]:
+    """The functions with annotations of the command line over their own."""
+    given = {}
+    for override in overrides:
+        key, separator, value = override.partition("=")
+        if not separator:
+            raise inputs.RenderRefused(
+                "cannot apply function annotation overrides: invalid function annotation format "
+                f'"{override}", expected key=value'
+            )
+        given[key] = value
+    if not given:
+        return functions
+    return [_with_annotations(function, given) for function in functions]
+
+
+def _with_annotations(function: Object, given: dict[str, str]) -> Object:
+    annotations = {**annotations_of(function), **given}
+    return {**function, "metadata": {**metadata_of(function), "annotations": annotations}}
+
+
+def build_context(files: Mapping[str, str] | None, values: Mapping[str, str] | None) -> Object:
+    """The context from files, and over it from values of the command line."""
+    texts: dict[str, str | bytes] = {}
+    for key, path in (files or {}).items():
+        texts[key] = read_bytes(path, f'cannot build context data: cannot read context value for key "{key}"')
+    texts.update(values or {})
+    return {key: to_wire(_parse(key, text)) for key, text in texts.items()}
+
+
+def _parse(key: str, text: str | bytes) -> object:
+    try:
+        return read_first(text).value
+    except YamlError as problem:
+        raise problem.within(
+            f'cannot parse context data: cannot unmarshal context value for key "{key}": '
+            "error converting YAML to JSON"
+        ) from None

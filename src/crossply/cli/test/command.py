@@ -8,12 +8,12 @@ from time import perf_counter
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.framework.failure_output import harmless
-from crossply.cli.test.run import Wishes
-from crossply.cli.test.suite_files import NoSuites, Unreadable, files_below, find_suites
-from crossply.cli.test.worker_processes import run_suites
 from crossply.testing.coverage import by_composition
 from crossply.testing.report import coverage_text, suite_text, summary
+from crossply.testing.suite_files import NoSuites, Unreadable, files_below, find_suites
+from crossply.testing.suite_run import Wishes
 from crossply.testing.verdicts import BROKEN, FAILED, SuiteVerdict
+from crossply.testing.worker_processes import run_suites
 from crossply.values.yaml import Document
 
 FAILURES, CANNOT_RUN = 1, 2
@@ -90,7 +90,7 @@ def _list(invocation: Invocation, suites: list[Document | Unreadable]) -> int:
 
 
 def _write_junit(path: str, verdicts: list[SuiteVerdict]) -> None:
-    from crossply.cli.framework.output_files import write_file
+    from crossply.manifests.output_files import write_file
     from crossply.testing.junit import junit_text
 
     write_file(path, junit_text(verdicts), "cannot write the JUnit file")

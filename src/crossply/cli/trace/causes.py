@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from crossply.cli.framework.failure_output import harmless
-from crossply.cli.trace.node import NOT_FOUND, NOT_SERVED, Node, Trace
-from crossply.cli.trace.readiness import unready_children, why_unready
+from crossply.resource_tree.node import NOT_FOUND, NOT_SERVED, Node, Trace
+from crossply.resource_tree.readiness import unready_children, why_unready
 
 MOST_SHOWN = 5
 _PAUSED = "crossplane.io/paused"

@@ -1,9 +1,7 @@
 """`crossply resource trace`: a resource and everything below it, and why it is not ready.
 
-The story: `target` reads the words, `framework.cluster_flags` finds the cluster, `kinds` the kind;
-`loading` has `tree` or `packages` load the tree; `output` has `table`,
-`json_output` or `graph` write it. `causes` says why it is not ready, `watch` does all that
-again.
+`resource_tree` finds the kind and loads the tree; `output` writes it with `table`, `json_output` or `graph`.
+`causes` says why it is not ready, `watch` writes it again whenever something changes.
 """
 
 from __future__ import annotations
@@ -13,8 +11,8 @@ from typing import TYPE_CHECKING
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 
 if TYPE_CHECKING:
-    from crossply.cli.trace.target import Target
     from crossply.kube.config import ClusterConfig
+    from crossply.resource_tree.target import Target
 
 OUTPUTS = ("default", "wide", "json", "dot", "yaml", "mermaid")
 
@@ -24,7 +22,7 @@ def run(invocation: Invocation) -> int:
     import asyncio
 
     from crossply.cli.framework.cluster_flags import configuration
-    from crossply.cli.trace.target import parse_target
+    from crossply.resource_tree.target import parse_target
 
     config = configuration(invocation)
     target = parse_target(invocation["resource"], invocation["name"] or "")
@@ -37,13 +35,24 @@ def run(invocation: Invocation) -> int:
 
 
 async def _trace(invocation: Invocation, config: ClusterConfig, target: Target) -> None:
-    from crossply.cli.trace.loading import loading_for
     from crossply.cli.trace.output import Output
     from crossply.kube.client import Client
+    from crossply.resource_tree.loading import TraceOptions, loading_for
+    from crossply.resource_tree.packages import Choice
 
     output = Output(invocation)
+    options = TraceOptions(
+        invocation["namespace"] or "",
+        invocation["concurrency"],
+        invocation["show-connection-secrets"],
+        Choice(
+            invocation["show-package-dependencies"],
+            invocation["show-package-revisions"],
+            invocation["show-package-runtime-configs"],
+        ),
+    )
     async with Client(config) as client:
-        loading = await loading_for(client, invocation, target)
+        loading = await loading_for(client, target, options)
         if not target.name:
             output.write(await loading.all())
             if invocation["watch"]:

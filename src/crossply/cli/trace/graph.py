@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.cli.trace.node import Node, Trace
-from crossply.cli.trace.readiness import unready_children
-from crossply.cli.trace.target import TraceError
+from crossply.resource_tree.node import Node, Trace
+from crossply.resource_tree.readiness import unready_children
+from crossply.resource_tree.target import TraceError
 from crossply.values.goquote import quote
 from crossply.values.paths import PathError, get_string
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.cli.trace.node import Node, Trace
+from crossply.resource_tree.node import Node, Trace
 from crossply.values import Object
 
 

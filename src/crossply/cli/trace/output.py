@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Invocation
 from crossply.cli.trace.causes import explain
-from crossply.cli.trace.node import Node, Trace
+from crossply.resource_tree.node import Node, Trace
 
 if TYPE_CHECKING:
-    from crossply.cli.trace.loading import Loading
     from crossply.kube.client import Client
+    from crossply.resource_tree.loading import Loading
 
 _TABLES = ("default", "wide")
 

@@ -10,13 +10,12 @@ from datetime import datetime
 
 from crossply.cli.framework.failure_output import harmless
 from crossply.cli.framework.tab_columns import align
-from crossply.cli.trace.image_reference import parse_tagged
-from crossply.cli.trace.node import Condition, Node, Trace
-from crossply.cli.trace.target import TraceError
+from crossply.resource_tree.image_reference import parse_tagged
+from crossply.resource_tree.node import RESOURCE_NAME, Condition, Node, Trace
+from crossply.resource_tree.target import TraceError
 from crossply.values.paths import PathError, get_string
 
 LONGEST_MESSAGE = 64
-RESOURCE_NAME = "crossplane.io/composition-resource-name"
 
 Row = list[str]
 

@@ -12,10 +12,10 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from typing import TextIO
 
-from crossply.cli.trace.node import Node
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind
 from crossply.kube.watch import SYNCED, follow
+from crossply.resource_tree.node import Node
 
 REFRESH = 5.0
 COALESCE = 0.1

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.validate.package_cache import Cache
-from crossply.cli.validate.schemas import Extensions
-from crossply.cli.validate.sources import load_manifests
 from crossply.errors import CrossplyError
+from crossply.manifests.sources import load_manifests
+from crossply.validation.extensions import Extensions
+from crossply.validation.package_cache import Cache
 
 if TYPE_CHECKING:
-    from crossply.cli.validate.results import Outcome
+    from crossply.validation.resources import Outcome
 
 _OUTPUTS = ("text", "json", "yaml")
 _IMAGE = "xpkg.crossplane.io/crossplane/crossplane:stable"
@@ -34,7 +34,7 @@ class InvalidResourcesError(CrossplyError):
 def run(invocation: Invocation) -> int:
     """Read, validate, print; fails when a resource is invalid."""
     from crossply.cli.validate.output import Summary
-    from crossply.cli.validate.results import Schemas
+    from crossply.validation.resources import Schemas
 
     if invocation["extensions"] == invocation["resources"] == "-":
         raise ValidateError("cannot use stdin for both extensions and resources")
@@ -62,7 +62,7 @@ def _within(purpose: str, step: Callable[[], None]) -> None:
 
 
 def _add_packages(found: Extensions, invocation: Invocation) -> None:
-    from crossply.cli.xpkg.images import package_stream
+    from crossply.xpkg.registry_session import package_stream
 
     directory = os.path.expanduser(invocation["cache-dir"])
     cache = Cache(directory, lambda image: package_stream(invocation, image))

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.cli.validate.line_numbers import place_of
-from crossply.cli.validate.results import Finding, Outcome
 from crossply.schema.field_errors import OMITTED
+from crossply.validation.line_numbers import place_of
+from crossply.validation.resources import Finding, Outcome
 from crossply.values import Object
 
 _WORDS = {"schema": "schema validation error", "unknownField": "schema validation error"}

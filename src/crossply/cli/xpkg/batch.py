@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Command, Invocation
 from crossply.cli.xpkg.batch_flags import FLAGS
-from crossply.cli.xpkg.images import story
 from crossply.errors import CrossplyError
 from crossply.values.goquote import quote
+from crossply.xpkg.registry_session import story
 
 if TYPE_CHECKING:
     from crossply.cli.xpkg.batch_metadata import Metadata
@@ -56,7 +56,7 @@ def run(invocation: Invocation) -> int:
 
 def _bases(invocation: Invocation, directory: str) -> Bases:
     """The base image for each platform: its name ends in the architecture."""
-    from crossply.cli.xpkg.images import local_or_pulled
+    from crossply.cli.xpkg.local_images import local_or_pulled
     from crossply.xpkg.family import check_base, parse_platform
     from crossply.xpkg.references import parse
 
@@ -86,7 +86,7 @@ class Batch:
         """Work on all services; what goes wrong with one does not keep the others."""
         import asyncio
 
-        from crossply.cli.xpkg.images import session
+        from crossply.xpkg.registry_session import session
 
         services: list[str] = list(dict.fromkeys(self._invocation["smaller-providers"]))
         room = asyncio.Semaphore(self._invocation["concurrency"] or max(len(services), 1))

@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.xpkg.images import story
 from crossply.errors import CrossplyError
+from crossply.xpkg.registry_session import story
 
 if TYPE_CHECKING:
     from crossply.xpkg.image import Image
@@ -70,7 +70,7 @@ def _with_project(invocation: Invocation, base: Image) -> Image:
 
 def _runtime(invocation: Invocation, directory: str) -> Image:
     """The image that the package brings; an empty one where it brings none."""
-    from crossply.cli.xpkg.images import local_or_pulled, read_image
+    from crossply.cli.xpkg.local_images import local_or_pulled, read_image
     from crossply.xpkg.image import EMPTY
     from crossply.xpkg.references import parse
     from crossply.xpkg.run_to_completion import from_tarball, plain_tarball

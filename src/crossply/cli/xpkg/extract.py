@@ -45,8 +45,9 @@ def run(invocation: Invocation) -> int:
 
 
 def _image(invocation: Invocation, directory: str) -> Image:
-    from crossply.cli.xpkg.images import from_daemon, only_package, pull_content, read_image
+    from crossply.cli.xpkg.local_images import from_daemon, only_package, read_image
     from crossply.xpkg.references import parse
+    from crossply.xpkg.registry_session import pull_content
 
     package = invocation["package"] or ""
     try:

@@ -7,13 +7,8 @@ from typing import NamedTuple
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.errors import CrossplyError
+from crossply.validation.crds import GetCrdsError, complete, with_schemas
 from crossply.values import Object
-
-
-class GetCrdsError(CrossplyError):
-    """The CRDs of extensions could not be had or written."""
-
-    code = "CP-597"
 
 
 class _File(NamedTuple):
@@ -42,10 +37,10 @@ def run(invocation: Invocation) -> int:
 def _crds(invocation: Invocation) -> list[Object]:
     import tempfile
 
-    from crossply.cli.validate.package_cache import Cache
-    from crossply.cli.validate.schemas import Extensions
-    from crossply.cli.validate.sources import load_manifests
-    from crossply.cli.xpkg.images import package_stream
+    from crossply.manifests.sources import load_manifests
+    from crossply.validation.extensions import Extensions
+    from crossply.validation.package_cache import Cache
+    from crossply.xpkg.registry_session import package_stream
 
     manifests = load_manifests(invocation["extensions"], "extensions", invocation.stdin)
     found = Extensions()
@@ -65,20 +60,6 @@ def _crds(invocation: Invocation) -> list[Object]:
         except CrossplyError as problem:
             raise problem.within("cannot download and load schemas") from None
     return [complete(crd) for crd in found.crds]
-
-
-def complete(crd: Object) -> Object:
-    """A CRD, if it says which kind it defines, and in which versions."""
-    spec = crd.get("spec") or {}
-    names, versions = spec.get("names") or {}, spec.get("versions") or ()
-    lacking = [name for name in ("group", "versions") if not spec.get(name)]
-    lacking += [] if names.get("kind") else ["names.kind"]
-    lacking += [] if all(each.get("name") for each in versions) else ["versions.name"]
-    if lacking:
-        name = (crd.get("metadata") or {}).get("name", "")
-        fields = ", ".join(f"spec.{field}" for field in lacking)
-        raise GetCrdsError(f'the definition "{name}" does not define a kind: it lacks {fields}')
-    return crd
 
 
 def _crd_files(crds: list[Object]) -> list[_File]:
@@ -113,13 +94,6 @@ def _schema_files(crds: list[Object]) -> list[_File]:
             text = f"{to_text(found.schema)}\n"
             files.append(_File(identity["group"], identity["version"], identity["kind"], flat, text))
     return files
-
-
-def with_schemas(crd: Object) -> Object:
-    """A CRD without the versions that have no schema."""
-    versions = crd["spec"]["versions"]
-    kept = [each for each in versions if (each.get("schema") or {}).get("openAPIV3Schema")]
-    return {**crd, "spec": {**crd["spec"], "versions": kept}}
 
 
 def _write(output: str, file: _File, flat: bool, schemas: bool) -> str:

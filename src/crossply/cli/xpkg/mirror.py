@@ -31,9 +31,9 @@ def run(invocation: Invocation) -> int:
 
 
 async def _mirror(invocation: Invocation, directory: str) -> None:
-    from crossply.cli.xpkg.images import session
     from crossply.xpkg.mirroring import Wanted, closure, copy
     from crossply.xpkg.references import parse
+    from crossply.xpkg.registry_session import session
 
     root = parse(invocation["package"])
     async with session(invocation, f"mirroring {root.repository}") as registries:

@@ -18,7 +18,7 @@ def run(invocation: Invocation) -> int:
     """Push the package, or an index of packages for several platforms."""
     import asyncio
 
-    from crossply.cli.xpkg.images import only_package, read_image
+    from crossply.cli.xpkg.local_images import only_package, read_image
 
     files = invocation["package-files"] or [only_package(os.getcwd(), "crossply xpkg push -f FILE")]
     annotations = invocation["oci-annotation"]
@@ -41,7 +41,7 @@ def target(text: str) -> Reference:
 
 
 async def _push(invocation: Invocation, files: list[str], images: list[Image], reference: Reference) -> str:
-    from crossply.cli.xpkg.images import session
+    from crossply.xpkg.registry_session import session
 
     what, insecure = f"pushing {reference.repository}", invocation["insecure-skip-tls-verify"]
     async with session(invocation, what, insecure) as registries:

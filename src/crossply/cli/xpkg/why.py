@@ -48,9 +48,9 @@ async def _known(invocation: Invocation) -> tuple[list[Locked], list[str]]:
 
 async def _tags(invocation: Invocation, source: str) -> list[str]:
     """The tags of a package; a registry that does not answer takes nothing from the rest."""
-    from crossply.cli.xpkg.images import session
     from crossply.xpkg.pulling import tags
     from crossply.xpkg.references import parse
+    from crossply.xpkg.registry_session import session
 
     try:
         async with session(invocation, "") as registries:

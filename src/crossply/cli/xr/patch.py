@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.framework.output_files import (
-    ConvertError,
-    input_file,
-    output_file,
-    read_object,
-    write_output,
-)
+from crossply.cli.framework.file_flags import input_file, output_file, read_object, write_output
 from crossply.compose.metadata import name_of
 from crossply.errors import CrossplyError
+from crossply.manifests.output_files import ConvertError
 from crossply.values.yaml.comments import dump_with, read_comments
 
 
@@ -22,8 +17,8 @@ def run(invocation: Invocation) -> int:
             "no patching flag provided: at least one of --xrd must be set",
             hint="name the definition's file: --xrd=xrd.yaml",
         )
-    from crossply.cli.render.inputs import load_definition
-    from crossply.cli.render.schemas import apply_definition_defaults
+    from crossply.rendering.inputs import load_definition
+    from crossply.rendering.schemas import apply_definition_defaults
 
     document = read_object(invocation, "cannot unmarshal XR")
     xr = document.value

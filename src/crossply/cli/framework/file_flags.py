@@ -1,0 +1,47 @@
+"""The files of commands that make one file of another: from a path or stdin, to a path or stdout."""
+
+from __future__ import annotations
+
+from crossply.cli.framework.command import Argument, Flag, Invocation
+from crossply.manifests.files import object_of
+from crossply.manifests.output_files import read_input, write_file
+from crossply.values.yaml import Document, YamlError, read_first
+
+
+def input_file(what: str) -> Argument:
+    """The argument of a command that reads a file, or standard input when none is named."""
+    help_text = f"The {what}, or '-' for stdin."
+    return Argument("input-file", help_text, kind="path", optional=True, default="-")
+
+
+def output_file(what: str) -> Flag:
+    """The flag of a command that writes a file, or to standard output when none is named."""
+    help_text = f"The file to write the {what} to. Defaults to stdout."
+    return Flag("output-file", help_text, short="o", kind="path", placeholder="PATH")
+
+
+def read_object(invocation: Invocation, purpose: str) -> Document:
+    """The object that the input starts with; `purpose` begins the sentence when it is none.
+
+    An input without any document gives an empty object: what to say of that is for the conversion.
+    """
+    path = invocation["input-file"]
+    source = "stdin" if path == "-" else path
+    data = read_input(path, invocation.stdin)
+    try:
+        document = read_first(data, source)
+    except YamlError as problem:
+        raise problem.within(f"{purpose}: error converting YAML to JSON") from None
+    if document.value is None:
+        return document._replace(value={})
+    object_of(document, purpose)
+    return document
+
+
+def write_output(invocation: Invocation, text: str, story: str = "") -> None:
+    """Write the result to where the user wants it; `story` begins the sentence when that cannot be done."""
+    path = invocation["output-file"]
+    if path:
+        write_file(path, text, story or f'cannot write output file "{path}"')
+    else:
+        invocation.stdout.write(text)

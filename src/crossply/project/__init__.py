@@ -1,0 +1,3 @@
+"""Projects: packages that are developed together, their functions and their dependencies."""
+
+PROJECT_FILE = "crossplane-project.yaml"

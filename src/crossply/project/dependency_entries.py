@@ -1,0 +1,118 @@
+"""The dependencies of a project in its file: made of what a user names, and put among the others."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crossply.errors import CrossplyError
+from crossply.kinds.project import XPKG
+from crossply.project.folder import ProjectFolder
+from crossply.values import Object
+from crossply.values.yaml import read_documents, read_first
+from crossply.values.yaml.editing import item_inserted, item_replaced
+
+ANY_VERSION = ">=v0.0.0"
+_LIST = ("spec", "dependencies")
+_IDENTITY = {XPKG: "package", "git": "repository", "http": "url", "k8s": ""}
+"""By what two dependencies of a kind are the same; of Kubernetes there is only one."""
+
+
+class ProjectDependencyError(CrossplyError):
+    """A dependency of a project cannot be had, or cannot be written like this."""
+
+    code = "CP-586"
+
+
+class Named(NamedTuple):
+    """What a user asked for on the command line."""
+
+    package: str
+    api_only: bool = False
+    git_ref: str = ""
+    git_path: str = ""
+
+
+def entry_of(named: Named) -> Object:
+    """The entry for what a user named; that of a package lacks its kind as yet."""
+    if named.package.startswith("k8s:") or named.git_ref or named.package.startswith(("http://", "https://")):
+        if named.api_only:
+            raise ProjectDependencyError("--api-only is only valid for xpkg dependencies")
+        return _crds_entry(named)
+    if named.git_path:
+        raise ProjectDependencyError(
+            "--git-path is only valid for git dependencies", hint="say with --git-ref what to take"
+        )
+    return _package_entry(named)
+
+
+def _crds_entry(named: Named) -> Object:
+    if named.package.startswith("k8s:"):
+        version = named.package.removeprefix("k8s:")
+        if not version:
+            raise ProjectDependencyError("k8s version is required (e.g., k8s:v1.33.0)")
+        return {"type": "k8s", "k8s": {"version": version}}
+    if not named.git_ref:
+        return {"type": "crd", "http": {"url": named.package}}
+    if not named.package:
+        raise ProjectDependencyError("repository URL is required for git-based CRD dependencies")
+    git = {"repository": named.package, "ref": named.git_ref}
+    return {"type": "crd", "git": {**git, "path": named.git_path} if named.git_path else git}
+
+
+def _package_entry(named: Named) -> Object:
+    from crossply.xpkg.references import check_digest, parse
+
+    source, at, version = named.package.partition("@")
+    if at:
+        check_digest(version)
+    else:
+        # A colon before a slash is that of a port.
+        found = named.package.rpartition(":")
+        source, version = (found[0], found[2]) if found[0] and "/" not in found[2] else (named.package, "")
+    parse(source)
+    package: Object = {"package": source, "version": version or ANY_VERSION}
+    return {"type": XPKG, XPKG: {**package, "apiOnly": True} if named.api_only else package}
+
+
+def described(entry: Object) -> str:
+    """A dependency in a few words."""
+    if entry.get(XPKG):
+        return f"{entry[XPKG]['package']}:{entry[XPKG]['version']}"
+    if entry.get("git"):
+        git = entry["git"]
+        ref = f" ({git['ref']})" if git.get("ref") else ""
+        below = f" at {git['path']}" if git.get("path") else ""
+        return f"{git['repository']}{ref}{below}"
+    if entry.get("http"):
+        return str(entry["http"]["url"])
+    return f"Kubernetes API {entry['k8s']['version']}"
+
+
+def with_dependency(entries: list[Object], entry: Object) -> tuple[list[Object], int]:
+    """The list with an entry in it, at the place of what it replaces or last; and that place."""
+    for index, other in enumerate(entries):
+        if _same(other, entry):
+            return [*entries[:index], entry, *entries[index + 1 :]], index
+    return [*entries, entry], len(entries)
+
+
+def _same(one: Object, other: Object) -> bool:
+    source = next((each for each in _IDENTITY if other.get(each)), "")
+    if one.get("type") != other.get("type") or not one.get(source):
+        return False
+    key = _IDENTITY[source]
+    return not key or one[source].get(key) == other[source].get(key)
+
+
+def text_with(folder: ProjectFolder, entry: Object) -> str:
+    """The text of the project file with a dependency; all else in it stays as it is."""
+    if len(read_documents(folder.text)) > 1:
+        raise ProjectDependencyError(
+            "the project file holds more than a project", hint="put everything else into files of their own"
+        )
+    project = read_first(folder.text).value
+    before = project["spec"].get("dependencies") or []
+    entries, index = with_dependency(before, entry)
+    changed = {**project, "spec": {**project["spec"], "dependencies": entries}}
+    write = item_replaced if len(entries) == len(before) else item_inserted
+    return write(folder.text, changed, _LIST, index)

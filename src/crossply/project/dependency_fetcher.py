@@ -1,0 +1,122 @@
+"""What the dependencies of a project bring: packages with all that these depend on, and CRDs from elsewhere.
+
+Packages are in the cache that `validate` and `xpkg get-crds` use, too.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from crossply.kinds.project import XPKG, Project
+from crossply.project.dependency_entries import ProjectDependencyError
+from crossply.project.remote_crds import NOBODY, GitLogin, from_git, from_url
+from crossply.validation.crds import complete
+from crossply.validation.extensions import Extensions
+from crossply.validation.package_cache import Cache
+from crossply.values import Object
+from crossply.values.api_version import split_api_version
+from crossply.xpkg.registry_session import RegistryUser, story
+
+if TYPE_CHECKING:
+    from crossply.xpkg.dependencies import Dependency
+
+_DEFAULT_CACHE = "~/.crossplane/cache"
+_META_GROUP = "meta.pkg.crossplane.io"
+
+
+def cache_directory(path: str | None) -> str:
+    """The directory of cached packages: this one, or the one that Crossplane's commands use."""
+    return os.path.abspath(os.path.expanduser(path or _DEFAULT_CACHE))
+
+
+class DependencyFetcher:
+    """Fetches for one command. What it has met already it does not look at again."""
+
+    def __init__(
+        self, user: RegistryUser, project: Project, cache: str | None, *, anew: bool, login: GitLogin = NOBODY
+    ) -> None:
+        self._user = user
+        self._image_configs = project.spec.get("imageConfigs") or ()
+        self._cache = Cache(cache_directory(cache), self._download)
+        self._anew = anew
+        self._login = login
+        self._metas: dict[str, Object] = {}
+        self._extensions = Extensions()
+
+    @property
+    def crds(self) -> list[Object]:
+        """The CRDs of all that was added, each kind once."""
+        found: dict[tuple[str, str], Object] = {}
+        for crd in self._extensions.crds:
+            spec = complete(crd)["spec"]
+            found.setdefault((spec["group"], spec["names"]["kind"]), crd)
+        return list(found.values())
+
+    def add(self, entry: Object) -> Object:
+        """Fetch a dependency, and give its entry with all that is known of it now."""
+        if entry.get(XPKG):
+            return {**entry, XPKG: self._add_package(entry[XPKG])}
+        if entry.get("git"):
+            self._extensions.add(from_git(entry["git"], self._login, self._user.environ))
+        elif entry.get("http"):
+            self._extensions.add(from_url(entry["http"]["url"]))
+        return entry
+
+    def _download(self, image: str) -> bytes:
+        from crossply.xpkg.registry_session import package_stream
+
+        return package_stream(self._user, self._rewritten(image))
+
+    def _rewritten(self, image: str) -> str:
+        """Where an image is fetched from: the project may say that it is mirrored."""
+        from crossply.xpkg.image_configs import rewritten
+
+        return rewritten(self._image_configs, image)[0]
+
+    def _add_package(self, package: Object) -> Object:
+        from crossply.xpkg.dependencies import Dependency, dependencies_of
+
+        meta = self._fetch(Dependency(package["package"], package["version"]))
+        waiting = [(each, package["package"]) for each in reversed(dependencies_of(meta))]
+        seen: set[Dependency] = set()
+        while waiting:
+            wanted, by = waiting.pop()
+            if wanted not in seen:
+                seen.add(wanted)
+                with story(f"cannot add transitive dependency {wanted.source} of {by}"):
+                    below = self._fetch(wanted)
+                waiting += [(each, wanted.source) for each in reversed(dependencies_of(below))]
+        group, version = split_api_version(str(meta["apiVersion"]))
+        return {"apiVersion": f"{group.removeprefix('meta.')}/{version}", "kind": meta["kind"], **package}
+
+    def _fetch(self, wanted: Dependency) -> Object:
+        """The object that describes a package; what the package defines is taken."""
+        image = self._image(wanted)
+        if image in self._metas:
+            return self._metas[image]
+        if self._anew:
+            self._cache.refresh(image)
+        manifests = self._cache.load(image)
+        found = [each.value for each in manifests if each.group_kind[0] == _META_GROUP]
+        if not found:
+            raise ProjectDependencyError(
+                f"cannot identify package {image}: it has no metadata", hint="name a package of Crossplane"
+            )
+        with story(f"cannot extract CRDs from {image}"):
+            self._extensions.add(manifests)
+        self._metas[image] = found[0]
+        return found[0]
+
+    def _image(self, wanted: Dependency) -> str:
+        """The image that a version stands for: a digest, a tag, or the best that a constraint allows."""
+        from crossply.values.semver_constraints import is_constraint
+        from crossply.xpkg.registry_session import best_tag
+
+        if wanted.digest:
+            return f"{wanted.source}@{wanted.digest}"
+        tag = wanted.constraint
+        if is_constraint(tag):
+            with story(f"cannot resolve {wanted.source}:{tag}"):
+                tag = best_tag(self._user, self._rewritten(wanted.source), tag)
+        return f"{wanted.source}:{tag}" if tag else wanted.source

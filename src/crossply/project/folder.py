@@ -1,0 +1,103 @@
+"""The folder of a project: files are read from it by their names, and new ones written among its APIs."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from crossply.errors import CrossplyError
+from crossply.kinds.project import Project, parse_project
+from crossply.manifests.output_files import ConvertError, in_go_words, make_directory
+from crossply.values import Object
+from crossply.values.yaml import YamlError, read_first
+from crossply.values.yaml.limits import MAX_BYTES
+
+
+class ProjectFolder(NamedTuple):
+    """A project and where it is."""
+
+    root: str
+    file: str
+    text: bytes
+    project: Project
+
+    def relative(self, name: str) -> str:
+        """The path of a file within the project; a name that is no whole path is one from its folder."""
+        path = os.path.normpath(os.path.join(self.root, name))
+        if not _is_inside(path, self.root):
+            raise ConvertError(
+                "file path is outside the project filesystem", hint=f"use files of {self.root}"
+            )
+        return os.path.relpath(path, self.root) if os.path.isabs(name) else name
+
+    def read(self, name: str) -> bytes:
+        """A file of the project, by its path within it."""
+        return _read(os.path.normpath(os.path.join(self.root, name)))
+
+    def add_api(self, name: str, text: str, *, replace: bool, otherwise: str) -> None:
+        """Write a file among the APIs; `otherwise` says what to do when there is one already."""
+        apis = os.path.normpath(os.path.join(self.root, self.project.apis))
+        path = os.path.normpath(f"{apis}/{name}")
+        story = "failed to create directories for the specified output path"
+        if not _is_inside(path, apis):
+            cause = f"mkdir {os.path.dirname(name)}: file does not exist"
+            raise ConvertError(f"{story}: {cause}", hint=f"--path is a path below {self.project.apis}")
+        if os.path.exists(path) and not replace:
+            advice = "use --path to specify a different output path or"
+            raise ConvertError(f'file "{name}" already exists, {advice} {otherwise}')
+        make_directory(os.path.dirname(path), story)
+        _write(path, text)
+
+    def rewrite(self, text: str) -> None:
+        """Change the project file itself."""
+        _write(os.path.join(self.root, self.file), text)
+
+    def rewrite_file(self, name: str, text: str) -> None:
+        """Change a file of the project, by its path within it."""
+        _write(os.path.normpath(os.path.join(self.root, name)), text)
+
+
+def open_project(path: str) -> ProjectFolder:
+    """The project that a file describes."""
+    root, name = os.path.split(os.path.abspath(path))
+    try:
+        text = _read(os.path.join(root, name))
+    except ConvertError as problem:
+        problem.hint = "run it in the folder of a project, or name the project's file with --project-file"
+        raise problem.within(f'failed to read project file "{name}"') from None
+    value = parsed(text, name, "failed to parse project file")
+    try:
+        return ProjectFolder(root, name, text, parse_project(value))
+    except CrossplyError as problem:
+        problem.place = problem.place or name
+        raise
+
+
+def parsed(text: bytes, source: str, story: str) -> Object:
+    """The first document of a text; `story` begins the sentence when it is not YAML."""
+    try:
+        value: Object = read_first(text, source).value
+    except YamlError as problem:
+        raise problem.within(f"{story}: error converting YAML to JSON") from None
+    return value
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    return path.startswith(folder.rstrip("/") + "/")
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except OSError as problem:
+        verb = "read" if isinstance(problem, IsADirectoryError) else "open"
+        raise ConvertError(in_go_words(verb, path, problem)) from None
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as problem:
+        raise ConvertError(in_go_words("open", path, problem)) from None

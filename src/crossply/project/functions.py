@@ -1,0 +1,99 @@
+"""The functions of a project, for commands that render in it: those it depends on, and its own.
+
+Nothing is built for it: its own functions run from their files, as `crossply.dev/file` and
+`crossply.dev/templates` have them run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection
+from contextlib import nullcontext, suppress
+
+from crossply.errors import CrossplyError
+from crossply.functions.binding import PYTHON_FILE, TEMPLATES_DIRECTORY
+from crossply.kinds.project import XPKG
+from crossply.project.folder import ProjectFolder
+from crossply.values import Object
+from crossply.xpkg.failures import BuildFailed
+from crossply.xpkg.naming import to_dns_label
+from crossply.xpkg.project_functions import PYTHON_IMAGE, Source, find_source, functions_of
+from crossply.xpkg.python_project import read_project
+from crossply.xpkg.python_source import FILE
+from crossply.xpkg.references import parse
+from crossply.xpkg.registry_session import story
+
+BestTag = Callable[[str, str], str]
+"""Gives the highest tag of a repository that satisfies a constraint; asks the registry."""
+
+
+def project_functions(folder: ProjectFolder, called: Collection[str], best_tag: BestTag) -> list[Object]:
+    """The functions as Functions, named as they are once the project is installed.
+
+    Of the Functions it depends on only those that are `called`. An own function that is not called may be
+    one that cannot be run here.
+    """
+    packages = [entry[XPKG] for entry in folder.project.dependencies if entry.get(XPKG)]
+    functions = [
+        _depended_on(package, best_tag)
+        for package in packages
+        if package.get("kind") == "Function" and _name_for(package["package"]) in called
+    ]
+    for function in functions_of(folder.project, folder.root):
+        repository = folder.project.function_repository(function.name)
+        path = os.path.join(folder.project.functions, function.name)
+        unused = nullcontext() if _name_for(repository) in called else suppress(CrossplyError)
+        with unused, story(f'cannot run function "{function.name}" of the project, {path}'):
+            functions.append(_own(repository, find_source(folder.project, folder.root, function)))
+    return functions
+
+
+def _depended_on(package: Object, best_tag: BestTag) -> Object:
+    from crossply.functions import builtin
+    from crossply.values.semver_constraints import is_constraint
+
+    source, version = package["package"], package["version"]
+    if builtin.for_package(source) or not is_constraint(version):
+        separator = "@" if version.startswith("sha256:") else ":"
+        # What is built in is there in one version.
+        return _function(source, source if is_constraint(version) else f"{source}{separator}{version}")
+    return _function(source, f"{source}:{best_tag(source, version)}")
+
+
+def _own(repository: str, source: Source) -> Object:
+    if not source.base:
+        raise BuildFailed(
+            f"the function {source.name} is an image in a file, which render does not run",
+            hint="name the functions to render with in a file, or push the project and name its packages",
+        )
+    if source.base == PYTHON_IMAGE:
+        return _function(repository, repository, **{PYTHON_FILE: _python_file(source.path)})
+    return _function(repository, repository, **{TEMPLATES_DIRECTORY: source.path})
+
+
+def _python_file(directory: str) -> str:
+    """The file with a function: what the script of a project is in, or main.py."""
+    if not os.path.exists(os.path.join(directory, "pyproject.toml")):
+        return os.path.join(directory, FILE)
+    project = read_project(directory)
+    path = os.path.join(*project.module.split("."))
+    for root in (directory, os.path.join(directory, "src")):
+        for file in (f"{path}.py", os.path.join(path, "__init__.py")):
+            if os.path.exists(os.path.join(root, file)):
+                return os.path.join(root, file)
+    raise BuildFailed(
+        f"there is no module {project.module} in {directory}", hint="it is what [project.scripts] names"
+    )
+
+
+def _function(repository: str, package: str, **annotations: str) -> Object:
+    return {
+        "apiVersion": "pkg.crossplane.io/v1",
+        "kind": "Function",
+        "metadata": {"name": _name_for(repository), "annotations": annotations},
+        "spec": {"package": package},
+    }
+
+
+def _name_for(repository: str) -> str:
+    return to_dns_label(parse(repository).repository)

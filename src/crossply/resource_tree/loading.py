@@ -1,0 +1,120 @@
+"""Loading what `trace` was asked for: one tree, or those of a whole kind."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crossply.kube.client import Client
+from crossply.kube.failures import KubeError
+from crossply.kube.kind import Kind
+from crossply.resource_tree.kinds import Kinds
+from crossply.resource_tree.node import NOT_FOUND, Node, Problem, Reference, Trace
+from crossply.resource_tree.packages import Choice, Packages
+from crossply.resource_tree.reader import Reader
+from crossply.resource_tree.request_failures import discovery_failure
+from crossply.resource_tree.target import Target, TraceError
+from crossply.resource_tree.tree import Trees
+from crossply.values.goquote import quote
+
+_VERIFY = "(verify context, namespace, and that the resource exists)"
+
+
+class TraceOptions(NamedTuple):
+    """What of a tree is loaded, and how many objects at a time."""
+
+    namespace: str
+    """Where the target is; "" is the namespace of the client's configuration."""
+    concurrency: int
+    connection_secrets: bool
+    packages: Choice
+
+
+async def loading_for(client: Client, target: Target, options: TraceOptions) -> Loading:
+    """Find the kind that is meant, and get ready to load it."""
+    kinds = Kinds(client)
+    try:
+        kind = await kinds.named(target.type)
+    except KubeError as problem:
+        reason = discovery_failure(problem, client.config.server)
+        raise TraceError(f"cannot get mapping for resource: {reason}", hint=problem.hint) from None
+    if kind is None:
+        word = quote(target.type.partition(".")[0])
+        raise TraceError(
+            f"cannot get mapping for resource: the server doesn't have a resource type {word}",
+            hint="kubectl api-resources lists the types that it has",
+        )
+    namespace = (options.namespace or client.config.namespace) if kind.namespaced else ""
+    reader = Reader(client, kinds, options.concurrency)
+    reference = Reference(kind.api_version, kind.kind, target.name, namespace)
+    return Loading(reader, kind, reference, _trees(reader, reference, options))
+
+
+def _trees(reader: Reader, root: Reference, options: TraceOptions) -> Trees | Packages:
+    if Node(root.stub()).is_package:
+        return Packages(reader, options.packages)
+    return Trees(reader, options.connection_secrets)
+
+
+class Loading:
+    """A root, or all of a kind, and the way to load what is below."""
+
+    def __init__(self, reader: Reader, kind: Kind, root: Reference, trees: Trees | Packages) -> None:
+        self._reader = reader
+        self._kind = kind
+        self._root = root
+        self._trees = trees
+
+    async def one(self) -> Trace:
+        """The tree of one resource."""
+        root = await self._reader.get(self._root)
+        if root.problem:
+            raise self._missing(root.problem)
+        await self._grow(root)
+        return Trace([root], is_list=False)
+
+    async def again(self) -> Node | None:
+        """The tree as it is now; None once its root is gone."""
+        root = await self._reader.get(self._root)
+        if root.problem and root.problem.sort == NOT_FOUND:
+            return None
+        if root.problem:
+            raise TraceError(f"cannot get requested resource: {root.problem.message}")
+        await self._grow(root)
+        return root
+
+    async def all(self) -> Trace:
+        """The trees of all resources of the kind."""
+        try:
+            roots = await self._reader.everything(self._kind, self._root.namespace)
+        except TraceError as problem:
+            raise problem.within(self._story("<all>")) from None
+        for root in roots:
+            await self._grow(root)
+        return Trace(roots, is_list=True, empty_hint="" if roots else self._none())
+
+    def _none(self) -> str:
+        if not self._kind.namespaced:
+            return ""
+        namespace = quote(self._root.namespace)
+        return (
+            f"there is no {self._kind.kind} in the namespace {namespace}: name another with -n; "
+            f"kubectl get {self._kind.resource} -A lists those of all namespaces"
+        )
+
+    async def _grow(self, root: Node) -> None:
+        _, kind, name, namespace = root.reference
+        try:
+            await self._trees.grow(root)
+        except TraceError as problem:
+            story = f"cannot get resource tree: kind={kind} name={name} namespace={namespace} {_VERIFY}"
+            raise problem.within(story) from None
+
+    def _missing(self, problem: Problem) -> TraceError:
+        place = f" -n {self._root.namespace}" if self._root.namespace else ""
+        hint = f"crossply trace {self._kind.resource}{place} lists what is there"
+        story = self._story(self._root.name)
+        return TraceError(f"{story}: {problem.message}", hint=hint if problem.sort == NOT_FOUND else "")
+
+    def _story(self, name: str) -> str:
+        where = f"kind={self._root.kind} name={name} namespace={self._root.namespace}"
+        return f"cannot get requested resource: {where} {_VERIFY}"

@@ -1,0 +1,145 @@
+"""A resource in the tree that `trace` shows: what was found, or what went wrong when it was looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from crossply.values import Object
+from crossply.values.api_version import api_group
+
+if TYPE_CHECKING:
+    from crossply.kube.kind import Kind
+
+NOT_FOUND, NOT_SERVED, REFUSED = "not found", "not served", "refused"
+RESOURCE_NAME = "crossplane.io/composition-resource-name"
+PACKAGES = ("Configuration", "Function", "Provider")
+_PACKAGE_GROUP = "pkg.crossplane.io"
+_RUNTIME_CONFIGS = ("ControllerConfig", "DeploymentRuntimeConfig")
+
+
+class Reference(NamedTuple):
+    """Which object is meant."""
+
+    api_version: str
+    kind: str
+    name: str
+    namespace: str = ""
+
+    def stub(self) -> Object:
+        """The object as far as the reference tells."""
+        names = {"name": self.name, "namespace": self.namespace}
+        metadata = {key: value for key, value in names.items() if value}
+        return {"apiVersion": self.api_version, "kind": self.kind, "metadata": metadata}
+
+
+class Problem(NamedTuple):
+    """Why a resource is not there."""
+
+    sort: str
+    message: str
+    shown: Object
+    """The same as JSON and YAML output show it."""
+
+
+class Condition(NamedTuple):
+    """The condition of a resource; without it, all is empty."""
+
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+
+
+class Node:
+    """A resource with those below it."""
+
+    __slots__ = ("children", "kind", "object", "problem")
+
+    def __init__(self, obj: Object, kind: Kind | None = None, problem: Problem | None = None) -> None:
+        self.object = obj
+        self.kind = kind
+        """How the server serves it; None where it does not."""
+        self.problem = problem
+        self.children: list[Node] = []
+
+    @property
+    def metadata(self) -> Object:
+        """Its metadata, empty where there are none."""
+        found = self.object.get("metadata")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def reference(self) -> Reference:
+        """What it is called."""
+        return Reference(
+            str(self.object.get("apiVersion") or ""),
+            str(self.object.get("kind") or ""),
+            str(self.metadata.get("name") or ""),
+            str(self.metadata.get("namespace") or ""),
+        )
+
+    @property
+    def group(self) -> str:
+        """The API group, empty for the core's."""
+        return api_group(self.reference.api_version)
+
+    @property
+    def label(self) -> str:
+        """What people call it: `Kind/name (namespace)`."""
+        reference = self.reference
+        place = f" ({reference.namespace})" if reference.namespace else ""
+        return f"{reference.kind}/{reference.name}{place}"
+
+    @property
+    def deleting(self) -> bool:
+        """Whether it is being deleted."""
+        return self.metadata.get("deletionTimestamp") is not None
+
+    @property
+    def is_package(self) -> bool:
+        """Whether it is a Provider, a Configuration or a Function."""
+        return self.group == _PACKAGE_GROUP and self.reference.kind in PACKAGES
+
+    @property
+    def is_package_revision(self) -> bool:
+        """Whether it is a revision of a package."""
+        return self.group == _PACKAGE_GROUP and self.reference.kind in [
+            f"{kind}Revision" for kind in PACKAGES
+        ]
+
+    @property
+    def is_runtime_config(self) -> bool:
+        """Whether it says how a package's program runs."""
+        return self.group == _PACKAGE_GROUP and self.reference.kind in _RUNTIME_CONFIGS
+
+    def condition(self, name: str) -> Condition:
+        """One of its conditions. As when Go decodes them, one that is not well formed spoils them all."""
+        status = self.object.get("status")
+        found = status.get("conditions") if isinstance(status, dict) else None
+        if not isinstance(found, list) or not all(_well_formed(entry) for entry in found):
+            return Condition()
+        for entry in found:
+            if entry.get("type") == name:
+                return Condition(*(entry.get(key) or "" for key in Condition._fields))
+        return Condition()
+
+    def walk(self) -> Iterator[Node]:
+        """Itself and everything below it."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+class Trace(NamedTuple):
+    """What was asked for: one tree, or those of a whole kind."""
+
+    roots: list[Node]
+    is_list: bool
+    empty_hint: str = ""
+    """Where to look for more, if nothing was found."""
+
+
+def _well_formed(entry: object) -> bool:
+    if not isinstance(entry, dict):
+        return False
+    return all(isinstance(entry.get(key) or "", str) for key in ("type", *Condition._fields))

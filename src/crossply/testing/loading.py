@@ -1,0 +1,151 @@
+"""Loading what a suite of tests names: files beside it, or objects that are written into it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple
+
+from crossply.compose.contract import check_contract
+from crossply.compose.machinery import Machinery
+from crossply.compose.recipe import Recipe, prepare
+from crossply.kinds.definition import parse_definition
+from crossply.manifests.files import object_of
+from crossply.rendering import inputs
+from crossply.rendering.available_functions import available_functions, find_project_file
+from crossply.rendering.schemas import apply_definition_defaults, load_schemas
+from crossply.testing.playing import Scene
+from crossply.testing.strictly import SuiteError
+from crossply.testing.suite import Case, Path, Source, Suite
+from crossply.values import Object
+from crossply.values.merge_patch import merge_patch
+from crossply.values.yaml import Document
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from crossply.testing.schema_check import Validity
+
+_COMPOSITION, _FUNCTIONS = "composition.yaml", "functions.yaml"
+
+
+class Prepared(NamedTuple):
+    """What all cases of a suite share."""
+
+    file: inputs.CompositionFile
+    recipe: Recipe
+    functions: list[Object]
+    definition: Object | None
+    validity: Validity | None = None
+
+    def machinery(self, xr: Object) -> Machinery:
+        """Where the engine's fields are."""
+        return inputs.machinery_for(xr, self.definition)
+
+    def defaulted(self, xr: Object) -> Object:
+        """The composite resource with the defaults of its definition, if an API server would accept it."""
+        xr = xr if self.definition is None else apply_definition_defaults(xr, self.definition)
+        # What is no field of its status, functions may say nevertheless: the API server drops it.
+        written = {key: value for key, value in xr.items() if key != "status"}
+        problems = self.validity.problems(written) if self.validity is not None else []
+        if problems:
+            raise SuiteError(
+                f"an API server would refuse the composite resource: {'; '.join(problems)}",
+                hint="correct it, or do without validate and crds",
+            )
+        return xr
+
+
+def prepare_suite(suite: Suite, in_process: Collection[str] = ()) -> Prepared:
+    """Load what all cases share; functions whose names are `in_process` are called by other means."""
+    file = _composition(suite)
+    definition = None
+    if suite.xrd is not None:
+        definition = _one(suite, suite.xrd, ("spec", "xrd"), inputs.load_definition)
+        check_contract(parse_definition(definition), file.composition)
+    functions = _functions(suite, inputs.called_functions(file.composition) - set(in_process))
+    return Prepared(file, prepare(file.composition), functions, definition, _validity(suite, definition))
+
+
+def _validity(suite: Suite, definition: Object | None) -> Validity | None:
+    if not suite.validate:
+        return None
+    from crossply.testing.schema_check import Validity
+
+    known = "definitions", "cannot parse YAML resource manifest"
+    crds = _many(suite, suite.crds, ("spec", "crds"), lambda path: inputs.load_objects(path, *known))
+    return Validity([*crds, *([] if definition is None else [definition])])
+
+
+def scene_of(suite: Suite, case: Case, prepared: Prepared) -> Scene:
+    """Where a case begins."""
+    source = case.xr if case.xr is not None else suite.xr
+    if source is None:
+        raise SuiteError(
+            "no composite resource: give the suite or the case an xr", place=suite.place(case.path)
+        )
+    xr = _one(suite, source, (*case.path, "xr"), inputs.load_composite)
+    if case.xr_patch is not None:
+        xr = merge_patch(xr, case.xr_patch)
+    inputs.check_fit(xr, prepared.file)
+    given = suite.surroundings.with_more(case.surroundings)
+    required = "required resources", "cannot parse YAML resource manifest"
+    observed = "observed composed resources", "cannot parse YAML composed resource manifest"
+    return Scene(
+        xr=xr,
+        observed=_many(suite, given.observed, case.path, lambda path: inputs.load_objects(path, *observed)),
+        required=_many(suite, given.required, case.path, lambda path: inputs.load_objects(path, *required)),
+        secrets=_many(suite, given.credentials, case.path, inputs.load_secrets),
+        schemas=load_schemas(_beside(suite, given.schemas)) if given.schemas else (),
+        context=given.context,
+    )
+
+
+def _composition(suite: Suite) -> inputs.CompositionFile:
+    given = suite.composition if suite.composition is not None else _COMPOSITION
+    if isinstance(given, str):
+        return inputs.load_composition(_beside(suite, given))
+    # Without a text, every field of it is told to be where the suite has the Composition.
+    place = suite.place(("spec", "composition"))
+    document = Document(given, suite.document.source, int(place.rpartition(":")[2]))
+    story = "cannot read the Composition of the suite"
+    return inputs.composition_in(document, story, story)
+
+
+def _functions(suite: Suite, called: Collection[str]) -> list[Object]:
+    """The functions that the suite names or has beside it, and those that are `called` besides."""
+    beside = _beside(suite, _FUNCTIONS)
+    given: tuple[Source, ...] = suite.functions or ()
+    if suite.functions is None and os.path.exists(beside):
+        given = (_FUNCTIONS,)
+    listed = _many(suite, given, ("spec", "functions"), inputs.load_functions)
+    return available_functions(listed, called, find_project_file(_beside(suite, "")), _best_tag)
+
+
+def _best_tag(source: str, constraint: str) -> str:
+    from crossply.xpkg.registry_session import ProcessUser, best_tag
+
+    return best_tag(ProcessUser(os.environ, sys.stderr), source, constraint)
+
+
+def _one(suite: Suite, source: Source, path: Path, load: Callable[[str], Object]) -> Object:
+    return load(_beside(suite, source)) if isinstance(source, str) else _inline(suite, source, path)
+
+
+def _many(
+    suite: Suite, sources: Iterable[Source], path: Path, load: Callable[[str], list[Object]]
+) -> list[Object]:
+    found: list[Object] = []
+    for source in sources:
+        found += load(_beside(suite, source)) if isinstance(source, str) else [_inline(suite, source, path)]
+    return found
+
+
+def _inline(suite: Suite, value: Object, path: Path) -> Object:
+    line = int(suite.place(path).rpartition(":")[2])
+    return object_of(Document(value, suite.document.source, line), "cannot read an object of the suite")
+
+
+def _beside(suite: Suite, path: str) -> str:
+    """A path of the suite, which is relative to its file."""
+    return os.path.normpath(os.path.join(os.path.dirname(suite.document.source), path))

@@ -1,0 +1,181 @@
+"""Running the cases of a suite, with the engine and the functions of `render`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from time import perf_counter
+from typing import NamedTuple
+
+from crossply.compose.metadata import name_of
+from crossply.errors import CrossplyError
+from crossply.functions.runners import Runners
+from crossply.manifests.files import read_documents
+from crossply.rendering.functions import caller, running
+from crossply.rendering.output import documents
+from crossply.testing.coverage import Coverage, Tracker
+from crossply.testing.expecting import check
+from crossply.testing.loading import Prepared, prepare_suite, scene_of
+from crossply.testing.playing import Play, Played, Stage
+from crossply.testing.reading import read_suite
+from crossply.testing.report import finding_of
+from crossply.testing.snapshots import FOLDER_ENDING, compare, file_name, text_of
+from crossply.testing.suite import Case, Suite
+from crossply.testing.suite_files import Unreadable
+from crossply.testing.verdicts import BROKEN, FAILED, PASSED, SKIPPED, CaseVerdict, Finding, SuiteVerdict
+from crossply.values import Object
+from crossply.values.yaml import Document
+
+WHOLE_SUITE = "(the suite)"
+"""The name of the case that stands for a suite which cannot be run at all."""
+
+
+class Wishes(NamedTuple):
+    """What the command line asks of a run."""
+
+    words: tuple[str, ...] = ()
+    """Cases whose names contain one of these run; without any, all do."""
+    update: bool = False
+    fail_fast: bool = False
+
+    def wants(self, suite: Suite, case: Case) -> bool:
+        """Whether a case is to be run."""
+        name = f"{suite.document.source} {suite.name} {case.name}".lower()
+        return not self.words or any(word.lower() in name for word in self.words)
+
+
+def run_suite(document: Document | Unreadable, wishes: Wishes) -> SuiteVerdict:
+    """Run the suite of a document. Whatever is wrong with it is a verdict, too."""
+    if isinstance(document, Unreadable):
+        return _broken("", document.source, Finding(document.problem, document.place, hint=document.hint))
+    name = name_of(document.value)
+    try:
+        suite = read_suite(document)
+        chosen = [case for case in suite.cases if wishes.wants(suite, case)]
+        if not chosen:
+            return SuiteVerdict(name, document.source, ())
+        run = SuiteRun(suite, wishes)
+        return SuiteVerdict(name, document.source, tuple(run.cases(chosen)), run.coverage, run.tidy(chosen))
+    except CrossplyError as problem:
+        return _broken(name, document.source, told(problem, f"{document.source}:{document.line}"))
+
+
+def _broken(name: str, file: str, finding: Finding) -> SuiteVerdict:
+    case = CaseVerdict(WHOLE_SUITE, BROKEN, finding.place, findings=(finding,))
+    return SuiteVerdict(name, file, (case,))
+
+
+def told(problem: CrossplyError, place: str) -> Finding:
+    """What is wrong with a suite or a case."""
+    return Finding(str(problem), problem.place or place, hint=problem.hint)
+
+
+class SuiteRun:
+    """One suite under way."""
+
+    __slots__ = ("_prepared", "_snapshots", "_suite", "_tracker", "_wishes", "coverage")
+
+    def __init__(self, suite: Suite, wishes: Wishes) -> None:
+        self._suite = suite
+        self._wishes = wishes
+        self._tracker = Tracker()
+        self._snapshots = os.path.splitext(suite.document.source)[0] + FOLDER_ENDING
+        self._prepared: Prepared = prepare_suite(suite)
+        self.coverage: Coverage | None = None
+
+    def cases(self, chosen: list[Case]) -> Iterator[CaseVerdict]:
+        """Run cases, one after the other; functions stay up in between."""
+        with running(self._prepared.functions, self._suite.function_runtime) as runners:
+            for case in chosen:
+                verdict = self._case(case, runners)
+                yield verdict
+                if self._wishes.fail_fast and verdict.status in (FAILED, BROKEN):
+                    break
+        file = self._prepared.file
+        self.coverage = self._tracker.coverage(file.composition, file.document)
+
+    def _case(self, case: Case, runners: Runners) -> CaseVerdict:
+        place = self._suite.place(case.path)
+        if case.skip:
+            return CaseVerdict(case.name, SKIPPED, place, reason=case.skip)
+        begun = perf_counter()
+        written: list[str] = []
+        try:
+            findings = tuple(self._play(case, runners, written))
+            status = FAILED if findings else PASSED
+        except CrossplyError as problem:
+            findings, status = (told(problem, place),), BROKEN
+        seconds = perf_counter() - begun
+        return CaseVerdict(case.name, status, place, seconds, findings, snapshots=tuple(written))
+
+    def _play(self, case: Case, runners: Runners, written: list[str]) -> Iterator[Finding]:
+        scene = scene_of(self._suite, case, self._prepared)
+        call = self._tracker.following(caller(runners, self._suite.timeout))
+        stage = Stage(
+            self._prepared.recipe, self._prepared.machinery(scene.xr), call, self._prepared.defaulted
+        )
+        play = Play(stage, scene)
+        before: Played | None = None
+        for number, each in enumerate(case.rounds, 1):
+            shown = number if len(case.rounds) > 1 else 0
+            played = play.round(each.happenings, each.xr_patch)
+            self._tracker.note_composed(played.composed)
+            for mismatch in check(each.expectation, played, before):
+                yield finding_of(mismatch, self._suite.place(mismatch.path), shown)
+            yield from self._invalid(played, case, shown)
+            if each.snapshot and played.rendered is not None:
+                path = os.path.join(self._snapshots, file_name(case.name, number, len(case.rounds)))
+                rendered = documents(played.rendered, None, results=True, context=True)
+                yield from self._snapshot(path, rendered, shown, written)
+            before = played
+
+    def _invalid(self, played: Played, case: Case, shown: int) -> Iterator[Finding]:
+        """What was composed that an API server would refuse."""
+        validity = self._prepared.validity
+        if validity is not None:
+            for name, obj in played.composed.items():
+                for problem in validity.problems(obj):
+                    yield Finding(
+                        f"resource {name} is not valid: {problem}", self._suite.place(case.path), round=shown
+                    )
+
+    def _snapshot(
+        self, path: str, rendered: list[Object], shown: int, written: list[str]
+    ) -> Iterator[Finding]:
+        if not os.path.exists(path) and not self._wishes.update:
+            yield Finding("there is no snapshot yet", path, round=shown, hint="write it with --update")
+            return
+        kept = read_documents(path, "cannot read snapshot") if os.path.exists(path) else []
+        found = compare(kept, rendered)
+        if self._wishes.update:
+            if found or not kept:
+                _write(path, text_of(rendered))
+                written.append(path)
+            return
+        for mismatch, place in found:
+            yield finding_of(mismatch, place or path, shown)
+
+    def tidy(self, chosen: list[Case]) -> tuple[str, ...]:
+        """Tell of snapshots that no case has any more; with --update, remove them."""
+        if not os.path.isdir(self._snapshots) or len(chosen) < len(self._suite.cases):
+            return ()
+        used = {
+            file_name(case.name, number, len(case.rounds))
+            for case in chosen
+            for number, each in enumerate(case.rounds, 1)
+            if each.snapshot
+        }
+        unused = [name for name in sorted(os.listdir(self._snapshots)) if name not in used]
+        paths = [os.path.join(self._snapshots, name) for name in unused if name.endswith(".yaml")]
+        if not self._wishes.update:
+            return tuple(f"unused snapshot {path}; --update removes it" for path in paths)
+        for path in paths:
+            os.unlink(path)
+        return tuple(f"removed unused snapshot {path}" for path in paths)
+
+
+def _write(path: str, text: str) -> None:
+    from crossply.manifests.output_files import make_directory, write_file
+
+    make_directory(os.path.dirname(path), "cannot write snapshot")
+    write_file(path, text, "cannot write snapshot")

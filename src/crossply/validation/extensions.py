@@ -1,0 +1,156 @@
+"""What resources are validated against: definitions and CRDs that were given, and those in packages.
+
+A definition is converted to its CRDs. A Provider, Function or Configuration names a package whose CRDs and
+definitions are taken from the cache (`package_cache`), together with those of the packages it depends on.
+"""
+
+from __future__ import annotations
+
+from crossply.errors import CrossplyError
+from crossply.manifests.sources import Manifest
+from crossply.schema.go_decode import type_problem
+from crossply.validation.package_cache import Cache
+from crossply.values import Object
+
+_DEFINITIONS = "apiextensions.crossplane.io"
+_FIRST_DESIGN = ("InfrastructureDefinition", "ApplicationDefinition")
+_DECODING = "error unmarshaling JSON: while decoding JSON"
+_PACKAGES = {
+    "Provider": "cannot get provider package image",
+    "Function": "cannot get function package image",
+    "Configuration": "cannot get package image",
+}
+
+
+class ExtensionError(CrossplyError):
+    """Something that should define kinds cannot be used for it."""
+
+    code = "CP-560"
+
+
+class Extensions:
+    """The CRDs collected so far, and the packages that are still to be looked up."""
+
+    def __init__(self) -> None:
+        self.crds: list[Object] = []
+        self.packages: dict[str, None] = {}
+        self.configurations: dict[str, Object | None] = {}
+        self._definitions: dict[str, Object] = {}
+        self._publications: list[Object] = []
+
+    def add(self, manifests: list[Manifest]) -> None:
+        """Take what defines kinds or names a package; other objects are passed over."""
+        for manifest in manifests:
+            try:
+                self._add(manifest.value, *manifest.group_kind)
+            except CrossplyError as problem:
+                problem.place = problem.place or f"{manifest.document.source}:{manifest.document.line}"
+                raise
+        self._publish()
+
+    def add_packages(self, cache: Cache) -> None:
+        """Take the CRDs and definitions of every package that was named, and of what those depend on."""
+        for image in list(self.configurations):
+            self._depend(image, cache)
+        for image in self.packages:
+            self.add(cache.load(image))
+
+    def _add(self, value: Object, group: str, kind: str) -> None:
+        if (group, kind) == ("apiextensions.k8s.io", "CustomResourceDefinition"):
+            self.crds.append(_checked_crd(value))
+        elif (group, kind) == (_DEFINITIONS, "CompositeResourceDefinition"):
+            self.crds += _definition_crds(value)
+        elif group == _DEFINITIONS and kind in _FIRST_DESIGN:
+            self._add_first_design(value)
+        elif (group, kind) == (_DEFINITIONS, "InfrastructurePublication"):
+            self._publications.append(value)
+        elif group == "pkg.crossplane.io" and kind in _PACKAGES:
+            self._add_package(value, kind)
+        elif (group, kind) == ("meta.pkg.crossplane.io", "Configuration"):
+            self.configurations[str((value.get("metadata") or {}).get("name", ""))] = value
+
+    def _add_first_design(self, value: Object) -> None:
+        from crossply.schema.crd import composite_crd
+
+        crd = composite_crd(value)
+        self.crds.append(crd)
+        self._definitions[crd["metadata"]["name"]] = value
+
+    def _publish(self) -> None:
+        """Add the requirement that a publication offers, once its definition is known."""
+        from crossply.kinds.definition_v1alpha1 import parse_publication
+        from crossply.schema.crd_v1alpha1 import requirement_crd
+
+        for publication in list(self._publications):
+            definition = self._definitions.get(parse_publication(publication).definition)
+            if definition is not None:
+                self.crds.append(requirement_crd(publication, definition))
+                self._publications.remove(publication)
+
+    def _add_package(self, value: Object, kind: str) -> None:
+        from crossply.values import paths
+
+        try:
+            image = paths.get_string(value, "spec.package")
+        except CrossplyError as problem:
+            raise ExtensionError(f"{_PACKAGES[kind]}: {problem}", hint="name a package") from None
+        if kind == "Configuration":
+            self.configurations[image] = None
+        else:
+            self.packages[image] = None
+
+    def _depend(self, image: str, cache: Cache) -> None:
+        configuration = self.configurations[image]
+        if configuration is None:
+            self.packages[image] = None
+            configuration = self.configurations[image] = cache.configuration(image)
+        for dependency, is_configuration in _dependencies(configuration):
+            self.packages[dependency] = None
+            if is_configuration and dependency not in self.configurations:
+                self.configurations[dependency] = None
+                self._depend(dependency, cache)
+
+
+def _dependencies(configuration: Object) -> list[tuple[str, bool]]:
+    """The images that a configuration depends on, and whether each is a configuration too."""
+    spec = configuration.get("spec")
+    listed = spec.get("dependsOn") if isinstance(spec, dict) else None
+    found = []
+    for each in listed if isinstance(listed, list) else ():
+        kind = next(
+            (key for key in ("package", "configuration", "provider", "function") if each.get(key)), ""
+        )
+        if kind:
+            version = str(each.get("version", ""))
+            found.append((f"{each[kind]}{_separator(version)}{version}", kind == "configuration"))
+    return found
+
+
+def _separator(version: str) -> str:
+    return "@" if version.startswith("sha256:") else ":"
+
+
+def _checked_crd(value: Object) -> Object:
+    problem = type_problem(value, "v1.CustomResourceDefinition")
+    if problem:
+        raise ExtensionError(f"cannot unmarshal CRD YAML: {_DECODING}: {problem}")
+    return value
+
+
+def _definition_crds(value: Object) -> list[Object]:
+    from crossply.kinds.definition_types import DefinitionDecodeError, decode_xrd
+    from crossply.schema.crd import claim_crd, composite_crd, offers_claim
+
+    try:
+        name = decode_xrd(value)["metadata"].get("name", "")
+    except DefinitionDecodeError as problem:
+        raise ExtensionError(f"cannot unmarshal XRD YAML: {_DECODING}: {problem}") from None
+    crds = []
+    for what, convert in (("composite", composite_crd), ("claim", claim_crd)):
+        if what == "composite" or offers_claim(value):
+            try:
+                crds.append(convert(value))
+            except CrossplyError as problem:
+                sentence = f'cannot derive {what} CRD from XRD "{name}": {problem}'
+                raise ExtensionError(sentence, hint=problem.hint) from None
+    return crds

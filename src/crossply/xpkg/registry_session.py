@@ -1,0 +1,133 @@
+"""Images of registries, for people: pulled with their logins, behind their proxies, with a progress bar."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TextIO
+
+from crossply.errors import CrossplyError
+
+if TYPE_CHECKING:
+    from crossply.xpkg.image import Image
+    from crossply.xpkg.pulling import Pulled
+    from crossply.xpkg.references import Reference
+    from crossply.xpkg.registry import Registries
+
+
+class RegistryUser(Protocol):
+    """Whose logins and proxies are used, and where progress is shown; a command's invocation is one."""
+
+    @property
+    def environ(self) -> Mapping[str, str]: ...
+
+    @property
+    def stderr(self) -> TextIO: ...
+
+
+class ProcessUser(NamedTuple):
+    """The user of this process."""
+
+    environ: Mapping[str, str]
+    stderr: TextIO
+
+
+@contextlib.contextmanager
+def story(begin: str) -> Iterator[None]:
+    """Begin the sentence of whatever goes wrong."""
+    try:
+        yield
+    except CrossplyError as problem:
+        raise problem.within(begin) from None
+
+
+def pull(user: RegistryUser, reference: Reference, directory: str, architecture: str = "") -> Image:
+    """An image from its registry, its blobs kept in a directory."""
+    from crossply.xpkg.pulling import pull_image
+
+    return _pulled(
+        user, reference, lambda registries: pull_image(registries, reference, directory, architecture)
+    )
+
+
+def pull_content(user: RegistryUser, reference: Reference, directory: str) -> Image:
+    """Of an image in its registry only what a package needs."""
+    from crossply.xpkg.pulling import pull_package
+
+    return _pulled(user, reference, lambda registries: pull_package(registries, reference, directory))
+
+
+def _pulled(
+    user: RegistryUser, reference: Reference, fetch: Callable[[Registries], Awaitable[Pulled]]
+) -> Image:
+    import asyncio
+
+    async def main() -> Image:
+        async with session(user, f"pulling {reference.repository}") as registries:
+            return (await fetch(registries)).image
+
+    return asyncio.run(main())
+
+
+def package_stream(user: RegistryUser, image: str) -> bytes:
+    """The stream of a package in a registry; its version may be a constraint, and the best one is taken.
+
+    Of an image that is no package, such as Crossplane's own, it is the CRDs that it brings.
+    """
+    import tempfile
+
+    from crossply.xpkg.contents import NoStream, crds_of, stream_of
+
+    with tempfile.TemporaryDirectory(prefix="crossply-") as directory:
+        found = pull_content(user, _chosen(user, image), directory)
+        try:
+            return stream_of(found)
+        except NoStream:
+            return crds_of(found)
+
+
+def _chosen(user: RegistryUser, image: str) -> Reference:
+    """The image that is meant, where `source:constraint` may stand for one."""
+    from crossply.xpkg.failures import BadReference
+    from crossply.xpkg.references import parse
+
+    try:
+        return parse(image)
+    except BadReference:
+        source, _, constraint = image.rpartition(":")
+        return parse(source)._replace(tag=best_tag(user, source, constraint))
+
+
+def best_tag(user: RegistryUser, source: str, constraint: str) -> str:
+    """The highest version in a registry that satisfies a constraint."""
+    import asyncio
+
+    from crossply.xpkg.dependencies import Dependency, DependencyError, best_version
+    from crossply.xpkg.pulling import tags
+    from crossply.xpkg.references import parse
+
+    reference = parse(source)
+
+    async def offered() -> list[str]:
+        async with session(user, "") as registries:
+            return await tags(registries, reference)
+
+    best = best_version([Dependency(source, constraint)], asyncio.run(offered()))
+    if best is None:
+        raise DependencyError(f"no version of {source} is {constraint}")
+    return best
+
+
+@contextlib.asynccontextmanager
+async def session(user: RegistryUser, what: str, insecure: bool = False) -> AsyncIterator[Registries]:
+    """A session with registries as the user: their logins, their proxies, and their terminal to show on."""
+    from urllib.request import getproxies_environment
+
+    from crossply.xpkg.keychain import default_keychain
+    from crossply.xpkg.progress_bar import Bar
+    from crossply.xpkg.registry import Registries, Trust
+
+    trust = Trust(insecure=insecure, proxies=getproxies_environment())
+    with Bar(user.stderr, what) as bar:
+        async with Registries(default_keychain(user.environ), trust, bar) as registries:
+            yield registries
