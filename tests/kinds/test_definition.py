@@ -25,18 +25,18 @@ def xrd(version: str = "v1", **spec: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("obj", "scope", "machinery", "legacy"),
+    ("obj", "scope", "machinery"),
     [
-        (xrd("v1"), "LegacyCluster", "", True),
-        (xrd("v2"), "Namespaced", "crossplane", False),
-        (xrd("v2", scope="Cluster"), "Cluster", "crossplane", False),
+        (xrd("v1"), "LegacyCluster", ""),
+        (xrd("v2"), "Namespaced", "crossplane"),
+        (xrd("v2", scope="Cluster"), "Cluster", "crossplane"),
     ],
 )
 def test_the_version_decides_the_scope_that_is_not_given(
-    obj: dict[str, Any], scope: str, machinery: str, legacy: bool
+    obj: dict[str, Any], scope: str, machinery: str
 ) -> None:
     parsed = parse_definition(obj)
-    assert (parsed.scope, parsed.machinery, parsed.is_legacy) == (scope, machinery, legacy)
+    assert (parsed.scope, parsed.machinery) == (scope, machinery)
 
 
 def test_the_last_referenceable_version_is_the_one_compositions_name() -> None:

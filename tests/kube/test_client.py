@@ -21,7 +21,7 @@ from crossply.kube.failures import (
 from crossply.kube.guarded import Guard, guarded_by
 from crossply.kube.kind import Kind
 from crossply.kube.selection import Selection
-from tests.kube.embedded import CONFIG_MAP, DEFINITION, NAMESPACE, config_map
+from tests.kube.embedded import CONFIG_MAP, DEFINITION, config_map
 
 GHOST = Kind("nobody.example.org", "v1", "Ghost", "ghosts", True)
 
@@ -165,7 +165,6 @@ def test_discovery_finds_kinds_as_they_come(connect) -> None:
     async def case(client: Client) -> None:
         discovery = Discovery(client, lambda: now[0])
         assert await discovery.kind_for("v1", "ConfigMap") == CONFIG_MAP
-        assert await discovery.plural_for("v1", "namespaces") == NAMESPACE
         assert await discovery.kind_for(DEFINITION.api_version, DEFINITION.kind) == DEFINITION
         await client.create(DEFINITION, definition)
         with pytest.raises(UnknownKind):

@@ -95,7 +95,7 @@ def test_the_model_knows_where_to_look() -> None:
             forceComposition={"name": "only"},
         )
     )
-    assert (parsed.machinery, parsed.scope, parsed.is_legacy) == ("infrastructure", "Cluster", False)
+    assert (parsed.machinery, parsed.scope) == ("infrastructure", "Cluster")
     assert parsed.composite == ("acme.test/v1alpha1", "Queue")
     assert (parsed.default_composition, parsed.enforced_composition) == ("cheap", "only")
     assert parsed.connection_secret_keys == ("user",)

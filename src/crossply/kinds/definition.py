@@ -93,11 +93,6 @@ class Definition(NamedTuple):
             return None
         return TypeRef(f"{self.group}/{self.referenceable_version}", self.claim_names.kind)
 
-    @property
-    def is_legacy(self) -> bool:
-        """Whether the composite resource is of the kind that Crossplane 1 had."""
-        return self.scope == LEGACY_CLUSTER
-
 
 def default_scope(obj: Object) -> str:
     """The scope of a definition that names none: version 1 had only legacy ones."""

@@ -34,33 +34,23 @@ class Discovery:
         self._client = client
         self._clock = clock
         self._by_kind: dict[tuple[str, str], Kind] = {}
-        self._by_plural: dict[tuple[str, str], Kind] = {}
         self._asked = float("-inf")
         self._asking = asyncio.Lock()
 
     async def kind_for(self, api_version: str, kind: str) -> Kind:
         """The kind that objects call themselves by; UnknownKind where it is not served."""
-        found = await self._find(self._by_kind, (api_version, kind))
+        found = await self._find((api_version, kind))
         if found is None:
             raise UnknownKind(f'no matches for kind "{kind}" in version "{api_version}"')
-        return found
-
-    async def plural_for(self, api_version: str, plural: str) -> Kind:
-        """The kind of a resource's plural name; UnknownKind where it is not served."""
-        found = await self._find(self._by_plural, (api_version, plural))
-        if found is None:
-            raise UnknownKind(f'no matches for resource "{plural}" in version "{api_version}"')
         return found
 
     def add(self, kind: Kind) -> None:
         """Note a kind that is known to be served without asking, as after its definition was established."""
         self._by_kind[kind.api_version, kind.kind] = kind
-        self._by_plural[kind.api_version, kind.plural] = kind
 
     def drop(self, kind: Kind) -> None:
         """Forget a kind that is no longer served."""
         self._by_kind.pop((kind.api_version, kind.kind), None)
-        self._by_plural.pop((kind.api_version, kind.plural), None)
 
     def doubt(self) -> None:
         """Kinds have come or gone: ask before saying that there is none."""
@@ -71,11 +61,11 @@ class Discovery:
         found = await asyncio.gather(self._kinds_at("/api"), self._kinds_at("/apis"))
         self._asked = self._clock()
         self._by_kind.clear()
-        self._by_plural.clear()
         for kind in itertools.chain(*found):
             self.add(kind)
 
-    async def _find(self, kinds: dict[tuple[str, str], Kind], key: tuple[str, str]) -> Kind | None:
+    async def _find(self, key: tuple[str, str]) -> Kind | None:
+        kinds = self._by_kind
         if key not in kinds:
             async with self._asking:
                 if key not in kinds and self._clock() - self._asked >= SHORTEST_PAUSE:

@@ -16,7 +16,7 @@ from crossply.record.line_limit import HELD_BACK, LineLimit
 from crossply.record.run import Run, current
 from crossply.values.timestamps import format_timestamp
 
-FORMATS = LOGFMT, JSON = ("logfmt", "json")
+LOGFMT, JSON = ("logfmt", "json")
 LONGEST = 4096
 """The characters of one value: a function may say as much as it likes."""
 

@@ -16,9 +16,6 @@ from crossply.functions.server import Refused
 from crossply.sdk.background_loop import Awaiting
 from crossply.sdk.blame import failed
 
-BASE = "FunctionRunnerServiceServicer"
-"""The name of the class that such functions derive from, whoever generated it."""
-
 
 class Foreign:
     """Lets the class of a function answer requests."""

@@ -28,7 +28,6 @@ _EXPECT = (
     "failure",
     "unchanged",
 )
-_RESOURCE = ("name", "match", "object", "ready")
 _CONDITION = ("type", "status", "reason", "message", "contains")
 _RESULT = ("severity", "reason", "message", "contains")
 _MATCHES = (SUBSET, EXACT)

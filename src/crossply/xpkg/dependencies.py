@@ -165,18 +165,6 @@ def _wanted(by_source: Mapping[str, Locked], source: str) -> list[str]:
     return [each.source for each in package.dependencies] if package else []
 
 
-def check_met(packages: Iterable[Locked], package: Locked) -> None:
-    """Raise where what a package wants is not installed, or is in another version than it wants."""
-    packages = list(packages)
-    present = {each.source for each in packages}
-    absent = [each for each in package.dependencies if each.source not in present]
-    if absent:
-        raise missing_error(absent)
-    wrong = unmet(packages, package)
-    if wrong:
-        raise unmet_error(wrong)
-
-
 def missing_error(absent: Iterable[Dependency]) -> DependencyError:
     """The error that what is wanted is not installed."""
     listed = some_of(f'"{each.source}" ({each.constraint})' for each in absent)

@@ -16,7 +16,6 @@ from crossply.xpkg.references import spellings
 REWRITE = ("rewriteImage",)
 AUTHENTICATION = ("registry", "authentication")
 VERIFICATION = ("verification",)
-RUNTIME = ("runtime",)
 
 
 class Chosen(NamedTuple):

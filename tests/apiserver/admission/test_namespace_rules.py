@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from crossply.apiserver.admission.namespace_lifecycle import namespace_exists
 from crossply.apiserver.endpoints.status_errors import StatusError
 from tests.apiserver.admission.settings import setting
 
@@ -25,8 +24,6 @@ async def test_nothing_is_made_in_a_namespace_that_does_not_exist(tmp_path: Path
             "details": {"name": "nope", "kind": "namespaces"},
             "code": 404,
         }
-        assert namespace_exists(client.world, "default")
-        assert not namespace_exists(client.world, "nope")
 
 
 async def test_nothing_new_is_made_in_a_namespace_that_is_on_its_way_out(tmp_path: Path) -> None:

@@ -258,12 +258,6 @@ def test_others_can_verify_with_the_published_key(pem: Callable[[], bytes]) -> N
     assert "d" not in published
 
 
-def test_the_issuer_tells_where_its_keys_are() -> None:
-    told = Accounts(rsa_pem()).tokens.openid_configuration("https://x/openid/v1/jwks")
-    assert (told["issuer"], told["jwks_uri"]) == (ISSUER, "https://x/openid/v1/jwks")
-    assert told["id_token_signing_alg_values_supported"] == ["RS256"]
-
-
 @pytest.mark.parametrize("pem", [b"", b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"])
 def test_a_key_that_cannot_be_read_is_told(pem: bytes) -> None:
     with pytest.raises(SigningKeyError, match="cannot read the key"):

@@ -10,7 +10,7 @@ import pytest
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.registry.resources import Column
 from crossply.apiserver.tables.human_duration import human_duration
-from crossply.apiserver.tables.table import to_partial_list, to_table, watch_table
+from crossply.apiserver.tables.table import to_table
 from tests.apiserver.builtin.kinds import by_kind, deployment, new, read
 from tests.apiserver.discovery.gadgets import gadgets
 
@@ -113,24 +113,6 @@ def test_a_list_keeps_its_version_and_how_to_go_on() -> None:
     metadata = {"resourceVersion": "7", "continue": "x", "remainingItemCount": 0}
     table = to_table(resource, resource.versions["v1"], [], "", metadata)
     assert table["metadata"] == {"resourceVersion": "7", "continue": "x"}
-
-
-def test_only_the_first_event_of_a_watch_names_the_columns() -> None:
-    resource = gadgets()
-    first, second = (
-        watch_table(resource, resource.versions["v1"], gadget(), "", "v1", is_first)
-        for is_first in (True, False)
-    )
-    assert first["columnDefinitions"]
-    assert second["columnDefinitions"] is None
-    assert len(second["rows"]) == 1
-
-
-def test_metadata_of_a_list() -> None:
-    made = to_partial_list([gadget()], {"resourceVersion": "7"})
-    assert made["kind"] == "PartialObjectMetadataList"
-    assert made["items"][0]["metadata"]["name"] == "a"
-    assert "spec" not in made["items"][0]
 
 
 def with_age(obj: dict[str, Any]) -> dict[str, Any]:

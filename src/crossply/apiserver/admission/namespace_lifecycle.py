@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from crossply.apiserver.admission.attributes import Attributes
 from crossply.apiserver.endpoints.body_decoding import decode
 from crossply.apiserver.endpoints.status_errors import Cause, StatusError, forbidden, not_found
-from crossply.apiserver.server_context import World
 from crossply.apiserver.storage import Store
 from crossply.values import Object
 
@@ -69,11 +68,6 @@ class Namespaces:
         if found is None:
             raise not_found("namespaces", "", name)
         return found
-
-
-def namespace_exists(world: World, name: str) -> bool:
-    """Whether there is such a namespace now."""
-    return world.store.latest(("namespaces", "", name)) is not None
 
 
 def check_namespace(namespaces: Namespaces, write: Attributes) -> None:

@@ -15,8 +15,6 @@ from crossply.apiserver.apiextensions.cel_size_estimates import Sized
 from crossply.schema.cel_ast import Checked, Loop, Node
 
 Path = tuple[str, ...]
-TEXT_FACTOR = 0.1
-PATTERN_FACTOR = 0.25
 _LIST_COST, _MAP_COST, _STRUCT_COST = fixed(10), fixed(30), fixed(40)
 _ACCUMULATORS = ("__result__", "@result")
 _SCALARS = ("bool", "double", "duration", "int", "timestamp", "uint")

@@ -154,9 +154,3 @@ _VERSION: Shape = (
 def schema_keys() -> tuple[str, ...]:
     """The keywords of a schema in the order in which Go declares them."""
     return tuple(name for _, name, _, _ in _SCHEMA)
-
-
-@functools.cache
-def rule_keys() -> tuple[str, ...]:
-    """The fields of a rule."""
-    return tuple(name for _, name, _, _ in _RULE)

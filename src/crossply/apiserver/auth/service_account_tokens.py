@@ -51,20 +51,6 @@ class AccountTokens:
         """The audiences that the server itself goes by."""
         self._metadata: dict[Key, tuple[int, Object]] = {}
 
-    def public_key_set(self) -> Object:
-        """The keys that others can verify tokens with."""
-        return self._key.public_key_set()
-
-    def openid_configuration(self, keys_url: str) -> Object:
-        """What /.well-known/openid-configuration tells those who want to verify tokens themselves."""
-        return {
-            "issuer": self.issuer,
-            "jwks_uri": keys_url,
-            "response_types_supported": ["id_token"],
-            "subject_types_supported": ["public"],
-            "id_token_signing_alg_values_supported": [self._key.algorithm],
-        }
-
     def issue(self, account: Object, seconds: int, audiences: Sequence[str], bound: Object) -> str:
         """A token for a service account; `bound` are claims such as {"pod": {"name": …, "uid": …}}."""
         now = int(self._clock().timestamp())

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from crossply.apiserver.endpoints.status_errors import StatusError, bad_request
 from crossply.apiserver.registry.resources import Version
 from crossply.values import Object
-
-Matches = Callable[[Mapping[str, str]], bool]
 
 MAX_CLAUSES = 1000
 """How many clauses a selector may have. Kubernetes bounds them only by the length of a URL."""

@@ -6,7 +6,7 @@ kinds have columns of their own (`builtin.printers`). Ages are told in the few f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -46,14 +46,12 @@ def to_table(
     list_metadata: Object | None = None,
     *,
     meta_version: str = "v1",
-    with_columns: bool = True,
     now: datetime | None = None,
 ) -> Object:
     """A Table of objects, one row each.
 
     `include_object` is the query parameter: None, Metadata (as without one) or Object. The resource version
-    and the continue token come from `list_metadata`. Watches send columns in their first event only: see
-    `watch_table`.
+    and the continue token come from `list_metadata`.
     """
     if include_object not in _INCLUDES:
         raise bad_request(
@@ -68,7 +66,7 @@ def to_table(
         "kind": "Table",
         "apiVersion": f"meta.k8s.io/{meta_version}",
         "metadata": _kept(list_metadata or {}),
-        "columnDefinitions": [_definition(column) for column in columns] if with_columns else None,
+        "columnDefinitions": [_definition(column) for column in columns],
         "rows": rows or _no_rows(columns),
     }
 
@@ -80,22 +78,6 @@ def _kept(list_metadata: Object) -> Object:
 def _no_rows(columns: Sequence[Column]) -> list[Object] | None:
     """An empty table; where a real server has no printer of its own it is written as null."""
     return None if columns[-1].name == _CREATED else []
-
-
-def watch_table(
-    resource: Resource, version: Version, obj: Object, include_object: str, meta_version: str, first: bool
-) -> Object:
-    """The object of a watch event as a table; only the first one names the columns."""
-    metadata = obj.get("metadata") or {}
-    return to_table(
-        resource,
-        version,
-        [obj],
-        include_object,
-        metadata,
-        meta_version=meta_version,
-        with_columns=first,
-    )
 
 
 def columns_of(resource: Resource, version: Version) -> tuple[Column, ...]:
@@ -148,18 +130,6 @@ def to_partial(obj: Object, meta_version: str = "v1") -> Object:
         "kind": "PartialObjectMetadata",
         "apiVersion": f"meta.k8s.io/{meta_version}",
         "metadata": obj.get("metadata") or {},
-    }
-
-
-def to_partial_list(
-    objects: Sequence[Object], list_metadata: Mapping[str, Any], meta_version: str = "v1"
-) -> Object:
-    """The metadata of many objects."""
-    return {
-        "kind": "PartialObjectMetadataList",
-        "apiVersion": f"meta.k8s.io/{meta_version}",
-        "metadata": dict(list_metadata),
-        "items": [to_partial(obj, meta_version) for obj in objects],
     }
 
 

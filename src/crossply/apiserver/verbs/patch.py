@@ -41,7 +41,6 @@ JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_YAML = "application/apply-patch+yaml"
-APPLY_CBOR = "application/apply-patch+cbor"
 
 _CUSTOM = (JSON_PATCH, MERGE_PATCH, APPLY_YAML)
 _BUILT_IN = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_YAML)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import ssl
 from collections.abc import Awaitable, Callable
@@ -18,7 +17,6 @@ from crossply.values import Object
 PATH = "/validate-no-usages"
 _LARGEST_BODY = 8 * 1024 * 1024
 _CLOSING_SECONDS = 2.0
-_log = logging.getLogger("crossply.webhook")
 
 Review = Callable[[Object], Awaitable[Object]]
 

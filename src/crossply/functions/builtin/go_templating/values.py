@@ -92,14 +92,6 @@ class Lists(list[list[Any]]):
     go_kind: ClassVar[str] = "slice"
 
 
-class Maps(list[dict[str, Any]]):
-    """Go's []map[string]interface {}."""
-
-    __slots__ = ()
-    go_type: ClassVar[str] = "[]map[string]interface {}"
-    go_kind: ClassVar[str] = "slice"
-
-
 class StringMap(dict[str, str]):
     """Go's map[string]string."""
 
