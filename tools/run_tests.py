@@ -1,7 +1,7 @@
 """Run pytest, and run what failed once more by itself: `run_tests.py [pytest arguments]`.
 
-A test that fails among thousands on a busy machine and passes alone is flaky. It is listed at the end, because
-it is a bug to mend, but it does not hide the result of the others. A test that fails twice fails the run.
+A test that fails among thousands on a busy machine and passes alone is flaky. It is listed at the end: it
+is a bug to mend, but it does not hide the result of the others. A test that fails twice fails the run.
 """
 
 from __future__ import annotations
