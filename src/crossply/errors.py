@@ -28,9 +28,13 @@ class CrossplyError(Exception):
         if hint:
             self.hint = hint
 
-    def within(self, story: str) -> Self:
-        """The same error told from one layer further out: "story: message"."""
-        return self.replace(message=f"{story}: {self}")
+    def within(self, context: str) -> Self:
+        """A copy whose message begins with what was being done: "context: message"."""
+        return self.replace(message=f"{context}: {self}")
+
+    def at(self, place: str) -> Self:
+        """A copy with this place, unless the error already has one, which is closer to the cause."""
+        return self.replace(place=self.place or place)
 
     def replace(
         self, *, message: str | None = None, place: str | None = None, hint: str | None = None

@@ -96,8 +96,8 @@ def _converted(document: Document, converter: Converter, invocation: Invocation)
     try:
         converted = converter.convert(obj)
     except CrossplyError as problem:
-        problem.place = problem.place or f"{document.source}:{document.line}"
-        raise problem.within(f"cannot convert {what}") from None
+        located = problem.at(f"{document.source}:{document.line}")
+        raise located.within(f"cannot convert {what}") from None
     if converted is None:
         return ""
     for field in converted.left_out:

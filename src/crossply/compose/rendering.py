@@ -110,7 +110,7 @@ class Rendering:
             outcome = drive(compose(job, self.told), self._offline.answer)
         except ComposeError as problem:
             if isinstance(problem, StepFailed):
-                problem.hint = self._offline.version_hint() or problem.hint
+                problem = problem.replace(hint=self._offline.version_hint() or problem.hint)
             raise problem.within("cannot compose resources") from None
         verdict = conclude(outcome.composed, (), outcome.composite_ready)
         self.events += (*outcome.events, *verdict.events)

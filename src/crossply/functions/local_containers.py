@@ -26,8 +26,8 @@ def open_locally(function: ContainerSettings, to_completion: bool, instead: str 
             with Bar(sys.stderr, f"pulling {function.image}") as bar:
                 return fetch_within(seconds, wanted, _store(), _trust(), bar)
         except CrossplyError as problem:
-            problem.hint = "; ".join(advice for advice in (problem.hint, instead) if advice)
-            raise problem.within(f'package "{function.image}"') from None
+            hint = "; ".join(advice for advice in (problem.hint, instead) if advice)
+            raise problem.replace(hint=hint).within(f'package "{function.image}"') from None
 
     settings = Settings(environment=function.environment)
     return InContainer(function.function, fetch, settings, to_completion=to_completion)

@@ -63,14 +63,13 @@ def open_project(path: str) -> ProjectFolder:
     try:
         text = _read(os.path.join(root, name))
     except ConvertError as problem:
-        problem.hint = "run it in the folder of a project, or name the project's file with --project-file"
-        raise problem.within(f'failed to read project file "{name}"') from None
+        hint = "run it in the folder of a project, or name the project's file with --project-file"
+        raise problem.replace(hint=hint).within(f'failed to read project file "{name}"') from None
     value = parsed(text, name, "failed to parse project file")
     try:
         return ProjectFolder(root, name, text, parse_project(value))
     except CrossplyError as problem:
-        problem.place = problem.place or name
-        raise
+        raise problem.at(name) from None
 
 
 def parsed(text: bytes, source: str, story: str) -> Object:

@@ -50,8 +50,8 @@ def from_url(url: str) -> list[Manifest]:
     try:
         found = _defining(data, url)
     except YamlError as problem:
-        problem.hint = "name the URL of the file itself, not of a page that shows it"
-        raise problem.within(f"cannot read {url}") from None
+        hint = "name the URL of the file itself, not of a page that shows it"
+        raise problem.replace(hint=hint).within(f"cannot read {url}") from None
     return _some(found, url)
 
 

@@ -34,8 +34,7 @@ def running(functions: Iterable[Object], preferred: str | None) -> Iterator[Runn
         try:
             yield runners
         except StepFailed as problem:
-            problem.hint = f"{_where(problem.function, functions)}{problem.hint}"
-            raise
+            raise problem.replace(hint=f"{_where(problem.function, functions)}{problem.hint}") from None
 
 
 def _where(name: str, functions: Iterable[Object]) -> str:

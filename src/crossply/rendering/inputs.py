@@ -83,9 +83,8 @@ def _misshapen(document: Document, problem: KindError, purpose: str) -> Crossply
     try:
         check_composition(document, purpose, ours=str(problem))
     except SourceError as refusal:
-        refusal.place = place
-        return refusal
-    problem.place = problem.place or place
+        return refusal.replace(place=place)
+    problem = problem.at(place)
     field = str(problem).partition(": ")[0]
     if field == "spec.mode":
         return _not_a_pipeline(name_of(document.value), place, str(problem))

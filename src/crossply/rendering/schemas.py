@@ -39,8 +39,8 @@ def _openapi(file: str, story: str) -> Object:
     try:
         document = loads(data.decode("utf-8", "replace"))
     except JsonError as problem:
-        problem.place, problem.hint = file, _HOW_TO_SAVE
-        raise problem.within(f'{story}: cannot parse OpenAPI JSON from "{file}"') from None
+        located = problem.replace(place=file, hint=_HOW_TO_SAVE)
+        raise located.within(f'{story}: cannot parse OpenAPI JSON from "{file}"') from None
     # Whatever else it holds, no kind is described in it.
     return document if isinstance(document, dict) else {}
 

@@ -48,8 +48,7 @@ def read_suite(document: Document) -> Suite:
     try:
         return _read_suite(document)
     except KindError as problem:
-        problem.place = problem.place or _place(document, str(problem))
-        raise
+        raise problem.at(_place(document, str(problem))) from None
 
 
 def _place(document: Document, message: str) -> str:

@@ -44,8 +44,7 @@ class Extensions:
             try:
                 self._add(manifest.value, *manifest.group_kind)
             except CrossplyError as problem:
-                problem.place = problem.place or f"{manifest.document.source}:{manifest.document.line}"
-                raise
+                raise problem.at(f"{manifest.document.source}:{manifest.document.line}") from None
         self._publish()
 
     def add_packages(self, cache: Cache) -> None:

@@ -61,8 +61,8 @@ class Directory(NamedTuple):
             try:
                 visit(part)
             except CrossplyError as problem:
-                problem.place = self._file_at(end - 1)
-                raise problem.within(_reached(self.files, end)) from None
+                located = problem.replace(place=self._file_at(end - 1))
+                raise located.within(_reached(self.files, end)) from None
 
     def _file_at(self, offset: int) -> str:
         for file in self.files:

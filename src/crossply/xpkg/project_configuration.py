@@ -70,8 +70,9 @@ def _type_of(file: File, story: str) -> tuple[object, object]:
     try:
         value = read_first(file.data).value
     except CrossplyError as problem:
-        problem.place = file.path
-        raise problem.within(f"{story}: failed to parse file {quote(file.path)}") from None
+        raise problem.replace(place=file.path).within(
+            f"{story}: failed to parse file {quote(file.path)}"
+        ) from None
     return (value.get("apiVersion"), value.get("kind")) if isinstance(value, dict) else (None, None)
 
 

@@ -79,8 +79,8 @@ def _repository(registry: str, name: str) -> str:
     try:
         return full_repository(f"{prefix}/{name}")
     except CrossplyError as problem:
-        problem.hint = "it is made of --registry and --repository: registry.example.org/team and a name"
-        raise problem.within(f'cannot build repository "{prefix}/{name}"') from None
+        hint = "it is made of --registry and --repository: registry.example.org/team and a name"
+        raise problem.replace(hint=hint).within(f'cannot build repository "{prefix}/{name}"') from None
 
 
 _TEXT = """\

@@ -137,8 +137,7 @@ def _read(data: bytes, source: str, line: int, strict: bool, max_nodes: int) -> 
         raise from_libyaml(error, line, source) from None
     except YamlError as error:
         # Below, only the lines of the document are known; here also the file and the lines before it.
-        error.place = place(source, line + int(error.place or 0))
-        raise
+        raise error.replace(place=place(source, line + int(error.place or 0))) from None
     except RecursionError:
         # Only when the caller itself stands near the limit: the depth of a document is bounded.
         raise LimitError("yaml: exceeded max depth", place=place(source, line)) from None
