@@ -23,7 +23,7 @@ from typing import NamedTuple
 import aiohttp
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "tests" / "cluster"))
+sys.path.insert(0, str(HERE.parent))
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
 OBJECTS = int(os.environ.get("BENCH_OBJECTS", "10000"))
 WORKERS = 64
@@ -216,7 +216,7 @@ def embedded() -> Iterator[Server]:
 
 @contextmanager
 def real() -> Iterator[Server]:
-    from real_cluster import RealCluster
+    from tests.support.cluster.real_cluster import RealCluster
 
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
@@ -227,7 +227,7 @@ def real() -> Iterator[Server]:
 
 
 def main() -> None:
-    from cluster_process import ClusterFailed
+    from tests.support.cluster.process import ClusterFailed
 
     results = {}
     for make in (embedded, real):

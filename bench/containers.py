@@ -20,11 +20,11 @@ sys.path.insert(0, str(ROOT))
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 import grpc  # noqa: E402
-from tests.containers.images import BUILT, program, python_image  # noqa: E402
-from tests.functions.function_peers import free_port, make_certificates, started  # noqa: E402
-from tests.xpkg.making import archive, image, member  # noqa: E402
-from tests.xpkg.peers import PROGRAM as REGISTRY  # noqa: E402
-from tests.xpkg.peers import docker_registry, pushed  # noqa: E402
+from tests.support.container_images import BUILT, program, python_image  # noqa: E402
+from tests.support.function_servers import free_port, make_certificates, started  # noqa: E402
+from tests.support.images import archive, image, member  # noqa: E402
+from tests.support.registry import PROGRAM as REGISTRY  # noqa: E402
+from tests.support.registry import docker_registry, pushed  # noqa: E402
 
 from crossply.compose.messages import Request, Resource, State  # noqa: E402
 from crossply.containers.engine import find_engine  # noqa: E402

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from processes import children_of
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "tests" / "cluster"))
+sys.path.insert(0, str(HERE.parent))
 CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
 
 
@@ -43,7 +43,7 @@ def embedded() -> Iterator[Running]:
 @contextmanager
 def real() -> Iterator[Running]:
     """`crossply controller` for a real cluster; the programs must be built."""
-    from real_cluster import RealCluster
+    from tests.support.cluster.real_cluster import RealCluster
 
     port = free_port()
     with (
@@ -71,7 +71,7 @@ def _metrics_at(port: int) -> str:
 
 def real_is_possible() -> bool:
     """Whether the programs of a real cluster are built."""
-    from real_cluster import built_programs
+    from tests.support.cluster.real_cluster import built_programs
 
     try:
         return bool(built_programs())

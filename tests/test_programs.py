@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.programs import DEBIAN
+from tests.support.programs import DEBIAN
 
 ROOT = Path(__file__).parents[1]
-WITHOUT_TESTS = ROOT / "tests" / "cluster" / "cluster_credentials.py"
+WITHOUT_TESTS = ROOT / "tests" / "support" / "cluster" / "credentials.py"
 """Also runs where no test does: for `make test-cluster`, which needs openssl in any case."""
 SCRIPT = ROOT / "tools" / "system_packages.sh"
 
@@ -44,7 +44,7 @@ def test_the_script_names_the_package_of_a_program_that_is_missing(program: str,
 
 @pytest.mark.parametrize("program", [*DEBIAN, "kubectl", "go", "fish", "zsh"])
 def test_no_test_looks_for_a_program_by_itself(program: str) -> None:
-    """They ask tests/programs.py, which skips them with a reason."""
+    """They ask tests/support/programs.py, which skips them with a reason."""
     own = re.compile(rf"""(?:which|run|Popen|check_output|check_call)\(\s*\[?["']{program}["']""")
     found = [
         f"{path.relative_to(ROOT)}:{text[: match.start()].count(os.linesep) + 1}"

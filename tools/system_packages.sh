@@ -1,6 +1,6 @@
 #!/bin/sh
 # Programs that some tests use and Python cannot bring: container engines, a registry, a shell to put into images,
-# tools that others make images with. `make test` runs this first. tests/programs.py has the same list.
+# tools that others make images with. `make test` runs this first. tests/support/programs.py has the same list.
 #
 #   tools/system_packages.sh            install what is missing, where that can be done: on Debian, as root
 #   tools/system_packages.sh --check    only print what is missing

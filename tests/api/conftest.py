@@ -6,11 +6,12 @@ import secrets
 
 import pytest
 
-from tests.api import servers
-from tests.api.client import Client, Object
-from tests.api.collection import Collection
-from tests.api.definitions import DEFINITIONS, definition, install, new_group, objects, version
-from tests.api.waiting import waiting_for
+from tests.support import api_servers as servers
+from tests.support.api.client import Client, Object
+from tests.support.api.collection import Collection
+from tests.support.api.definitions import DEFINITIONS, definition, install, new_group, objects, version
+from tests.support.api.polling import waiting_for
+from tests.support.api.widgets import WIDGET_COLUMNS, WIDGET_SPEC, WIDGET_STATUS
 
 
 @pytest.fixture(scope="session")
@@ -47,38 +48,6 @@ def ns(admin):
 @pytest.fixture
 def configmaps(admin, ns):
     return Collection(admin, "v1", "ConfigMap", "configmaps", ns)
-
-
-WIDGET_SPEC: Object = {
-    "size": {"type": "integer", "minimum": 0},
-    "colour": {"type": "string", "enum": ["red", "green", "blue"]},
-    "note": {"type": "string"},
-    "replicas": {"type": "integer"},
-    "tags": {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"},
-    "parts": {
-        "type": "array",
-        "x-kubernetes-list-type": "map",
-        "x-kubernetes-list-map-keys": ["name"],
-        "items": {
-            "type": "object",
-            "required": ["name"],
-            "properties": {"name": {"type": "string"}, "weight": {"type": "integer"}},
-        },
-    },
-    "atoms": {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "atomic"},
-    "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
-    "mode": {"type": "string", "default": "plain"},
-}
-WIDGET_STATUS: Object = {
-    "phase": {"type": "string"},
-    "replicas": {"type": "integer"},
-    "selector": {"type": "string"},
-}
-WIDGET_COLUMNS = [
-    {"name": "Size", "type": "integer", "jsonPath": ".spec.size", "description": "How large it is"},
-    {"name": "Colour", "type": "string", "jsonPath": ".spec.colour", "priority": 1},
-    {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
-]
 
 
 @pytest.fixture(scope="session")

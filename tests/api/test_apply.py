@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.api.client import APPLY_PATCH
-from tests.api.collection import Collection
+from tests.support.api.client import APPLY_PATCH
+from tests.support.api.collection import Collection
 
 
 def owned_by(obj, manager, subresource=""):
@@ -232,7 +232,7 @@ def test_yaml_is_applied(configmaps):
 
 
 def test_ports_with_default_protocols_are_found(admin, ns):
-    from tests.api.collection import Collection
+    from tests.support.api.collection import Collection
 
     services = Collection(admin, "v1", "Service", "services", ns)
     services.apply("one", {"spec": {"ports": [{"port": 80}]}}, "a").ok(201)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.api.client import APPLY_PATCH, JSON
-from tests.api.definitions import objects
+from tests.support.api.client import APPLY_PATCH, JSON
+from tests.support.api.definitions import objects
 
 UNNAMED = "the name of the object (one based on URL) was undeterminable: name must be provided"
 OTHER_NAME = "the name of the object (two) does not match the name on the URL (one)"
@@ -39,8 +39,8 @@ def owned_by_applying(obj):
 
 @pytest.fixture
 def cluster_widgets(define, admin):
-    from tests.api.conftest import WIDGET_SPEC, WIDGET_STATUS
-    from tests.api.definitions import version
+    from tests.support.api.definitions import version
+    from tests.support.api.widgets import WIDGET_SPEC, WIDGET_STATUS
 
     made = define(
         version(spec=WIDGET_SPEC, status=WIDGET_STATUS, subresources={"status": {}}), scope="Cluster"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from tests.api.client import YAML
+from tests.support.api.client import YAML
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 

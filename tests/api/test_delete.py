@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.api.collection import Collection
+from tests.support.api.collection import Collection
 
 
 def test_a_deletion_answers_with_a_status(widgets):

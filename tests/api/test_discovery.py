@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.api.waiting import eventually
+from tests.support.api.polling import eventually
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 

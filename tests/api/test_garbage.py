@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.api.waiting import eventually
+from tests.support.api.polling import eventually
 
 
 def reference(owner, **more):

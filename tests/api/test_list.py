@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from tests.api.collection import Collection
+from tests.support.api.collection import Collection
 
 
 def fill(collection, count):

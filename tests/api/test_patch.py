@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.api.client import MERGE_PATCH
+from tests.support.api.client import MERGE_PATCH
 
 REJECTED = "the server rejected our request due to an error in our request"
 

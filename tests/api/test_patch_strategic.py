@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.api.collection import Collection
+from tests.support.api.collection import Collection
 
 POD = {
     "containers": [

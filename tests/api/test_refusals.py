@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.api.client import APPLY_PATCH, JSON, JSON_PATCH, MERGE_PATCH
-from tests.api.collection import Collection
-from tests.api.definitions import objects, version
+from tests.support.api.client import APPLY_PATCH, JSON, JSON_PATCH, MERGE_PATCH
+from tests.support.api.collection import Collection
+from tests.support.api.definitions import objects, version
 
 NO_RESOURCE = (404, "NotFound", "the server could not find the requested resource")
 NO_METHOD = (405, "MethodNotAllowed", "the server does not allow this method on the requested resource")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.api.client import PARTIAL, PARTIAL_LIST, TABLE
-from tests.api.collection import Collection
+from tests.support.api.client import PARTIAL, PARTIAL_LIST, TABLE
+from tests.support.api.collection import Collection
 
 
 def test_a_table_of_custom_objects(widgets):

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests.api.client import PARTIAL, TABLE
+from tests.support.api.client import PARTIAL, TABLE
 
 
 def version_of(obj):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from apply_widgets import LATER, MAIN, NOW, stored, widget
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crossply.apply import ApplyConflict, apply, update
 from crossply.apply.field_sets import intersection, paths
 from crossply.values.deepcopy import deepcopy
+from tests.support.apply_widgets import LATER, MAIN, NOW, stored, widget
 
 WORD = st.sampled_from(["a", "b", "c"])
 ITEM = st.fixed_dictionaries({"name": WORD}, optional={"value": WORD, "tags": st.lists(WORD, unique=True)})

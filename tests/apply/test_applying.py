@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from apply_widgets import LATER, MAIN, NOW, SCOPES, STATUS, owners, stored, widget
 
 from crossply.apply import (
     ApplyConflict,
@@ -14,6 +13,7 @@ from crossply.apply import (
     at_address,
     update,
 )
+from tests.support.apply_widgets import LATER, MAIN, NOW, SCOPES, STATUS, owners, stored, widget
 
 
 def play(*steps):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from apply_widgets import FIELDS, LATER, MAIN, NOW, SCOPES, STATUS, crd, owners, stored, widget
 
 from crossply.apply import apply, custom_scopes, parent_entries, scale_entries, update, with_old_times
+from tests.support.apply_widgets import FIELDS, LATER, MAIN, NOW, SCOPES, STATUS, crd, owners, stored, widget
 
 
 def created(spec, manager="c"):

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from family_bench import base, write_family
-from tests.kube.embedded import Server
-from tests.xpkg.peers import docker_registry, pushed
-from trace_world import World, fill
-from xpkg_bench import Run
 
 from crossply.cli.main import main
+from tests.support.cli.command import Run
+from tests.support.cli.provider_family import base, write_family
+from tests.support.cli.trace_cluster import World, fill
+from tests.support.registry import docker_registry, pushed
+from tests.support.server_process import Server
 
 
 @pytest.fixture(scope="session")

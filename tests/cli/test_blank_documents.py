@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from xpkg_bench import Run
 
 from crossply.cli.plan import input_files as plan_files
+from tests.support.cli.command import Run
 
 XR = "apiVersion: example.org/v1\nkind: XApp\nmetadata: {name: app, namespace: default}\nspec: {size: 3}\n"
 COMPOSITION = """\

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from tests.kube.embedded import DEFINITION, NAMESPACE, Server
-from trace_world import definition
 
 from crossply.cli.cluster.top import POD, POD_METRICS, recognized
 from crossply.cli.main import main
 from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery
+from tests.support.cli.trace_cluster import definition
+from tests.support.server_process import DEFINITION, NAMESPACE, Server
 
 pytestmark = pytest.mark.xdist_group("top")
 Object = dict[str, Any]

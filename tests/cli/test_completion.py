@@ -7,11 +7,11 @@ import subprocess
 import sys
 
 import pytest
-from tests.programs import path_of
 
 from crossply.cli.completion.candidates import candidates
 from crossply.cli.completion.script import SCRIPTS
 from crossply.cli.main import main
+from tests.support.programs import path_of
 
 ROWS = [
     (["comp"], ["composition", "completions"], "commands at the top"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conversion_bench import Bench
 
 from crossply.values.yaml import read_stream
+from tests.support.cli.command_files import Bench
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FUNCTIONS = """\

@@ -7,7 +7,8 @@ import shutil
 import stat
 
 import pytest
-from up_planes import crossply
+
+from tests.support.cli.up_process import crossply
 
 UP = ("up", "--in-memory", "--listen=192.0.2.1:1")
 """It opens the directory first; then it fails at once, because this machine does not have the address."""

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.programs import needs
-from tests.xpkg.making import package
-from tests.xpkg.peers import docker_registry, pushed
-from xpkg_bench import Run
 
 from crossply.values.yaml import load
+from tests.support.cli.command import Run
+from tests.support.images import package
+from tests.support.programs import needs
+from tests.support.registry import docker_registry, pushed
 
 pytestmark = [
     needs("docker-registry"),

@@ -10,10 +10,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from tests.programs import path_of
-from xpkg_bench import Run
 
 from crossply.values.yaml import load
+from tests.support.cli.command import Run
+from tests.support.programs import path_of
 
 PROJECT = """\
 apiVersion: dev.crossplane.io/v1alpha1

@@ -9,12 +9,12 @@ import pathlib
 import subprocess
 
 import pytest
-from tests.programs import needs
-from up_planes import PATIENCE, plane_at
 
 from crossply.cli.apiserver.encryption_flags import take_key_variable
 from crossply.cli.framework.command import Invocation
 from crossply.cli.framework.parser import Parsed, parse
+from tests.support.cli.up_process import PATIENCE, plane_at
+from tests.support.programs import needs
 
 pytestmark = pytest.mark.xdist_group("up")
 

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from render_workbench import FILES, Bench
 
 from crossply.cli import tree
 from crossply.cli.framework.command import Flag
+from tests.support.cli.render_bench import FILES, Bench
 
 SOURCE = Path(tree.__file__).parent
 FLAGS = [(entry.path, flag) for entry in tree.COMMANDS for flag in tree.load(entry).flags]

@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
-from xpkg_bench import Run
 
 from crossply.values.yaml import load
+from tests.support.cli.command import Run
 
 PROJECT = """\
 apiVersion: dev.crossplane.io/v1alpha1

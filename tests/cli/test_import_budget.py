@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from render_workbench import FILES, Bench, composition, config_map_step, function, step
+
+from tests.support.cli.render_bench import FILES, Bench, composition, config_map_step, function, step
 
 # fmt: off
 TOO_HEAVY = [

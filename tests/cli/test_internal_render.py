@@ -8,7 +8,10 @@ import socket
 import subprocess
 
 import pytest
-from render_workbench import (
+
+from crossply.functions.proto.render.v1alpha1.render_pb2 import RenderRequest, RenderResponse
+from crossply.functions.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
+from tests.support.cli.render_bench import (
     CONFIG_MAP,
     CROSSPLY,
     XR,
@@ -23,9 +26,6 @@ from render_workbench import (
     table,
     template,
 )
-
-from crossply.functions.proto.render.v1alpha1.render_pb2 import RenderRequest, RenderResponse
-from crossply.functions.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
 
 
 @pytest.fixture

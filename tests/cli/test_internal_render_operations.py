@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from google.protobuf.json_format import MessageToDict
-from render_workbench import CONFIG_MAP, Bench, serving
 
 from crossply.functions.proto.render.v1alpha1.render_pb2 import RenderRequest, RenderResponse
 from crossply.functions.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
+from tests.support.cli.render_bench import CONFIG_MAP, Bench, serving
 
 API = "ops.crossplane.io/v1alpha1"
 STEP = {"step": "tell", "functionRef": {"name": "f"}}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 import yaml
-from render_workbench import CONFIG_MAP, Bench, function, serving, table
 
 from crossply.functions.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
+from tests.support.cli.render_bench import CONFIG_MAP, Bench, function, serving, table
 
 API = "ops.crossplane.io/v1alpha1"
 WATCHED = "ops.crossplane.io/watched-resource"

@@ -13,20 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from project_bench import (
-    COMPOSITION,
-    FILES,
-    PYTHON,
-    SCRIPT,
-    TEMPLATES,
-    XRD,
-    push_bases,
-    runtime,
-    write_project,
-)
-from tests.programs import needs
-from tests.xpkg.peers import docker_registry, free_port, wait_for
-from xpkg_bench import Run, last
 
 from crossply.version import __version__
 from crossply.xpkg.archive import read_archive, read_tagged
@@ -38,6 +24,20 @@ from crossply.xpkg.python_project import ROOT
 from crossply.xpkg.stream import read
 from crossply.xpkg.unpacking import unpack
 from crossply.xpkg.wheel_writing import SERVING
+from tests.support.cli.command import Run, last
+from tests.support.cli.project import (
+    COMPOSITION,
+    FILES,
+    PYTHON,
+    SCRIPT,
+    TEMPLATES,
+    XRD,
+    push_bases,
+    runtime,
+    write_project,
+)
+from tests.support.programs import needs
+from tests.support.registry import docker_registry, free_port, wait_for
 
 real = needs("docker-registry")
 pytestmark = pytest.mark.xdist_group("registry")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from xpkg_bench import Run, last
 
 from crossply.project.folder import open_project
+from tests.support.cli.command import Run, last
 
 
 def test_a_project_has_a_file_and_a_folder_for_each_of_its_parts(project: Run, tmp_path: Path) -> None:

@@ -7,11 +7,6 @@ import re
 from pathlib import Path
 
 import pytest
-from project_bench import ARCHITECTURES, FILES, TEMPLATES, push_bases, runtime, write_project
-from tests.programs import needs
-from tests.xpkg.making import package
-from tests.xpkg.peers import docker_registry
-from xpkg_bench import Run, last
 
 from crossply.xpkg.archive_writing import write_archive, write_tagged
 from crossply.xpkg.contents import stream_of
@@ -19,6 +14,11 @@ from crossply.xpkg.pulling import Found, manifest, pull_package, tags
 from crossply.xpkg.references import parse
 from crossply.xpkg.registry import Registries
 from crossply.xpkg.stream import Package, read
+from tests.support.cli.command import Run, last
+from tests.support.cli.project import ARCHITECTURES, FILES, TEMPLATES, push_bases, runtime, write_project
+from tests.support.images import package
+from tests.support.programs import needs
+from tests.support.registry import docker_registry
 
 real = needs("docker-registry")
 pytestmark = pytest.mark.xdist_group("registry")

@@ -7,7 +7,9 @@ import subprocess
 
 import pytest
 import yaml
-from render_workbench import (
+
+from crossply.functions.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
+from tests.support.cli.render_bench import (
     CONFIG_MAP,
     CROSSPLY,
     FILES,
@@ -23,8 +25,6 @@ from render_workbench import (
     table,
     template,
 )
-
-from crossply.functions.proto.v1.run_function_pb2 import RunFunctionRequest, RunFunctionResponse
 
 AUTO_READY = "example.com/org/function-auto-ready:v1"
 STILL = "2024-01-01T00:00:00Z"

@@ -12,7 +12,9 @@ import threading
 
 import grpc
 import pytest
-from render_workbench import (
+
+from crossply.functions.proto.v1.run_function_pb2 import RunFunctionResponse
+from tests.support.cli.render_bench import (
     CONFIG_MAP,
     CROSSPLY,
     FILES,
@@ -26,8 +28,6 @@ from render_workbench import (
     step,
     table,
 )
-
-from crossply.functions.proto.v1.run_function_pb2 import RunFunctionResponse
 
 
 @pytest.fixture

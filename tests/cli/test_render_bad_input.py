@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from render_workbench import (
+
+from tests.support.cli.render_bench import (
     CONFIG_MAP,
     FILES,
     PT,

@@ -6,7 +6,8 @@ import shutil
 
 import pytest
 import yaml
-from render_workbench import Bench, composition, function, step
+
+from tests.support.cli.render_bench import Bench, composition, function, step
 
 PROJECT = {
     "apiVersion": "dev.crossplane.io/v1alpha1",

@@ -7,7 +7,8 @@ import signal
 import subprocess
 
 import pytest
-from render_workbench import CROSSPLY, FILES, XR, Bench, eventually
+
+from tests.support.cli.render_bench import CROSSPLY, FILES, XR, Bench, eventually
 
 
 class Watching:

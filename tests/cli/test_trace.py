@@ -8,11 +8,11 @@ import pty
 import subprocess
 
 import pytest
-from tests.kube.embedded import CROSSPLY
-from trace_world import ACME, LONG
 
 from crossply.cli.main import main
 from crossply.values.yaml import load
+from tests.support.cli.trace_cluster import ACME, LONG
+from tests.support.server_process import CROSSPLY
 
 CORNER = """\
 NAME                        SYNCED   READY   STATUS

@@ -8,12 +8,12 @@ import pty
 import subprocess
 
 import pytest
-from tests.kube.embedded import CROSSPLY
-from trace_world import NAMESPACE, READY, SYNCED, World, refs, resource, to
 
 from crossply.cli.trace.watch import fit
 from crossply.kube.client import Client
 from crossply.kube.kind import Kind
+from tests.support.cli.trace_cluster import NAMESPACE, READY, SYNCED, World, refs, resource, to
+from tests.support.server_process import CROSSPLY
 
 SHOP = Kind("acme.test", "v1", "Shop", "shops", True)
 

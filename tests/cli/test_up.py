@@ -11,8 +11,6 @@ import subprocess
 import urllib.request
 
 import pytest
-from tests.functions.function_peers import free_port
-from up_planes import CROSSPLY, PATIENCE, crossply, eventually, kill, plane_at
 
 import crossply as crossply_package
 from crossply.cli.framework.parser import Parsed, parse
@@ -20,6 +18,8 @@ from crossply.cli.up.command import COMMAND
 from crossply.cli.up.data_directory import kept_port
 from crossply.cli.up.detach import detached_words
 from crossply.cli.up.lock import is_locked, running
+from tests.support.cli.up_process import CROSSPLY, PATIENCE, crossply, eventually, kill, plane_at
+from tests.support.function_servers import free_port
 
 pytestmark = pytest.mark.xdist_group("up")
 

@@ -7,9 +7,10 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from tests.programs import needs
-from tests.small_disk import fill, small_disk
-from up_planes import Plane, eventually, plane_at
+
+from tests.support.cli.up_process import Plane, eventually, plane_at
+from tests.support.programs import needs
+from tests.support.small_disk import fill, small_disk
 
 _QUICK_START = pathlib.Path(__file__).parents[2] / "examples" / "00-quick-start"
 

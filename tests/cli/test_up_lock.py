@@ -9,11 +9,11 @@ import subprocess
 import sys
 
 import pytest
-from up_planes import crossply
 
 from crossply.cli.up import lock as up_lock
 from crossply.cli.up.failures import AlreadyRunning
 from crossply.cli.up.process_identity import Process, start_time
+from tests.support.cli.up_process import crossply
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.kube.embedded import Server
 
 from crossply.cli.main import main
 from crossply.cli.version import version_of
@@ -17,6 +16,7 @@ from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.kube.kind import Kind
 from crossply.version import __version__
+from tests.support.server_process import Server
 
 CLIENT = f"Client Version: v{__version__}\n"
 DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments", True)

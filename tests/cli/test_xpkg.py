@@ -8,15 +8,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.programs import needs, path_of, require
-from tests.xpkg.making import archive, image, in_zstd, member
-from tests.xpkg.peers import Lying, docker_registry
-from xpkg_bench import Run, last
 
 from crossply.xpkg.archive import read_archive
 from crossply.xpkg.archive_writing import write_archive
 from crossply.xpkg.contents import stream_of
 from crossply.xpkg.unpacking import unpack
+from tests.support.cli.command import Run, last
+from tests.support.images import archive, image, in_zstd, member
+from tests.support.programs import needs, path_of, require
+from tests.support.registry import Lying, docker_registry
 
 FUNCTION = "apiVersion: meta.pkg.crossplane.io/v1\nkind: Function\nmetadata: {name: function-z}\nspec: {}\n"
 

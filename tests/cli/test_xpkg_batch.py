@@ -6,9 +6,6 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from family_bench import PLATFORMS, TEMPLATE, base, found, kinds, package_of, pulled, real, words
-from tests.xpkg.peers import Lying
-from xpkg_bench import Run
 
 from crossply.xpkg import media
 from crossply.xpkg.archive import read_archive
@@ -17,6 +14,19 @@ from crossply.xpkg.failures import BuildFailed
 from crossply.xpkg.family import Naming, parse_platform
 from crossply.xpkg.registry_failures import NotInRegistry
 from crossply.xpkg.unpacking import unpack
+from tests.support.cli.command import Run
+from tests.support.cli.provider_family import (
+    PLATFORMS,
+    TEMPLATE,
+    base,
+    found,
+    kinds,
+    package_of,
+    pulled,
+    real,
+    words,
+)
+from tests.support.registry import Lying
 
 pytestmark = pytest.mark.xdist_group("registry")
 

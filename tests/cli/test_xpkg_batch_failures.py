@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from family_bench import base, kinds, pulled, real, words
-from tests.xpkg.peers import Lying
-from xpkg_bench import Run, last
 
 from crossply.cli.xpkg import batch as xpkg_batch
+from tests.support.cli.command import Run, last
+from tests.support.cli.provider_family import base, kinds, pulled, real, words
+from tests.support.registry import Lying
 
 pytestmark = pytest.mark.xdist_group("registry")
 

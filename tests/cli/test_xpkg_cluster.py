@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from trace_world import World, condition
 
 from crossply.cli.main import main
 from crossply.cli.xpkg.cluster_packages import KINDS, LOCK
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
+from tests.support.cli.trace_cluster import World, condition
 
 INSTALLED = [
     ("function", "acme-function-a"),

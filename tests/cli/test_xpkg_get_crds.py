@@ -7,14 +7,14 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.programs import needs
-from tests.xpkg.making import archive, image, member, package
-from tests.xpkg.peers import docker_registry
 
 from crossply.cli.main import main
 from crossply.xpkg.pushing import push_image
 from crossply.xpkg.references import parse
 from crossply.xpkg.registry import Registries
+from tests.support.images import archive, image, member, package
+from tests.support.programs import needs
+from tests.support.registry import docker_registry
 
 CRD = """\
 apiVersion: apiextensions.k8s.io/v1

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conversion_bench import Bench
+
+from tests.support.cli.command_files import Bench
 
 CLAIM = """\
 apiVersion: acme.test/v1

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 import pytest
-from cluster_client import Client
-from real_cluster import ENVIRONMENT, RealCluster
+
+from tests.support.cluster.client import Client
+from tests.support.cluster.real_cluster import ENVIRONMENT, RealCluster
 
 
 @pytest.fixture(scope="session")

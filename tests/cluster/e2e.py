@@ -1,6 +1,6 @@
 """Run the end-to-end tests of Kubernetes on the server of a kubeconfig; e2e.sh starts one and calls this.
 
-python tests/cluster/e2e.py --server embedded --kubeconfig K --programs BIN [PATTERN]
+python -m tests.cluster.e2e --server embedded --kubeconfig K --programs BIN [PATTERN]
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from e2e_page import SERVERS, read_page, write_page
-from e2e_selection import Selection, choose, focus, read_lines, unused
+from tests.cluster.e2e_page import SERVERS, read_page, write_page
+from tests.cluster.e2e_selection import Selection, choose, focus, read_lines, unused
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 LIST = os.path.join(_HERE, "e2e-tests.txt")

@@ -20,10 +20,10 @@ esac
 programs=$(tests/cluster/build.sh e2e)
 log=$PWD/.cache/cluster/e2e-$server.log
 : >"$log"
-run=("$python" tests/cluster/e2e.py --server "$server" --programs "$programs" --log "$log" "$pattern")
+run=("$python" -m tests.cluster.e2e --server "$server" --programs "$programs" --log "$log" "$pattern")
 
 if [ "$server" = real ]; then
-    exec "$python" tests/cluster/real_cluster.py run --etcd-flag=--unsafe-no-fsync -- "${run[@]}"
+    exec "$python" -m tests.support.cluster run --etcd-flag=--unsafe-no-fsync -- "${run[@]}"
 fi
 
 data=$(mktemp -d)

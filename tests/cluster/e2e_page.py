@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from e2e_selection import NOTE, Line, Selection, longest
+from tests.cluster.e2e_selection import NOTE, Line, Selection, longest
 
 SERVERS = ("real", "embedded")
 NOT_RUN = "–"

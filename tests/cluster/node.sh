@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# One node that runs Pods, for the real cluster of real_cluster.py: containerd and kubelet, and a scheduler beside it.
+# One node that runs Pods, for the real cluster of tests/support/cluster: containerd and kubelet, and a scheduler beside it.
 #
 #   tests/cluster/node.sh start DIR PROGRAMS KUBECONFIG PAUSE   run it with DIR for everything that is kept
 #   tests/cluster/node.sh stop DIR                              end it, with every Pod

@@ -9,14 +9,14 @@ import subprocess
 import sys
 
 import pytest
-from cluster_client import eventually
-from cluster_process import ClusterFailed, ServerProcess, free_ports, is_free
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+from tests.support.cluster.client import eventually
+from tests.support.cluster.process import ClusterFailed, ServerProcess, free_ports, is_free
+from tests.support.paths import ROOT
 
 LEAVES_ORPHANS = """
 import subprocess
-from cluster_process import adopt_orphans, end_children
+from tests.support.cluster.process import adopt_orphans, end_children
 adopt_orphans()
 # Half a second, in which they become what they are: before that they have no command line.
 subprocess.run(["sh", "-c", "setsid sh -c 'sleep 60; true' >/dev/null & sleep 61 >/dev/null & sleep 0.5"])
@@ -28,7 +28,7 @@ kept.kill()
 
 STARTS_AND_DIES = """
 import os, signal, sys
-from cluster_process import ServerProcess
+from tests.support.cluster.process import ServerProcess
 print(ServerProcess.start(["/bin/sleep", "60"], sys.argv[1], outlive_us=False).pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -36,7 +36,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def python(script, *arguments):
     command = [sys.executable, "-c", script, *arguments]
-    return subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False).stdout
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from e2e_page import read_page, write_page
-from e2e_selection import LEAVE_OUT, NOTE, RUN, Line, choose, focus, read_lines, unused
 
-from e2e import LIST, PAGE
+from tests.cluster.e2e import LIST, PAGE
+from tests.cluster.e2e_page import read_page, write_page
+from tests.cluster.e2e_selection import LEAVE_OUT, NOTE, RUN, Line, choose, focus, read_lines, unused
 
 LINES = read_lines(
     """\

@@ -10,8 +10,10 @@ import subprocess
 import sys
 
 import pytest
-from cluster_client import Client, eventually
-from real_cluster import RealCluster
+
+from tests.support.cluster.client import Client, eventually
+from tests.support.cluster.real_cluster import RealCluster
+from tests.support.paths import ROOT
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -137,10 +139,19 @@ def test_what_an_object_owns_goes_with_it(admin, namespace):
 
 def test_a_killed_parent_leaves_no_program_running(real_cluster, tmp_path):
     directory = str(tmp_path / "cluster")
-    script = os.path.join(HERE, "real_cluster.py")
     shell = ["sh", "-c", "echo started; exec sleep 600"]
-    command = [sys.executable, script, "run", "--dir", directory, "--audit", "--", *shell]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+    command = [
+        sys.executable,
+        "-m",
+        "tests.support.cluster",
+        "run",
+        "--dir",
+        directory,
+        "--audit",
+        "--",
+        *shell,
+    ]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout.readline() == "started\n"
         programs = RealCluster.attach(directory)
         client = Client(programs, programs.token)

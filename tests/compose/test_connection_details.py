@@ -8,7 +8,7 @@ import pytest
 
 from crossply.compose.machinery import APPLICATION, INFRASTRUCTURE, LEGACY, MODERN, Machinery
 from crossply.compose.messages import respond
-from tests.compose.conftest import Platform, make_xr
+from tests.support.composition_platform import Platform, make_xr
 
 REF = {"writeConnectionSecretToRef": {"name": "details", "namespace": "vault"}}
 SECRET = {

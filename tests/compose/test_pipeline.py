@@ -11,8 +11,7 @@ from crossply.compose.messages import NO_STATE, SECOND, Request, Response, State
 from crossply.compose.wire import decode_request, encode_request
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import CredentialRef, ObjectRef
-
-from .conftest import Platform, config_map, desires
+from tests.support.composition_platform import Platform, config_map, desires
 
 
 def test_desired_state_accumulates_from_step_to_step(platform: Platform) -> None:

@@ -32,8 +32,7 @@ from crossply.compose.messages import (
     respond,
 )
 from crossply.functions.builtin.environment_configs import function as environment_configs
-
-from .conftest import Platform, config_map, desires, make_xr
+from tests.support.composition_platform import Platform, config_map, desires, make_xr
 
 UID = "859398a7-f22f-5614-9987-122451046955"
 NOW = "2024-01-01T00:00:00Z"

@@ -28,8 +28,7 @@ from crossply.compose.messages import (
 from crossply.compose.requirements import call_until_stable
 from crossply.kinds.composition import ExtraResourceRule, ResourceRequirement, SchemaRequirement, Step
 from crossply.values import Object
-
-from .conftest import Platform
+from tests.support.composition_platform import Platform
 
 
 def thing(name: str, **labels: str) -> Object:

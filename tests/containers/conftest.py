@@ -14,9 +14,9 @@ from crossply.containers.launching import close_launcher, current_launcher
 from crossply.containers.settings import ENGINES
 from crossply.containers.store import Store, StoredImage
 from crossply.xpkg.image import digest
-from tests.containers.images import go_image
-from tests.functions.function_peers import make_certificates
-from tests.programs import require
+from tests.support.container_images import go_image
+from tests.support.function_servers import make_certificates
+from tests.support.programs import require
 
 
 @pytest.fixture(scope="session")

@@ -12,8 +12,8 @@ from crossply.containers.once import run_once
 from crossply.containers.settings import MEBIBYTE, Limits, Settings
 from crossply.containers.store import Store, StoredImage
 from crossply.xpkg.image import digest
-from tests.containers.images import go_image, with_program
-from tests.xpkg.making import archive, image, member
+from tests.support.container_images import go_image, with_program
+from tests.support.images import archive, image, member
 
 pytestmark = pytest.mark.xdist_group("containers")
 

@@ -16,7 +16,7 @@ import pytest
 import crossply
 from crossply.containers.cgroups import find_places
 from crossply.containers.limits import BY_CGROUP, BY_NOTHING, BY_RLIMIT, BY_WATCHING, Held
-from tests.containers.images import program
+from tests.support.container_images import program
 
 pytestmark = pytest.mark.xdist_group("containers")
 
@@ -32,7 +32,7 @@ from crossply.containers.settings import MEBIBYTE, Limits, Settings
 from crossply.containers.store import Store
 from crossply.functions.remote import Remote
 from crossply.xpkg.image import digest
-from tests.xpkg.making import archive, image, member
+from tests.support.images import archive, image, member
 
 made = image(archive([member("function", open(sys.argv[1], "rb").read(), mode=0o755)]))
 made = made._replace(config={**made.config, "config": {"Entrypoint": ["/function"], "User": "65532"}})

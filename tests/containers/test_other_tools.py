@@ -19,9 +19,9 @@ from crossply.containers.once import run_once
 from crossply.containers.settings import Settings
 from crossply.containers.store import Store
 from crossply.xpkg.image import encode
-from tests.containers.images import go_image, program
-from tests.programs import find, require
-from tests.xpkg.peers import docker_registry
+from tests.support.container_images import go_image, program
+from tests.support.programs import find, require
+from tests.support.registry import docker_registry
 
 pytestmark = pytest.mark.xdist_group("containers")
 

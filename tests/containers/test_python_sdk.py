@@ -21,7 +21,7 @@ from crossply.functions.remote import Remote
 from crossply.xpkg.archive import read_archive
 from crossply.xpkg.archive_writing import write_archive
 from crossply.xpkg.image import digest
-from tests.containers.images import python_image
+from tests.support.container_images import python_image
 
 pytestmark = pytest.mark.xdist_group("containers")
 

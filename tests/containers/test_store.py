@@ -16,7 +16,7 @@ from crossply.containers.store import Store, StoredImage, in_use
 from crossply.xpkg.failures import TooLarge, UnsafeEntry
 from crossply.xpkg.image import Image, digest
 from crossply.xpkg.references import parse
-from tests.xpkg.making import archive, image, member
+from tests.support.images import archive, image, member
 
 MEGABYTE = 1 << 20
 

@@ -1,7 +1,7 @@
 """A running server for what needs one: the same as for the client's tests."""
 
-from tests.control.protecting import installed
-from tests.control.runtime_cases import alone
-from tests.kube.conftest import connect, ns, server
+from tests.support.control.runtimes import alone
+from tests.support.control.usage_controllers import installed
+from tests.support.server_fixtures import connect, ns, server
 
 __all__ = ["alone", "connect", "installed", "ns", "server"]

@@ -25,7 +25,7 @@ from crossply.functions.failures import FunctionCrashed, FunctionError, Function
 from crossply.functions.host_access import HostAccess, HostAccessRefused
 from crossply.functions.server import FunctionServer, ServerSettings
 from crossply.kinds.composition import Step, parse_composition
-from tests.control.test_choosing_revisions import revision
+from tests.support.control.function_revisions import revision
 
 NOW = datetime.now(UTC)
 STEP = Step("s", "f")

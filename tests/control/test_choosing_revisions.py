@@ -8,31 +8,12 @@ from crossply.control.calls.choosing import Choices
 from crossply.control.calls.following import Callers
 from crossply.functions.failures import FunctionNotBound
 from crossply.kinds.composition import Step
+from tests.support.control.function_revisions import revision
 
 NONE_ACTIVE = (
     'cannot get gRPC client connection for Function "f": cannot find an active FunctionRevision '
     "(a FunctionRevision with spec.desiredState: Active)"
 )
-
-
-def revision(number, *, active=True, endpoint="dns:///f:9443", package="f", capabilities=None, **labels):
-    status = {"endpoint": endpoint} if endpoint else {}
-    if capabilities is not None:
-        status["capabilities"] = capabilities
-    return {
-        "apiVersion": "pkg.crossplane.io/v1",
-        "kind": "FunctionRevision",
-        "metadata": {
-            "name": f"{package}-{number}",
-            "labels": {"pkg.crossplane.io/package": package, **labels},
-        },
-        "spec": {
-            "image": f"example.org/f:v{number}",
-            "revision": number,
-            "desiredState": "Active" if active else "Inactive",
-        },
-        "status": status,
-    }
 
 
 def function(package="xpkg.example.org/o/function-auto-ready:v1", name="f", **annotations):

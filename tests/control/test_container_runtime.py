@@ -20,10 +20,10 @@ from crossply.control.runtimes.credentials import CredentialSettings
 from crossply.control.runtimes.runtimes import Runtimes, RuntimeSettings
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
-from tests.containers.images import go_image
-from tests.control.runtime_cases import Revision, runtime_says
-from tests.programs import ENGINE, needs
-from tests.xpkg import peers
+from tests.support import registry as peers
+from tests.support.container_images import go_image
+from tests.support.control.runtimes import Revision, runtime_says
+from tests.support.programs import ENGINE, needs
 
 pytestmark = [
     needs(ENGINE, "docker-registry"),

@@ -9,7 +9,7 @@ import pytest
 from crossply.control.composites.dependencies import NAMESPACES_OF_A_KIND, UNSETTLED, Dependencies, Interest
 from crossply.kube.caches import Caches
 from crossply.kube.client import Client
-from tests.kube.embedded import CONFIG_MAP, config_map
+from tests.support.server_process import CONFIG_MAP, config_map
 
 HOUR = 3600.0
 

@@ -26,7 +26,7 @@ from crossply.control.runtimes.authority import (
 from crossply.control.runtimes.credentials import Credentials, CredentialSettings
 from crossply.control.runtimes.private_files import PrivateFiles
 from crossply.control.shared_secret import files_of
-from tests.control.made_by_crossplane import certificate_of_crossplane, files_of_crossplane
+from tests.support.control.crossplane_certificates import certificate_of_crossplane, files_of_crossplane
 
 pytestmark = pytest.mark.xdist_group("packages")
 

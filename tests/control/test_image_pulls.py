@@ -13,8 +13,8 @@ from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.runtimes.container_images import RevisionImages
 from crossply.control.runtimes.runtime import NotRunning
 from crossply.xpkg.image import encode
-from tests.xpkg.making import package
-from tests.xpkg.peers import Lying
+from tests.support.images import package
+from tests.support.registry import Lying
 
 pytestmark = pytest.mark.usefixtures("installed")
 

@@ -14,7 +14,7 @@ from crossply.control.calls.kept_answers import KeptAnswers, KeptSettings
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.calls.reuse import Answers
 from crossply.kinds.composition import Step
-from tests.control.test_choosing_revisions import revision
+from tests.support.control.function_revisions import revision
 
 FUNCTION = "function-x-0123456789ab"
 TAG, OTHER = "a" * 64, "b" * 64

@@ -14,8 +14,8 @@ from crossply.control.package_manager.ownership import AlreadyControlled
 from crossply.control.package_manager.provider_roles import roles_of_provider
 from crossply.control.plane import plane_for
 from crossply.values.deepcopy import deepcopy
-from tests.control.runtime_cases import eventually
-from tests.e2e.packaging import crd
+from tests.support.control.runtimes import eventually
+from tests.support.e2e.packages import crd
 
 pytestmark = pytest.mark.usefixtures("installed")
 

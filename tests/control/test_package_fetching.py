@@ -25,9 +25,9 @@ from crossply.xpkg.image import encode
 from crossply.xpkg.registry import Trust
 from crossply.xpkg.registry_failures import NotAllowed, RegistryUnreachable
 from crossply.xpkg.signatures import NotSigned
-from tests.xpkg.making import STREAM, archive, image, member, package
-from tests.xpkg.peers import Lying
-from tests.xpkg.test_bombs import MIB, bomb, header
+from tests.support.bombs import MIB, bomb, header
+from tests.support.images import STREAM, archive, image, member, package
+from tests.support.registry import Lying
 
 pytestmark = pytest.mark.usefixtures("installed")
 DIGEST = encode(package()).manifest.digest

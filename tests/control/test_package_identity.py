@@ -15,8 +15,8 @@ from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.plane import plane_for
 from crossply.xpkg.failures import PackagesError
 from crossply.xpkg.image import encode
-from tests.xpkg.making import STREAM, package
-from tests.xpkg.peers import Lying
+from tests.support.images import STREAM, package
+from tests.support.registry import Lying
 
 pytestmark = pytest.mark.usefixtures("installed")
 

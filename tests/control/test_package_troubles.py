@@ -13,9 +13,9 @@ from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.running import ControlPlane
 from crossply.kube.client import Client
 from crossply.values import yaml
-from tests.control.protecting import until
-from tests.xpkg.making import package
-from tests.xpkg.peers import Lying
+from tests.support.control.usage_controllers import until
+from tests.support.images import package
+from tests.support.registry import Lying
 
 META = {"apiVersion": "meta.pkg.crossplane.io/v1", "kind": "Configuration", "metadata": {"name": "x"}}
 BROUGHT = {

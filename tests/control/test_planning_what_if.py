@@ -14,7 +14,7 @@ from crossply.kube.client import Client
 from crossply.kube.failures import AlreadyExists, Conflict, Invalid, NotServed
 from crossply.kube.kind import Kind
 from crossply.kube.watch import DELETED, MODIFIED, SYNCED, follow
-from tests.kube.embedded import CONFIG_MAP, DEFINITION, NAMESPACE
+from tests.support.server_process import CONFIG_MAP, DEFINITION, NAMESPACE
 
 SECRET = Kind("", "v1", "Secret", "secrets", True)
 

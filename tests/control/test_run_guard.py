@@ -11,7 +11,7 @@ from crossply.control.composites.run_guard import RunDeadline, RunGuard
 from crossply.kube.cache import Cache
 from crossply.kube.caches import Caches
 from crossply.kube.failures import Conflict
-from tests.kube.embedded import CONFIG_MAP, config_map
+from tests.support.server_process import CONFIG_MAP, config_map
 
 
 def test_a_run_ends_when_its_time_is_over() -> None:

@@ -13,7 +13,7 @@ from crossply.control.kinds import (
     RUNTIME_CONFIG,
     SERVICE_ACCOUNT,
 )
-from tests.control.runtime_cases import WAITS, Revision, eventually, runtime_says, runtimes
+from tests.support.control.runtimes import WAITS, Revision, eventually, runtime_says, runtimes
 
 pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.usefixtures("installed", "alone")]
 

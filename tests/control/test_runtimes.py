@@ -24,8 +24,8 @@ from crossply.control.kinds import (
 )
 from crossply.control.runtimes.deployment_manifest import STAMP
 from crossply.control.shared_secret import data_of, files_of
-from tests.control.made_by_crossplane import certificate_of_crossplane, files_of_crossplane
-from tests.control.runtime_cases import (
+from tests.support.control.crossplane_certificates import certificate_of_crossplane, files_of_crossplane
+from tests.support.control.runtimes import (
     POST,
     WAITS,
     Revision,

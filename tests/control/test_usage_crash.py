@@ -16,8 +16,8 @@ from crossply.control.webhooks.configuration import CONFIGURATIONS, url_in
 from crossply.control.webhooks.configuration import NAME as CONFIGURATION
 from crossply.kube.client import Client
 from crossply.kube.failures import Denied, KubeError, Unreachable
-from tests.control.protecting import control_plane, delete_usages, is_ready, until, use
-from tests.kube.embedded import CONFIG_MAP, config_map
+from tests.support.control.usage_controllers import control_plane, delete_usages, is_ready, until, use
+from tests.support.server_process import CONFIG_MAP, config_map
 
 pytestmark = [
     pytest.mark.embedded_only("the control plane of a real cluster is that of the end-to-end tests"),

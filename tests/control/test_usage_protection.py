@@ -33,8 +33,8 @@ from crossply.kube.client import Client
 from crossply.kube.failures import AlreadyExists, KubeError
 from crossply.kube.kind import Kind
 from crossply.kube.requests import Actor
-from tests.control.protecting import control_plane, delete_usages, is_ready, until, use
-from tests.kube.embedded import CONFIG_MAP, NAMESPACE, config_map
+from tests.support.control.usage_controllers import control_plane, delete_usages, is_ready, until, use
+from tests.support.server_process import CONFIG_MAP, NAMESPACE, config_map
 
 pytestmark = [
     pytest.mark.embedded_only("the control plane of a real cluster is that of the end-to-end tests"),

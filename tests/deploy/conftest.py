@@ -10,10 +10,10 @@ import pytest
 
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig, load_config
-from tests.api.servers import embedded, real
-from tests.deploy.installing import controller_flags, install
-from tests.e2e.conftest import running
-from tests.e2e.scenario import PATIENCE, Scenario
+from tests.support.api_servers import embedded, real
+from tests.support.chart_installation import controller_flags, install
+from tests.support.control_plane import running
+from tests.support.e2e.scenario import PATIENCE, Scenario
 
 
 class Installed(NamedTuple):

@@ -13,7 +13,7 @@ from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery
 from crossply.values import yaml
 from crossply.version import __version__
-from tests.deploy.installing import controller_flags, manifests
+from tests.support.chart_installation import controller_flags, manifests
 
 ROOT = pathlib.Path(__file__).parents[2]
 CHART = ROOT / "deploy" / "chart"

@@ -14,10 +14,10 @@ import pytest
 
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
-from tests.api.servers import embedded
-from tests.deploy.installing import controller_flags, install, install_objects, manifests
-from tests.e2e.conftest import CROSSPLY
-from tests.e2e.scenario import PATIENCE
+from tests.support.api_servers import embedded
+from tests.support.chart_installation import controller_flags, install, install_objects, manifests
+from tests.support.control_plane import CROSSPLY
+from tests.support.e2e.scenario import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("deploy")
 

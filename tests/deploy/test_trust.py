@@ -7,11 +7,11 @@ import pytest
 from crossply.kube.client import Client
 from crossply.kube.failures import Forbidden
 from crossply.kube.kind import Kind
-from tests.deploy.installing import CLUSTER_ROLE
-from tests.e2e.advice import follow_advice, roles_in
-from tests.e2e.pipelines import entry, resources
-from tests.e2e.scenario import CONFIG_MAP, CRD, DEFINITION, SECRET
-from tests.e2e.things import READY, SYNCED, Things, failing, message_of
+from tests.support.chart_installation import CLUSTER_ROLE
+from tests.support.e2e.advice import follow_advice, roles_in
+from tests.support.e2e.pipelines import entry, resources
+from tests.support.e2e.scenario import CONFIG_MAP, CRD, DEFINITION, SECRET
+from tests.support.e2e.things import READY, SYNCED, Things, failing, message_of
 
 pytestmark = pytest.mark.xdist_group("deploy")
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command_lines import (
+
+from tests.support.docs.command_lines import (
     FLAGS,
     crossply_commands,
     flags_of,
@@ -17,7 +18,7 @@ from command_lines import (
     problem_of,
     shell_lines,
 )
-from pages import Page, Section, pages
+from tests.support.docs.pages import Page, Section, pages
 
 PAGES = pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
 GENERATED = ("docs/reference/cli.md",)

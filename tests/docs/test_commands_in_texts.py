@@ -7,14 +7,14 @@ import re
 from pathlib import Path
 
 import pytest
-from command_lines import FLAGS, crossply_commands, flags_of, problem_of
-from pages import ROOT
-from repository import strings
 
 from crossply.cli.tree import COMMANDS, GROUPS, Entry, load
 from crossply.scaffold.function import function_files
 from crossply.scaffold.project import project_files
 from crossply.scaffold.project_function import python_files
+from tests.support.docs.command_lines import FLAGS, crossply_commands, flags_of, problem_of
+from tests.support.docs.pages import ROOT
+from tests.support.docs.repository import strings
 
 KNOWN = {name for path in FLAGS for name in flags_of(path)}
 TOP_LEVEL = {path.split(" ", maxsplit=1)[0] for path in FLAGS}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pathlib
 
-from markdown_session import Reader
-from tests.programs import needs
+from tests.support.docs.markdown_session import Reader
+from tests.support.programs import needs
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "how-to" / "extra-resources.md"
 

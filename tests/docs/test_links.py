@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from pages import ROOT, Page, anchors, pages, read
+
+from tests.support.docs.pages import ROOT, Page, anchors, pages, read
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)

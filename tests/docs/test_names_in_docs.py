@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import yaml
-from pages import ROOT, Page, pages
-from repository import found_in, modules, paths, text_of
 
 from crossply.record.metrics import ALL as METRICS
 from crossply.record.process import process_families
+from tests.support.docs.pages import ROOT, Page, pages
+from tests.support.docs.repository import found_in, modules, paths, text_of
 
 PAGES = pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
 ROOMS = sorted(path.name for path in (ROOT / "src" / "crossply").iterdir() if path.is_dir())

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.docs.pages import ROOT, read
+
+from tests.support.docs.pages import ROOT, read
 
 CROSSPLY = str(Path(sys.executable).parent / "crossply")
 FUNCTION = """

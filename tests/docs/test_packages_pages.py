@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pathlib
 
-from command_lines import crossply_commands
-from markdown_session import Reader, Run, Write, session
-from tests.xpkg.making import archive, image, member
-
 from crossply.xpkg.archive_writing import write_archive
 from crossply.xpkg.naming import to_dns_label
 from crossply.xpkg.references import parse
+from tests.support.docs.command_lines import crossply_commands
+from tests.support.docs.markdown_session import Reader, Run, Write, session
+from tests.support.images import archive, image, member
 
 PAGES = pathlib.Path(__file__).parents[2] / "docs" / "how-to"
 

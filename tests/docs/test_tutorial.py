@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pathlib
 
-from markdown_session import Reader
+from tests.support.docs.markdown_session import Reader
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
 

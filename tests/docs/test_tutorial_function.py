@@ -5,13 +5,13 @@ from __future__ import annotations
 import pathlib
 
 import pytest
-from markdown_session import Reader
-from shipping import python_image
-from tests.programs import require
-from tests.xpkg.peers import docker_registry, pushed
 
 from crossply.containers.failures import ContainerError
 from crossply.containers.launching import current_launcher
+from tests.support.docs.markdown_session import Reader
+from tests.support.docs.python_image import python_image
+from tests.support.programs import require
+from tests.support.registry import docker_registry, pushed
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs" / "tutorial" / "first-function.md"
 

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import pathlib
 import secrets
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import pytest
 
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig, load_config
-from tests.api.servers import embedded, real
-from tests.deploy.installing import allowing, composing, controller_flags, install
-from tests.e2e.planning import Plans
-from tests.e2e.scenario import PATIENCE, Scenario
-from tests.kube.conftest import own_cluster
-from tests.xpkg.peers import certificate, docker_registry
+from tests.support.api_servers import embedded, real
+from tests.support.chart_installation import allowing, composing, controller_flags, install
+from tests.support.control_plane import FLAGS, running
+from tests.support.e2e.plans import Plans
+from tests.support.e2e.scenario import PATIENCE, Scenario
+from tests.support.registry import certificate, docker_registry
+from tests.support.server_fixtures import own_cluster
 
 COMPOSED = composing(allowing([""], ["configmaps", "secrets"]))
-CROSSPLY = str(pathlib.Path(sys.executable).parent / "crossply")
-FLAGS = ("--function-timeout", "5s", "--enable-operations")
-"""So that a function which hangs is told of soon."""
 
 
 @pytest.fixture(scope="session")
@@ -50,22 +45,6 @@ def control_plane(request, registry_certificate, tmp_path_factory) -> ClusterCon
     else:
         with running(directory, "up", "--in-memory", "--data", str(directory), *flags):
             yield load_config(str(directory / "kubeconfig"))
-
-
-@contextlib.contextmanager
-def running(directory: pathlib.Path, *command: str) -> Iterator[subprocess.Popen[str]]:
-    """Run one of our commands, from when it is ready until the end of the block."""
-    log = directory / "control-plane.err"
-    with open(log, "w") as errors:
-        process = subprocess.Popen([CROSSPLY, *command], stdout=subprocess.PIPE, stderr=errors, text=True)
-    assert process.stdout is not None
-    try:
-        assert process.stdout.readline() == "control plane ready\n", log.read_text()
-        yield process
-    finally:
-        process.terminate()
-        process.stdout.close()
-        process.wait(30)
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from crossply.kube.client import Client
 from crossply.kube.failures import KubeError, NotServed
 from crossply.kube.kind import Kind
 from crossply.values import Object
-from tests.deploy.installing import CLUSTER_ROLE, allowing, composing, may_compose
+from tests.support.chart_installation import CLUSTER_ROLE, allowing, composing, may_compose
 
 DEFINITION = Kind(
     "apiextensions.crossplane.io", "v1", "CompositeResourceDefinition", "compositeresourcedefinitions", False

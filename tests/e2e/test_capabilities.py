@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.packages import PACKAGE, REVISIONS, telling
-from tests.e2e.pipelines import served
-from tests.e2e.scenario import condition
-from tests.e2e.things import READY, REVISION, SYNCED, Things, failing, message_of, until_told
+from tests.support.e2e.function_versions import PACKAGE, REVISIONS, telling
+from tests.support.e2e.pipelines import served
+from tests.support.e2e.scenario import condition
+from tests.support.e2e.things import READY, REVISION, SYNCED, Things, failing, message_of, until_told
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

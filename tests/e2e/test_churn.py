@@ -10,10 +10,10 @@ import pytest
 
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
-from tests.e2e.conftest import running
-from tests.e2e.pipelines import SIZE, entry, resources
-from tests.e2e.scenario import PATIENCE, Scenario
-from tests.e2e.things import READY, Things
+from tests.support.control_plane import running
+from tests.support.e2e.pipelines import SIZE, entry, resources
+from tests.support.e2e.scenario import PATIENCE, Scenario
+from tests.support.e2e.things import READY, Things
 
 pytestmark = pytest.mark.embedded_only("what a real API server keeps in memory is not ours")
 

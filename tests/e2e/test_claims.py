@@ -16,9 +16,9 @@ from crossply.compose.messages import (
     Response,
     Result,
 )
-from tests.e2e.pipelines import calling, served
-from tests.e2e.scenario import CONFIG_MAP, CRD, DEFINITION, SECRET, condition
-from tests.e2e.things import message_of
+from tests.support.e2e.pipelines import calling, served
+from tests.support.e2e.scenario import CONFIG_MAP, CRD, DEFINITION, SECRET, condition
+from tests.support.e2e.things import message_of
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

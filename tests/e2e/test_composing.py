@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from crossply.compose.messages import Response
-from tests.e2e.pipelines import SIZE, calling, entry, patch, resources, served
-from tests.e2e.scenario import COMPOSITION, CONFIG_MAP
-from tests.e2e.things import (
+from tests.support.e2e.pipelines import SIZE, calling, entry, patch, resources, served
+from tests.support.e2e.scenario import COMPOSITION, CONFIG_MAP
+from tests.support.e2e.things import (
     CREATING,
     FAILED,
     READY,

@@ -6,9 +6,9 @@ import base64
 
 import pytest
 
-from tests.e2e.pipelines import entry, resources
-from tests.e2e.scenario import COMPOSITION, SECRET
-from tests.e2e.things import READY, SYNCED, Things, custom_kind, failing, until_told
+from tests.support.e2e.pipelines import entry, resources
+from tests.support.e2e.scenario import COMPOSITION, SECRET
+from tests.support.e2e.things import READY, SYNCED, Things, custom_kind, failing, until_told
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from crossply.kube.kind import Kind
-from tests.containers.images import go_image
-from tests.e2e.container_functions import InContainers, telling
-from tests.e2e.packaging import FUNCTION
-from tests.e2e.pipelines import entry, patch, resources
-from tests.e2e.scenario import COMPOSITION, condition
-from tests.e2e.things import READY, SYNCED, Things, failing, message_of, until_told
-from tests.functions.small_images import script_image
-from tests.programs import ENGINE, needs
-from tests.xpkg import peers
+from tests.support import registry as peers
+from tests.support.container_images import go_image
+from tests.support.e2e.container_functions import InContainers, telling
+from tests.support.e2e.packages import FUNCTION
+from tests.support.e2e.pipelines import entry, patch, resources
+from tests.support.e2e.scenario import COMPOSITION, condition
+from tests.support.e2e.things import READY, SYNCED, Things, failing, message_of, until_told
+from tests.support.programs import ENGINE, needs
+from tests.support.script_images import script_image
 
 pytestmark = [
     needs(ENGINE, "busybox", "docker-registry"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.pipelines import SIZE, calling, entry, resources, served
-from tests.e2e.scenario import CONFIG_MAP, condition
-from tests.e2e.things import READY, SYNCED, Things, config_map, desiring, message_of, until_told
+from tests.support.e2e.pipelines import SIZE, calling, entry, resources, served
+from tests.support.e2e.scenario import CONFIG_MAP, condition
+from tests.support.e2e.things import READY, SYNCED, Things, config_map, desiring, message_of, until_told
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

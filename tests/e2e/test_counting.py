@@ -7,10 +7,10 @@ import os
 
 import pytest
 
-from tests.e2e.pipelines import SIZE, calling, entry, patch, resources, served
-from tests.e2e.scenario import EVENT
-from tests.e2e.things import READY, SYNCED, Things, config_map, custom_kind, desiring
-from tests.e2e.traffic import READS, traffic, writes
+from tests.support.e2e.pipelines import SIZE, calling, entry, patch, resources, served
+from tests.support.e2e.scenario import EVENT
+from tests.support.e2e.things import READY, SYNCED, Things, config_map, custom_kind, desiring
+from tests.support.e2e.traffic import READS, traffic, writes
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

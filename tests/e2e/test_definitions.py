@@ -10,9 +10,9 @@ import pytest
 
 from crossply.kube.failures import Invalid, NotFound
 from crossply.kube.kind import Kind
-from tests.e2e.pipelines import SIZE, entry, resources
-from tests.e2e.scenario import CONFIG_MAP, CRD, DEFINITION, NAMESPACE, condition
-from tests.e2e.things import (
+from tests.support.e2e.pipelines import SIZE, entry, resources
+from tests.support.e2e.scenario import CONFIG_MAP, CRD, DEFINITION, NAMESPACE, condition
+from tests.support.e2e.things import (
     DEFINITION_V2,
     READY,
     SCHEMA,

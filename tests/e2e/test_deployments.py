@@ -7,35 +7,27 @@ Secret that the Deployment mounts, at an address of this machine, and says so in
 from __future__ import annotations
 
 import asyncio
-import base64
-import contextlib
 import secrets
-import socket
-import tempfile
 from collections.abc import Iterator
 
 import pytest
 
-from crossply.functions.server import FunctionServer, ServerSettings
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig, load_config
-from crossply.kube.kind import Kind
-from tests.api.servers import embedded
-from tests.e2e.conftest import FLAGS, running
-from tests.e2e.packages import telling
-from tests.e2e.packaging import FUNCTION, HEALTHY, Shelf
-from tests.e2e.scenario import PATIENCE, SECRET, Scenario, condition
-from tests.e2e.things import READY, SYNCED, Things
-from tests.programs import needs
-from tests.xpkg.peers import docker_registry
+from tests.support.api_servers import embedded
+from tests.support.control_plane import FLAGS, running
+from tests.support.e2e.function_versions import telling
+from tests.support.e2e.kubelet import Kubelet
+from tests.support.e2e.packages import FUNCTION, HEALTHY, Shelf
+from tests.support.e2e.scenario import PATIENCE, Scenario, condition
+from tests.support.e2e.things import READY, SYNCED, Things
+from tests.support.programs import needs
+from tests.support.registry import docker_registry
 
 pytestmark = [
     needs("docker-registry"),
     pytest.mark.xdist_group("packages"),
 ]
-HOME = "crossplane-system"
-DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments", True)
-SLICE = Kind("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", True)
 _CONTROLLERS = (
     "--shards=0",
     "--enable-webhooks=false",
@@ -79,73 +71,6 @@ def play_there(cluster, registry):
         asyncio.run(connected())
 
     return run
-
-
-def own_address() -> str:
-    """An address of this machine that is not its own only: EndpointSlices have no others."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("10.255.255.255", 1))  # nothing is sent
-        except OSError:
-            pytest.skip("NO FUNCTION IS CALLED AS A DEPLOYMENT: this machine has no address but its own")
-        return str(probe.getsockname()[0])
-
-
-class Kubelet:
-    """Serves what Deployments would run."""
-
-    def __init__(self, s: Scenario, stack: contextlib.ExitStack) -> None:
-        self.s, self._stack = s, stack
-        self._address = own_address()
-
-    @classmethod
-    @contextlib.asynccontextmanager
-    async def at_work(cls, s: Scenario):
-        with contextlib.ExitStack() as stack:
-            yield cls(s, stack)
-
-    async def run(self, revision: str, function) -> FunctionServer:
-        """One Pod of a revision, once there is a Deployment for it."""
-        deployment = await self.s.eventually(lambda: self.s.client.get(DEPLOYMENT, revision, HOME))
-        [volume] = deployment["spec"]["template"]["spec"]["volumes"]
-        secret = await self.s.client.get(SECRET, volume["secret"]["secretName"], HOME)
-        directory = self._stack.enter_context(tempfile.TemporaryDirectory())
-        for name, content in secret["data"].items():
-            with open(f"{directory}/{name}", "wb") as file:
-                file.write(base64.b64decode(content))
-        server = FunctionServer("pod", function, ServerSettings(f"{self._address}:0", certificates=directory))
-        self._stack.callback(server.stop)
-        return server
-
-    async def show(self, service: str, *servers: FunctionServer) -> None:
-        """Say where the Pods behind a Service are; all of them listen on their own port, so in slices."""
-        for number in range(3):
-            name = f"{service}-{number}"
-            if number >= len(servers):
-                await self.s.client.delete(SLICE, name, HOME)
-                continue
-            await self.s.client.apply(
-                SLICE,
-                {
-                    "apiVersion": SLICE.api_version,
-                    "kind": SLICE.kind,
-                    "metadata": {
-                        "name": name,
-                        "namespace": HOME,
-                        "labels": {"kubernetes.io/service-name": service},
-                    },
-                    "addressType": "IPv4",
-                    "ports": [{"name": "grpc", "port": servers[number].port, "protocol": "TCP"}],
-                    "endpoints": [{"addresses": [self._address], "conditions": {"ready": True}}],
-                },
-                "kubelet",
-            )
-
-    async def say_available(self, name: str) -> None:
-        live = await self.s.client.get(DEPLOYMENT, name, HOME)
-        said = {"type": "Available", "status": "True", "reason": "MinimumReplicasAvailable"}
-        status = {"conditions": [said]}
-        await self.s.client.update_status(DEPLOYMENT, {**live, "status": status})
 
 
 def counting(who: str, calls: list[str]):

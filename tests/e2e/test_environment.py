@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from crossply.kube.kind import Kind
-from tests.e2e.pipelines import ENVIRONMENT_CONFIGS, builtin, entry, patch, resources
-from tests.e2e.scenario import COMPOSITION, CONFIG_MAP
-from tests.e2e.things import READY, SYNCED, Things
+from tests.support.e2e.pipelines import ENVIRONMENT_CONFIGS, builtin, entry, patch, resources
+from tests.support.e2e.scenario import COMPOSITION, CONFIG_MAP
+from tests.support.e2e.things import READY, SYNCED, Things
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

@@ -10,11 +10,11 @@ import pytest
 from crossply.compose.messages import Requirements, ResourceSelector, Response
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
-from tests.api.servers import embedded
-from tests.e2e.conftest import running
-from tests.e2e.pipelines import EXTRA_RESOURCES, builtin, calling, served
-from tests.e2e.scenario import CONFIG_MAP, PATIENCE, Scenario
-from tests.e2e.things import READY, SYNCED, Things, config_map, desiring, failing
+from tests.support.api_servers import embedded
+from tests.support.control_plane import running
+from tests.support.e2e.pipelines import EXTRA_RESOURCES, builtin, calling, served
+from tests.support.e2e.scenario import CONFIG_MAP, PATIENCE, Scenario
+from tests.support.e2e.things import READY, SYNCED, Things, config_map, desiring, failing
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

@@ -15,13 +15,13 @@ from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig, load_config
 from crossply.kube.failures import KubeError
 from crossply.values import Object
-from tests.e2e.lone import controllers
-from tests.e2e.pipelines import SIZE, entry, resources
-from tests.e2e.scenario import CONFIG_MAP, PATIENCE, Scenario
-from tests.e2e.things import READY, RESOURCE_NAME, SYNCED, Things
-from tests.e2e.witness import Witness
-from tests.kube.conftest import own_cluster
-from tests.kube.embedded import Server
+from tests.support.e2e.own_controllers import controllers
+from tests.support.e2e.pipelines import SIZE, entry, resources
+from tests.support.e2e.scenario import CONFIG_MAP, PATIENCE, Scenario
+from tests.support.e2e.things import READY, RESOURCE_NAME, SYNCED, Things
+from tests.support.e2e.write_recorder import Witness
+from tests.support.server_fixtures import own_cluster
+from tests.support.server_process import Server
 
 pytestmark = pytest.mark.xdist_group("replicas")
 

@@ -19,9 +19,9 @@ from crossply.compose.messages import (
     Response,
     Result,
 )
-from tests.e2e.pipelines import SIZE, calling, entry, resources, served
-from tests.e2e.scenario import CONFIG_MAP, FUNCTION, SECRET, condition
-from tests.e2e.things import (
+from tests.support.e2e.pipelines import SIZE, calling, entry, resources, served
+from tests.support.e2e.scenario import CONFIG_MAP, FUNCTION, SECRET, condition
+from tests.support.e2e.things import (
     READY,
     SYNCED,
     Things,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from crossply.compose.messages import SEVERITY_FATAL, Response, Result
-from tests.e2e.pipelines import SIZE, calling, entry, resources, served
-from tests.e2e.scenario import CONFIG_MAP
-from tests.e2e.things import (
+from tests.support.e2e.pipelines import SIZE, calling, entry, resources, served
+from tests.support.e2e.scenario import CONFIG_MAP
+from tests.support.e2e.things import (
     READY,
     SYNCED,
     Things,

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from crossply.values import Object
-from tests.e2e.pipelines import SIZE, entry, patch, resources
-from tests.e2e.scenario import Scenario, condition
-from tests.e2e.things import CREATING, READY, SYNCED, Things, failing, message_of, until_told
+from tests.support.e2e.pipelines import SIZE, entry, patch, resources
+from tests.support.e2e.scenario import Scenario, condition
+from tests.support.e2e.things import CREATING, READY, SYNCED, Things, failing, message_of, until_told
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

@@ -20,11 +20,11 @@ import pytest
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
 from crossply.values import Object
-from tests.e2e.lone import controllers
-from tests.e2e.pipelines import SIZE, entry, resources
-from tests.e2e.scenario import CONFIG_MAP, PATIENCE, Scenario
-from tests.e2e.things import READY, RESOURCE_NAME, SYNCED, Things
-from tests.e2e.witness import Witness
+from tests.support.e2e.own_controllers import controllers
+from tests.support.e2e.pipelines import SIZE, entry, resources
+from tests.support.e2e.scenario import CONFIG_MAP, PATIENCE, Scenario
+from tests.support.e2e.things import READY, RESOURCE_NAME, SYNCED, Things
+from tests.support.e2e.write_recorder import Witness
 
 pytestmark = pytest.mark.xdist_group("replicas")
 

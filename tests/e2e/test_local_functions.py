@@ -16,11 +16,11 @@ from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.kube.kind import Kind
 from crossply.values import Object
-from tests.api.servers import embedded
-from tests.e2e.conftest import running
-from tests.e2e.planning import Plans
-from tests.e2e.scenario import FUNCTION, PATIENCE, Scenario, condition
-from tests.e2e.things import FAILED, READY, Things
+from tests.support.api_servers import embedded
+from tests.support.control_plane import running
+from tests.support.e2e.plans import Plans
+from tests.support.e2e.scenario import FUNCTION, PATIENCE, Scenario, condition
+from tests.support.e2e.things import FAILED, READY, Things
 
 pytestmark = [
     pytest.mark.xdist_group("e2e"),

@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from tests.e2e.pipelines import SIZE, entry, resources
-from tests.e2e.scenario import CONFIG_MAP, condition
-from tests.e2e.things import READY, SYNCED, Things
+from tests.support.e2e.pipelines import SIZE, entry, resources
+from tests.support.e2e.scenario import CONFIG_MAP, condition
+from tests.support.e2e.things import READY, SYNCED, Things
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

@@ -6,9 +6,9 @@ import hashlib
 
 import pytest
 
-from tests.e2e.pipelines import SIZE, calling, entry, patch, resources, served
-from tests.e2e.scenario import CONFIG_MAP
-from tests.e2e.things import READY, Things, config_map, desiring, failing
+from tests.support.e2e.pipelines import SIZE, calling, entry, patch, resources, served
+from tests.support.e2e.scenario import CONFIG_MAP
+from tests.support.e2e.things import READY, Things, config_map, desiring, failing
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

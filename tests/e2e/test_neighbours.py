@@ -15,10 +15,10 @@ from crossply.control.composites.dependencies import UNSETTLED
 from crossply.control.kinds import OPERATION
 from crossply.control.options import Options
 from crossply.values.bounded_cache import BoundedCache
-from tests.e2e.in_process import play_with
-from tests.e2e.pipelines import calling, entry, resources, served
-from tests.e2e.scenario import CONFIG_MAP, PATIENCE
-from tests.e2e.things import READY, SYNCED, Things, config_map, desiring, failing
+from tests.support.e2e.in_process import play_with
+from tests.support.e2e.pipelines import calling, entry, resources, served
+from tests.support.e2e.scenario import CONFIG_MAP, PATIENCE
+from tests.support.e2e.things import READY, SYNCED, Things, config_map, desiring, failing
 
 pytestmark = pytest.mark.xdist_group("e2e-neighbours")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.pipelines import AUTO_READY, SIZE, builtin, entry, patch, resources
-from tests.e2e.scenario import CONFIG_MAP
-from tests.e2e.things import CREATING, READY, SYNCED, Things
+from tests.support.e2e.pipelines import AUTO_READY, SIZE, builtin, entry, patch, resources
+from tests.support.e2e.scenario import CONFIG_MAP
+from tests.support.e2e.things import CREATING, READY, SYNCED, Things
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

@@ -19,11 +19,11 @@ from crossply.compose.wire import decode_request, encode_response
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.values import Object
-from tests.e2e.conftest import running
-from tests.e2e.pipelines import calling, served
-from tests.e2e.scenario import EVENT, PATIENCE, SECRET, Scenario, condition
-from tests.functions.function_peers import free_port, serving
-from tests.record.otlp_receiver import Received, attributes, receiving
+from tests.support.control_plane import running
+from tests.support.e2e.pipelines import calling, served
+from tests.support.e2e.scenario import EVENT, PATIENCE, SECRET, Scenario, condition
+from tests.support.function_servers import free_port, serving
+from tests.support.otlp_receiver import Received, attributes, receiving
 
 pytestmark = [
     pytest.mark.xdist_group("e2e"),

@@ -15,9 +15,9 @@ from crossply.compose.messages import (
 )
 from crossply.control.kinds import CRON_OPERATION, OPERATION, WATCH_OPERATION
 from crossply.kube.client import Client
-from tests.e2e.pipelines import calling, served
-from tests.e2e.scenario import CONFIG_MAP, FUNCTION, Scenario, condition
-from tests.e2e.things import message_of, until_told
+from tests.support.e2e.pipelines import calling, served
+from tests.support.e2e.scenario import CONFIG_MAP, FUNCTION, Scenario, condition
+from tests.support.e2e.things import message_of, until_told
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

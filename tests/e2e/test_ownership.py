@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.pipelines import SIZE, entry, patch, resources
-from tests.e2e.scenario import CONFIG_MAP
-from tests.e2e.things import READY, SYNCED, Things, failing
+from tests.support.e2e.pipelines import SIZE, entry, patch, resources
+from tests.support.e2e.scenario import CONFIG_MAP
+from tests.support.e2e.things import READY, SYNCED, Things, failing
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.packaging import (
+from tests.support.e2e.packages import (
     CONFIGURATION,
     FUNCTION,
     HEALTHY,
@@ -16,9 +16,9 @@ from tests.e2e.packaging import (
     crossply,
     said,
 )
-from tests.e2e.scenario import CRD, Scenario, condition
-from tests.programs import needs
-from tests.xpkg.peers import Lying
+from tests.support.e2e.scenario import CRD, Scenario, condition
+from tests.support.programs import needs
+from tests.support.registry import Lying
 
 pytestmark = [
     needs("docker-registry"),

@@ -6,8 +6,8 @@ import pytest
 
 from crossply.control.package_manager.provider_roles import roles_of_provider
 from crossply.kube.kind import Kind
-from tests.deploy.installing import CLUSTER_ROLE
-from tests.e2e.packaging import (
+from tests.support.chart_installation import CLUSTER_ROLE
+from tests.support.e2e.packages import (
     CONFIGURATION,
     PROVIDER,
     Shelf,
@@ -16,9 +16,9 @@ from tests.e2e.packaging import (
     definition,
     said,
 )
-from tests.e2e.pipelines import entry, resources
-from tests.e2e.scenario import CRD, DEFINITION, Scenario, condition
-from tests.programs import needs
+from tests.support.e2e.pipelines import entry, resources
+from tests.support.e2e.scenario import CRD, DEFINITION, Scenario, condition
+from tests.support.programs import needs
 
 pytestmark = [
     needs("docker-registry"),

@@ -10,7 +10,7 @@ import pytest
 
 from crossply.kube.failures import Invalid
 from crossply.values import Object, yaml
-from tests.e2e.packaging import (
+from tests.support.e2e.packages import (
     CONFIGURATION,
     FUNCTION,
     HEALTHY,
@@ -22,9 +22,9 @@ from tests.e2e.packaging import (
     definition,
     said,
 )
-from tests.e2e.pipelines import entry, resources
-from tests.e2e.scenario import COMPOSITION, CONFIG_MAP, DEFINITION, Scenario, condition
-from tests.programs import needs
+from tests.support.e2e.pipelines import entry, resources
+from tests.support.e2e.scenario import COMPOSITION, CONFIG_MAP, DEFINITION, Scenario, condition
+from tests.support.programs import needs
 
 pytestmark = [
     needs("docker-registry"),

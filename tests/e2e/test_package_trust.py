@@ -15,14 +15,23 @@ from crossply.xpkg.keychain import DockerConfig
 from crossply.xpkg.pushing import push_image
 from crossply.xpkg.references import parse
 from crossply.xpkg.registry import Registries, Trust
-from tests.e2e.container_functions import packaged, telling
-from tests.e2e.packaging import CONFIGURATION, FUNCTION, HEALTHY, HOME, IMAGE_CONFIG, REVISIONS, Shelf, said
-from tests.e2e.pipelines import entry, resources
-from tests.e2e.scenario import SECRET, Scenario, condition
-from tests.e2e.things import READY, Things
-from tests.programs import ENGINE, needs, path_of
-from tests.xpkg.peers import docker_registry, guarded
-from tests.xpkg.test_signatures import by, payload, signature, trusted
+from tests.support.e2e.container_functions import packaged, telling
+from tests.support.e2e.packages import (
+    CONFIGURATION,
+    FUNCTION,
+    HEALTHY,
+    HOME,
+    IMAGE_CONFIG,
+    REVISIONS,
+    Shelf,
+    said,
+)
+from tests.support.e2e.pipelines import entry, resources
+from tests.support.e2e.scenario import SECRET, Scenario, condition
+from tests.support.e2e.things import READY, Things
+from tests.support.programs import ENGINE, needs, path_of
+from tests.support.registry import docker_registry, guarded
+from tests.support.signatures import by, payload, signature, trusted
 
 pytestmark = [
     needs("docker-registry"),

@@ -8,9 +8,9 @@ import secrets
 import pytest
 
 from crossply.kube.kind import Kind
-from tests.e2e.packages import PACKAGE, REVISIONS, Installed
-from tests.e2e.scenario import FUNCTION, condition
-from tests.e2e.things import message_of, until_told
+from tests.support.e2e.function_versions import PACKAGE, REVISIONS, Installed
+from tests.support.e2e.scenario import FUNCTION, condition
+from tests.support.e2e.things import message_of, until_told
 
 pytestmark = pytest.mark.xdist_group("packages")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.pipelines import SIZE, entry, patch, resources
-from tests.e2e.planned_things import STATUS, composition, settled
-from tests.e2e.planning import node_of
-from tests.e2e.scenario import condition
-from tests.e2e.things import READY, SYNCED, Things
+from tests.support.e2e.pipelines import SIZE, entry, patch, resources
+from tests.support.e2e.planned_things import STATUS, composition, settled
+from tests.support.e2e.plans import node_of
+from tests.support.e2e.scenario import condition
+from tests.support.e2e.things import READY, SYNCED, Things
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

@@ -6,10 +6,10 @@ import copy
 
 import pytest
 
-from tests.e2e.pipelines import SIZE, entry, resources
-from tests.e2e.planned_things import STATUS, composition, settled
-from tests.e2e.planning import node_of
-from tests.e2e.things import DEFINITION_V2, READY, SCHEMA, SYNCED, Things
+from tests.support.e2e.pipelines import SIZE, entry, resources
+from tests.support.e2e.planned_things import STATUS, composition, settled
+from tests.support.e2e.plans import node_of
+from tests.support.e2e.things import DEFINITION_V2, READY, SCHEMA, SYNCED, Things
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

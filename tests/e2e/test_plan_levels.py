@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.first_design import whole
-from tests.e2e.pipelines import SIZE, entry, patch, resources
-from tests.e2e.planned_things import STATUS, composition
-from tests.e2e.planning import node_of, walk
-from tests.e2e.scenario import CONFIG_MAP
-from tests.e2e.things import READY, SYNCED, Things
+from tests.support.e2e.first_design import whole
+from tests.support.e2e.pipelines import SIZE, entry, patch, resources
+from tests.support.e2e.planned_things import STATUS, composition
+from tests.support.e2e.plans import node_of, walk
+from tests.support.e2e.scenario import CONFIG_MAP
+from tests.support.e2e.things import READY, SYNCED, Things
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

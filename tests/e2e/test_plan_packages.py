@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.container_functions import InContainers, telling
-from tests.e2e.packaging import FUNCTION
-from tests.e2e.pipelines import entry, resources
-from tests.e2e.planning import Plans
-from tests.e2e.scenario import COMPOSITION
-from tests.e2e.things import Things
-from tests.functions.small_images import script_image
-from tests.programs import ENGINE, needs
-from tests.xpkg import peers
+from tests.support import registry as peers
+from tests.support.e2e.container_functions import InContainers, telling
+from tests.support.e2e.packages import FUNCTION
+from tests.support.e2e.pipelines import entry, resources
+from tests.support.e2e.plans import Plans
+from tests.support.e2e.scenario import COMPOSITION
+from tests.support.e2e.things import Things
+from tests.support.programs import ENGINE, needs
+from tests.support.script_images import script_image
 
 pytestmark = [
     needs(ENGINE, "busybox", "docker-registry"),

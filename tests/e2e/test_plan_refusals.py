@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from crossply.compose.messages import SEVERITY_FATAL, SEVERITY_WARNING, Response, Result
-from tests.e2e.pipelines import SIZE, calling, entry, patch, resources, served
-from tests.e2e.planned_things import composition, settled
-from tests.e2e.planning import node_of
-from tests.e2e.things import Things
+from tests.support.e2e.pipelines import SIZE, calling, entry, patch, resources, served
+from tests.support.e2e.planned_things import composition, settled
+from tests.support.e2e.plans import node_of
+from tests.support.e2e.things import Things
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

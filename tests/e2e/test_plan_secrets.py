@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.pipelines import SIZE, entry, patch, resources
-from tests.e2e.planned_things import composition, settled
-from tests.e2e.planning import node_of
-from tests.e2e.things import Things
+from tests.support.e2e.pipelines import SIZE, entry, patch, resources
+from tests.support.e2e.planned_things import composition, settled
+from tests.support.e2e.plans import node_of
+from tests.support.e2e.things import Things
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

@@ -6,10 +6,10 @@ import pytest
 
 from crossply.values import yaml
 from crossply.xpkg.archive_writing import write_archive
-from tests.e2e.packaging import CONFIGURATION, FUNCTION, HEALTHY, Shelf, crossply, definition
-from tests.e2e.scenario import DEFINITION, Scenario
-from tests.programs import needs
-from tests.xpkg.making import package
+from tests.support.e2e.packages import CONFIGURATION, FUNCTION, HEALTHY, Shelf, crossply, definition
+from tests.support.e2e.scenario import DEFINITION, Scenario
+from tests.support.images import package
+from tests.support.programs import needs
 
 pytestmark = [
     needs("docker-registry"),

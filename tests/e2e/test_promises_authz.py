@@ -6,9 +6,9 @@ import base64
 
 import pytest
 
-from tests.e2e.pipelines import SIZE, calling, entry, resources, served
-from tests.e2e.scenario import CONFIG_MAP, NAMESPACE, SECRET
-from tests.e2e.things import READY, RESOURCE_NAME, SYNCED, Things, custom_kind, desiring
+from tests.support.e2e.pipelines import SIZE, calling, entry, resources, served
+from tests.support.e2e.scenario import CONFIG_MAP, NAMESPACE, SECRET
+from tests.support.e2e.things import READY, RESOURCE_NAME, SYNCED, Things, custom_kind, desiring
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

@@ -8,9 +8,9 @@ import threading
 import pytest
 
 from crossply.kube.failures import Conflict
-from tests.e2e.pipelines import SIZE, calling, entry, patch, resources, served
-from tests.e2e.scenario import CONFIG_MAP, condition
-from tests.e2e.things import READY, SYNCED, Things, config_map, desiring, failing
+from tests.support.e2e.pipelines import SIZE, calling, entry, patch, resources, served
+from tests.support.e2e.scenario import CONFIG_MAP, condition
+from tests.support.e2e.things import READY, SYNCED, Things, config_map, desiring, failing
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

@@ -19,10 +19,10 @@ from crossply.compose.messages import (
     Result,
     State,
 )
-from tests.e2e.misbehaving import spec_of, still_works
-from tests.e2e.pipelines import calling, served
-from tests.e2e.scenario import CONFIG_MAP, condition
-from tests.e2e.things import FAILED, READY, SYNCED, Things, config_map, custom_kind, desiring, failing
+from tests.support.e2e.function_checks import spec_of, still_works
+from tests.support.e2e.pipelines import calling, served
+from tests.support.e2e.scenario import CONFIG_MAP, condition
+from tests.support.e2e.things import FAILED, READY, SYNCED, Things, config_map, custom_kind, desiring, failing
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

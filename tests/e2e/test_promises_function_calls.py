@@ -15,10 +15,10 @@ import time
 import pytest
 
 from crossply.compose.wire import decode_request, encode_response
-from tests.e2e.misbehaving import spec_of, still_works
-from tests.e2e.pipelines import SIZE, calling, entry, resources, served
-from tests.e2e.things import FAILED, READY, SYNCED, Things, config_map, desiring, failing, message_of
-from tests.functions.function_peers import free_port, serving
+from tests.support.e2e.function_checks import spec_of, still_works
+from tests.support.e2e.pipelines import SIZE, calling, entry, resources, served
+from tests.support.e2e.things import FAILED, READY, SYNCED, Things, config_map, desiring, failing, message_of
+from tests.support.function_servers import free_port, serving
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

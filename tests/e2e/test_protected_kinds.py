@@ -6,8 +6,8 @@ import pytest
 
 from crossply.kube.kind import Kind
 from crossply.values import Object
-from tests.e2e.scenario import CRD, DEFINITION, Scenario, condition
-from tests.e2e.things import Things, custom_kind
+from tests.support.e2e.scenario import CRD, DEFINITION, Scenario, condition
+from tests.support.e2e.things import Things, custom_kind
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

@@ -9,7 +9,7 @@ import pytest
 
 from crossply.kube.failures import Forbidden
 from crossply.kube.kind import Kind
-from tests.e2e.scenario import DEFINITION, PATIENCE
+from tests.support.e2e.scenario import DEFINITION, PATIENCE
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

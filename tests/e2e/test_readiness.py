@@ -12,9 +12,9 @@ from crossply.compose.messages import (
     Response,
     State,
 )
-from tests.e2e.pipelines import AUTO_READY, SIZE, builtin, calling, entry, resources, served
-from tests.e2e.scenario import CONFIG_MAP
-from tests.e2e.things import CREATING, READY, SYNCED, Things, config_map, custom_kind, message_of
+from tests.support.e2e.pipelines import AUTO_READY, SIZE, builtin, calling, entry, resources, served
+from tests.support.e2e.scenario import CONFIG_MAP
+from tests.support.e2e.things import CREATING, READY, SYNCED, Things, config_map, custom_kind, message_of
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

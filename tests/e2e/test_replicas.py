@@ -15,12 +15,12 @@ from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.kube.leases import LEASE
 from crossply.kube.shards import SHARDS
-from tests.api.servers import embedded
-from tests.e2e.pipelines import SIZE, entry, resources
-from tests.e2e.replicas import Replica, Replicas, replicas_of
-from tests.e2e.scenario import CONFIG_MAP, DEFINITION, EVENT, PATIENCE, Scenario
-from tests.e2e.things import FAILED, READY, Things
-from tests.kube.conftest import own_cluster
+from tests.support.api_servers import embedded
+from tests.support.e2e.pipelines import SIZE, entry, resources
+from tests.support.e2e.replicas import Replica, Replicas, replicas_of
+from tests.support.e2e.scenario import CONFIG_MAP, DEFINITION, EVENT, PATIENCE, Scenario
+from tests.support.e2e.things import FAILED, READY, Things
+from tests.support.server_fixtures import own_cluster
 
 pytestmark = pytest.mark.xdist_group("replicas")
 

@@ -8,11 +8,11 @@ import secrets
 import pytest
 
 from crossply.kube.client import Client
-from tests.e2e.lone import controllers
-from tests.e2e.pipelines import SIZE, entry, resources
-from tests.e2e.scenario import PATIENCE, Scenario
-from tests.e2e.things import READY, SYNCED, Things
-from tests.e2e.witness import Witness
+from tests.support.e2e.own_controllers import controllers
+from tests.support.e2e.pipelines import SIZE, entry, resources
+from tests.support.e2e.scenario import PATIENCE, Scenario
+from tests.support.e2e.things import READY, SYNCED, Things
+from tests.support.e2e.write_recorder import Witness
 
 pytestmark = pytest.mark.xdist_group("replicas")
 

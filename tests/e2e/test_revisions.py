@@ -6,9 +6,9 @@ import orjson
 import pytest
 
 from crossply.kinds.revision import composition_hash
-from tests.e2e.pipelines import entry, resources
-from tests.e2e.scenario import COMPOSITION, CONFIG_MAP, condition
-from tests.e2e.things import FAILED, READY, REVISION, Things, failing, message_of
+from tests.support.e2e.pipelines import entry, resources
+from tests.support.e2e.scenario import COMPOSITION, CONFIG_MAP, condition
+from tests.support.e2e.things import FAILED, READY, REVISION, Things, failing, message_of
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

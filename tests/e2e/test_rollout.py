@@ -10,12 +10,12 @@ import pytest
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.kube.failures import Invalid
-from tests.e2e.conftest import running
-from tests.e2e.packages import NONE_ACTIVE, REVISIONS, Installed, telling
-from tests.e2e.pipelines import served
-from tests.e2e.planning import Plans
-from tests.e2e.scenario import FUNCTION, PATIENCE, Scenario
-from tests.e2e.things import READY, SYNCED, Things, failing, until_told
+from tests.support.control_plane import running
+from tests.support.e2e.function_versions import NONE_ACTIVE, REVISIONS, Installed, telling
+from tests.support.e2e.pipelines import served
+from tests.support.e2e.plans import Plans
+from tests.support.e2e.scenario import FUNCTION, PATIENCE, Scenario
+from tests.support.e2e.things import READY, SYNCED, Things, failing, until_told
 
 pytestmark = pytest.mark.xdist_group("packages")
 

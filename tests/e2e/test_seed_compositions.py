@@ -7,7 +7,7 @@ import re
 import pytest
 
 from crossply.kube.failures import Invalid
-from tests.e2e.first_design import (
+from tests.support.e2e.first_design import (
     COMPOSITION,
     INFRASTRUCTURE_DEFINITION,
     READY,
@@ -18,9 +18,9 @@ from tests.e2e.first_design import (
     text,
     whole,
 )
-from tests.e2e.pipelines import SIZE, entry, resources
-from tests.e2e.scenario import COMPOSITION as MODERN_COMPOSITION
-from tests.e2e.scenario import CONFIG_MAP, SECRET, Scenario
+from tests.support.e2e.pipelines import SIZE, entry, resources
+from tests.support.e2e.scenario import COMPOSITION as MODERN_COMPOSITION
+from tests.support.e2e.scenario import CONFIG_MAP, SECRET, Scenario
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

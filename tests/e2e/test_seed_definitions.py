@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from crossply.kube.failures import Invalid
-from tests.e2e.first_design import (
+from tests.support.e2e.first_design import (
     APPLICATION_DEFINITION,
     INFRASTRUCTURE_DEFINITION,
     PUBLICATION,
     FirstDesign,
     whole,
 )
-from tests.e2e.scenario import CRD, condition
+from tests.support.e2e.scenario import CRD, condition
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

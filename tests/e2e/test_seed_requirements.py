@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from tests.e2e.first_design import PUBLICATION, READY, engine, sql_name, synced_false, text, whole
-from tests.e2e.scenario import CRD, SECRET, condition
+from tests.support.e2e.first_design import PUBLICATION, READY, engine, sql_name, synced_false, text, whole
+from tests.support.e2e.scenario import CRD, SECRET, condition
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

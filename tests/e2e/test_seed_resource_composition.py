@@ -15,8 +15,8 @@ from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery
 from crossply.kube.kind import Kind
 from crossply.values.yaml import read_stream
-from tests.deploy.installing import let_impersonate
-from tests.e2e.first_design import (
+from tests.support.chart_installation import let_impersonate
+from tests.support.e2e.first_design import (
     APPLICATION_DEFINITION,
     INFRASTRUCTURE_DEFINITION,
     OFFERED,
@@ -26,8 +26,8 @@ from tests.e2e.first_design import (
     established,
     sql_name,
 )
-from tests.e2e.kubeconfig import kubeconfig_for
-from tests.e2e.scenario import SECRET, Scenario
+from tests.support.e2e.kubeconfig import kubeconfig_for
+from tests.support.e2e.scenario import SECRET, Scenario
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from crossply.kinds.revision import composition_hash, revision_name
-from tests.e2e.pipelines import entry, resources
-from tests.e2e.scenario import COMPOSITION, CONFIG_MAP
-from tests.e2e.things import FAILED, READY, SYNCED, Things, failing, message_of
+from tests.support.e2e.pipelines import entry, resources
+from tests.support.e2e.scenario import COMPOSITION, CONFIG_MAP
+from tests.support.e2e.things import FAILED, READY, SYNCED, Things, failing, message_of
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

@@ -9,14 +9,14 @@ import pytest
 from crossply.compose.messages import Response
 from crossply.kube.kind import Kind
 from crossply.values import Object
-from tests.deploy.installing import let_impersonate
-from tests.e2e.advice import follow_advice
-from tests.e2e.first_design import READY, FirstDesign
-from tests.e2e.pipelines import SIZE, calling, entry, patch, resources, served
-from tests.e2e.scenario import CONFIG_MAP, NAMESPACE, SECRET, condition
-from tests.e2e.things import READY as THINGS_READY
-from tests.e2e.things import RESOURCE_NAME, SYNCED, Things, custom_kind
-from tests.e2e.traffic import traffic
+from tests.support.chart_installation import let_impersonate
+from tests.support.e2e.advice import follow_advice
+from tests.support.e2e.first_design import READY, FirstDesign
+from tests.support.e2e.pipelines import SIZE, calling, entry, patch, resources, served
+from tests.support.e2e.scenario import CONFIG_MAP, NAMESPACE, SECRET, condition
+from tests.support.e2e.things import READY as THINGS_READY
+from tests.support.e2e.things import RESOURCE_NAME, SYNCED, Things, custom_kind
+from tests.support.e2e.traffic import traffic
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

@@ -13,10 +13,10 @@ from crossply.control.options import Options
 from crossply.kube.client import Client
 from crossply.kube.failures import Forbidden, KubeError
 from crossply.kube.kind import Kind
-from tests.e2e.in_process import play_with
-from tests.e2e.pipelines import calling, served
-from tests.e2e.scenario import CONFIG_MAP, Scenario
-from tests.e2e.things import READY, Things, config_map, desiring
+from tests.support.e2e.in_process import play_with
+from tests.support.e2e.pipelines import calling, served
+from tests.support.e2e.scenario import CONFIG_MAP, Scenario
+from tests.support.e2e.things import READY, Things, config_map, desiring
 
 pytestmark = pytest.mark.xdist_group("e2e-tenants")
 

@@ -7,10 +7,10 @@ import asyncio
 import pytest
 
 from crossply.kube.failures import KubeError
-from tests.e2e.pipelines import entry, resources
-from tests.e2e.scenario import CONFIG_MAP, NAMESPACE
-from tests.e2e.things import SYNCED, Things, custom_kind, failing, until_told
-from tests.e2e.usages import ATTEMPT, READY, USAGE, config_map, named, refused, selected, use
+from tests.support.e2e.pipelines import entry, resources
+from tests.support.e2e.scenario import CONFIG_MAP, NAMESPACE
+from tests.support.e2e.things import SYNCED, Things, custom_kind, failing, until_told
+from tests.support.e2e.usages import ATTEMPT, READY, USAGE, config_map, named, refused, selected, use
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

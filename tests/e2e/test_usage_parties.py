@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from crossply.kube.failures import Invalid
-from tests.e2e.scenario import CONFIG_MAP, CRD, NAMESPACE
-from tests.e2e.things import custom_kind, until_told
-from tests.e2e.usages import (
+from tests.support.e2e.scenario import CONFIG_MAP, CRD, NAMESPACE
+from tests.support.e2e.things import custom_kind, until_told
+from tests.support.e2e.usages import (
     CLUSTER_ROLE,
     CLUSTER_USAGE,
     DETAILS,

@@ -8,9 +8,9 @@ import contextlib
 import pytest
 
 from crossply.kube.failures import KubeError
-from tests.e2e.scenario import CONFIG_MAP
-from tests.e2e.things import custom_kind, until_told
-from tests.e2e.usages import (
+from tests.support.e2e.scenario import CONFIG_MAP
+from tests.support.e2e.things import custom_kind, until_told
+from tests.support.e2e.usages import (
     CONFIGURATION,
     DETAILS,
     FINALIZER,

@@ -15,11 +15,11 @@ from crossply.control.options import Options
 from crossply.control.running import LOCAL_WEBHOOKS
 from crossply.kinds.revision import composition_hash, revision_name
 from crossply.kube.backoff import RetryPauses
-from tests.e2e.advice import follow_advice
-from tests.e2e.first_design import OFFERED, PUBLICATION, FirstDesign
-from tests.e2e.in_process import play_with
-from tests.e2e.pipelines import ENVIRONMENT_CONFIGS, builtin, calling, entry, resources, served
-from tests.e2e.scenario import (
+from tests.support.e2e.advice import follow_advice
+from tests.support.e2e.first_design import OFFERED, PUBLICATION, FirstDesign
+from tests.support.e2e.in_process import play_with
+from tests.support.e2e.pipelines import ENVIRONMENT_CONFIGS, builtin, calling, entry, resources, served
+from tests.support.e2e.scenario import (
     COMPOSITION,
     CONFIG_MAP,
     CRD,
@@ -28,7 +28,7 @@ from tests.e2e.scenario import (
     SECRET,
     condition,
 )
-from tests.e2e.things import (
+from tests.support.e2e.things import (
     READY,
     SYNCED,
     Things,
@@ -38,8 +38,8 @@ from tests.e2e.things import (
     failing,
     message_of,
 )
-from tests.e2e.usages import READY as IN_USE_READY
-from tests.e2e.usages import USAGE, named
+from tests.support.e2e.usages import READY as IN_USE_READY
+from tests.support.e2e.usages import USAGE, named
 
 pytestmark = pytest.mark.xdist_group("e2e-waits")
 

@@ -8,9 +8,9 @@ from collections import Counter
 import pytest
 
 from crossply.compose.messages import Requirements, ResourceRef, ResourceSelector
-from tests.e2e.pipelines import calling, served
-from tests.e2e.scenario import CONFIG_MAP, CRD
-from tests.e2e.things import READY, SYNCED, Things, config_map, custom_kind, desiring, failing
+from tests.support.e2e.pipelines import calling, served
+from tests.support.e2e.scenario import CONFIG_MAP, CRD
+from tests.support.e2e.things import READY, SYNCED, Things, config_map, custom_kind, desiring, failing
 
 pytestmark = pytest.mark.xdist_group("e2e")
 

@@ -7,9 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.programs import needs
-
 from crossply.cli.up.lock import is_locked
+from tests.support.programs import needs
 
 ROOT = Path(__file__).parents[2]
 CROSSPLY = str(Path(sys.executable).parent / "crossply")

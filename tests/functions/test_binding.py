@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 import pytest
-from tests.xpkg.peers import free_port
 
 from crossply.compose.messages import Request, Resource, State
 from crossply.containers.engine import engine_installed
@@ -24,6 +23,7 @@ from crossply.functions.in_process import InProcess
 from crossply.functions.process import LocalProcess
 from crossply.functions.remote import Remote
 from crossply.xpkg.registry_failures import RegistryUnreachable
+from tests.support.registry import free_port
 
 PUBLISHED = "xpkg.crossplane.io/crossplane-contrib/function-auto-ready:v0.5.0"
 OTHER = "registry.example.org/acme/function-secret-sauce:v1"

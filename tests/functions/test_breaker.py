@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from function_peers import REQUEST
 
 from crossply.compose.messages import respond
 from crossply.functions.breaker import FAILURES, FIRST_PAUSE, LONGEST_PAUSE, Breaker, FunctionNotAsked
 from crossply.functions.failures import FunctionError, FunctionTimedOut, FunctionUnavailable
+from tests.support.function_servers import REQUEST
 
 
 class Told:

@@ -12,9 +12,6 @@ from concurrent import futures
 
 import grpc
 import pytest
-from function_peers import CROSSPLY
-from small_images import needs_containers, script_image
-from tests.xpkg import peers
 
 from crossply.cli.function.runner import socket_target
 from crossply.compose.messages import READY_TRUE, Request, Resource, State
@@ -27,6 +24,9 @@ from crossply.functions.proto.v1alpha1 import run_function_pb2 as messages
 from crossply.functions.runner_client import FIRST_METHOD, METHOD, is_our_own
 from crossply.functions.runner_service import RunnerServer, RunnerSettings
 from crossply.kinds.composition import parse_composition
+from tests.support import registry as peers
+from tests.support.function_servers import CROSSPLY
+from tests.support.script_images import needs_containers, script_image
 
 pytestmark = needs_containers
 

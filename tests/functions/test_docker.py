@@ -6,13 +6,13 @@ import os
 import secrets
 
 import pytest
-from container_image import IMAGE, import_image, start_podman
-from function_peers import REQUEST
-from tests.programs import require
 
 from crossply.functions.binding import bind
 from crossply.functions.docker_engine import Engine, find_engine
 from crossply.functions.failures import ContainerEngineUnavailable, ContainerFailed, FunctionError
+from tests.support.function_servers import REQUEST
+from tests.support.interpreter_image import IMAGE, import_image, start_podman
+from tests.support.programs import require
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("containers")]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from environment_config_steps import XR, config, failure, reference, run, selector, value
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crossply.compose.messages import Request, Resource, Response, State
 from crossply.functions.builtin.environment_configs import function as environment_configs
 from crossply.functions.builtin.environment_configs.function import CONTEXT_KEY
+from tests.support.functions.environment_configs import XR, config, failure, reference, run, selector, value
 
 PROCESSING = "cannot get selected environment configs: cannot process environment config "
 BY_SELECTOR = PROCESSING + '"environment-config-0" by selector: '

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from environment_config_steps import XR, asked, failure, reference, run, selector, value
 
 from crossply.compose.messages import Request, Requirements, Resource, ResourceSelector, State
 from crossply.functions.builtin.environment_configs import function as environment_configs
 from crossply.functions.builtin.environment_configs.function import CONTEXT_KEY
+from tests.support.functions.environment_configs import XR, asked, failure, reference, run, selector, value
 
 API = ("apiextensions.crossplane.io/v1beta1", "EnvironmentConfig")
 

@@ -5,12 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from environment_config_steps import KIND, XR, config, environment, reference, run, selector, value
 
 from crossply.compose.messages import Request, Resource, State
 from crossply.functions.builtin.environment_configs import function as environment_configs
 from crossply.functions.builtin.environment_configs.function import CONTEXT_KEY
 from crossply.functions.builtin.environment_configs.merge import merge
+from tests.support.functions.environment_configs import (
+    KIND,
+    XR,
+    config,
+    environment,
+    reference,
+    run,
+    selector,
+    value,
+)
 
 
 def test_a_later_config_wins_and_objects_merge() -> None:

@@ -7,10 +7,6 @@ import os
 import subprocess
 
 import pytest
-from function_peers import CROSSPLY, REQUEST
-from small_images import needs_containers, script_image
-from tests.containers.images import go_image
-from tests.xpkg import peers
 
 from crossply.compose.messages import Request, Resource, State
 from crossply.containers.launching import close_launcher
@@ -20,6 +16,10 @@ from crossply.xpkg.archive import read_archive
 from crossply.xpkg.archive_writing import write_archive
 from crossply.xpkg.contents import stream_of
 from crossply.xpkg.stream import read
+from tests.support import registry as peers
+from tests.support.container_images import go_image
+from tests.support.function_servers import CROSSPLY, REQUEST
+from tests.support.script_images import needs_containers, script_image
 
 pytestmark = needs_containers
 

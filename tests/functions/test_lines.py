@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 
 import grpc
 import pytest
-from function_peers import REQUEST, V1, Methods, free_port
 
 from crossply.certificates import FOR_CLIENTS, FOR_SERVERS
 from crossply.compose.messages import Response, Result
@@ -24,6 +23,7 @@ from crossply.functions.failures import FunctionError, FunctionTimedOut, Functio
 from crossply.functions.lines import NOWHERE, Address
 from crossply.functions.remote import Remote
 from crossply.functions.server_certificates import server_credentials
+from tests.support.function_servers import REQUEST, V1, Methods, free_port
 
 LIVES = Lives()
 NAME = "fn.crossplane-system"

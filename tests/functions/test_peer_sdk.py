@@ -6,58 +6,27 @@ the first run and kept in the project's cache.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import subprocess
 import sys
-import venv
 from pathlib import Path
 
 import pytest
 import yaml
-from function_peers import CROSSPLY, free_port, make_certificates, started
 
 from crossply.compose.messages import READY_TRUE, Request, Resource, State, respond
 from crossply.functions.failures import FunctionError
 from crossply.functions.process import LocalProcess
 from crossply.functions.remote import Remote
 from crossply.values.structs import from_wire
+from tests.support.function_servers import CROSSPLY, free_port, make_certificates, started
 
 HERE = Path(__file__).parent
-ENVIRONMENT = HERE.parents[1] / ".cache" / "venv-sdk"
-PACKAGE = "crossplane-function-sdk-python"
 
 XR = {"apiVersion": "example.org/v1", "kind": "XGreeting", "spec": {"name": "you", "times": 5, "price": 2.5}}
 REQUEST = Request(
     State(Resource(XR)), State(None, {"before": Resource({"kind": "Kept"})}), context={"k": 1.0}
 )
-
-
-@pytest.fixture(scope="session")
-def sdk_python():
-    """The interpreter of an environment that has the SDK."""
-    python = ENVIRONMENT / "bin" / "python"
-    ENVIRONMENT.parent.mkdir(exist_ok=True)
-    with open(ENVIRONMENT.with_suffix(".lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # suites that run side by side make it once
-        return make_environment(python)
-
-
-def make_environment(python):
-    if not has_the_sdk(python):
-        venv.create(ENVIRONMENT, with_pip=True, clear=True)
-        install = [str(python), "-m", "pip", "install", "--quiet", PACKAGE]
-        done = subprocess.run(install, capture_output=True, text=True)
-        if done.returncode != 0:
-            pytest.skip(
-                f"NOT TESTED AGAINST THE PUBLISHED SDK: {PACKAGE} cannot be installed: {done.stderr[-300:]}"
-            )
-    return str(python)
-
-
-def has_the_sdk(python):
-    probe = [str(python), "-c", "import crossplane.function.runtime"]
-    return python.exists() and subprocess.run(probe, capture_output=True).returncode == 0
 
 
 @pytest.fixture(scope="module")

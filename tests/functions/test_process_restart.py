@@ -8,10 +8,10 @@ import threading
 import time
 
 import pytest
-from function_peers import REQUEST
 
 from crossply.functions.process import LocalProcess
 from crossply.functions.source_files import SourceFiles
+from tests.support.function_servers import REQUEST
 
 SERVER = """
 import os, grpc, pathlib, time

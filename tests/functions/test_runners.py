@@ -10,7 +10,6 @@ import time
 
 import grpc
 import pytest
-from function_peers import CROSSPLY, REQUEST, free_port, make_certificates, serving, started
 
 from crossply.compose.messages import Response, Result, respond
 from crossply.compose.wire import decode_request, encode_response
@@ -29,6 +28,8 @@ from crossply.functions.remote import Remote
 from crossply.functions.runners import Runners
 from crossply.kinds.composition import NATIVE_FUNCTION
 from crossply.values.structs import StructError
+from tests.support.function_servers import CROSSPLY, REQUEST, free_port, make_certificates, serving, started
+from tests.support.paths import ROOT
 
 ANSWER = Response(results=(Result(3, "hello"),), ttl=60)
 
@@ -280,7 +281,7 @@ def test_closing_ends_what_the_process_started_too(tmp_path):
 
 KILLED = """
 import sys
-from function_peers import REQUEST
+from tests.support.function_servers import REQUEST
 from crossply.functions.process import LocalProcess
 runner = LocalProcess("f", sys.argv[1])
 runner(REQUEST, 60.0)
@@ -291,7 +292,7 @@ sys.stdin.read()
 
 def test_a_local_process_ends_when_we_are_killed():
     command = [sys.executable, "-c", KILLED, f"{SERVE} --address {{address}}"]
-    here = {**os.environ, "PYTHONPATH": os.path.dirname(__file__)}
+    here = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=here
     ) as parent:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from function_peers import make_certificates
-from sdk_image import sdk_image
-from small_images import needs_containers
-from tests.programs import require
 
 from crossply.compose.messages import Request, Resource, State
 from crossply.containers.launching import close_launcher
 from crossply.containers.settings import MEBIBYTE, Limits, Settings
 from crossply.errors import CrossplyError
 from crossply.functions.in_container import InContainer
+from tests.support.function_servers import make_certificates
+from tests.support.functions.sdk_image import sdk_image
+from tests.support.programs import require
+from tests.support.script_images import needs_containers
 
 pytestmark = needs_containers
 

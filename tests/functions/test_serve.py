@@ -10,7 +10,6 @@ import time
 
 import grpc
 import pytest
-from function_peers import CROSSPLY, REQUEST, V1, V1BETA1, free_port, started
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
@@ -18,6 +17,7 @@ from crossply.compose.messages import respond
 from crossply.compose.wire import decode_response, encode_request
 from crossply.functions.failures import FunctionError, ServeError
 from crossply.functions.server import FunctionServer, ServerSettings
+from tests.support.function_servers import CROSSPLY, REQUEST, V1, V1BETA1, free_port, started
 
 STATUS = grpc.StatusCode
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import grpc
 import pytest
-from function_messages import objects, requests, values
-from function_peers import V1
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +11,8 @@ from crossply.compose.messages import Request
 from crossply.compose.wire import encode_request, encode_response
 from crossply.functions import builtin
 from crossply.functions.server import FunctionServer, ServerSettings
+from tests.support.function_servers import V1
+from tests.support.functions.messages import objects, requests, values
 
 MAX_EXAMPLES = 25
 

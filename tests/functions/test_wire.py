@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 
 import pytest
-from function_messages import requests, responses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,6 +32,7 @@ from crossply.compose.wire import (
 )
 from crossply.functions.proto.v1 import run_function_pb2 as v1
 from crossply.functions.proto.v1beta1 import run_function_pb2 as v1beta1
+from tests.support.functions.messages import requests, responses
 
 INTACT = settings(max_examples=30, deadline=None)
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from tests.histories.preload import Preload
-from tests.programs import needs
+from tests.support.programs import needs
 
 pytestmark = needs("gcc")
 

@@ -14,7 +14,7 @@ from crossply.kube.cache import Cache
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
 from crossply.kube.watch import follow
-from tests.kube.embedded import CONFIG_MAP
+from tests.support.server_process import CONFIG_MAP
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
 FAILED = {"kind": "Status", "code": 500, "reason": "InternalError", "message": "Internal error occurred"}

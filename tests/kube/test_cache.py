@@ -19,7 +19,7 @@ from crossply.kube.failures import Forbidden, KubeError, Unreachable
 from crossply.kube.kind import Kind
 from crossply.kube.selection import Selection
 from crossply.kube.watch import ADDED, DELETED, MODIFIED, SYNCED, follow
-from tests.kube.embedded import CONFIG_MAP, DEFINITION, Server, config_map
+from tests.support.server_process import CONFIG_MAP, DEFINITION, Server, config_map
 
 
 async def until(holds, seconds: float = 20.0):

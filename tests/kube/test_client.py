@@ -21,7 +21,7 @@ from crossply.kube.failures import (
 from crossply.kube.guarded import Guard, guarded_by
 from crossply.kube.kind import Kind
 from crossply.kube.selection import Selection
-from tests.kube.embedded import CONFIG_MAP, DEFINITION, config_map
+from tests.support.server_process import CONFIG_MAP, DEFINITION, config_map
 
 GHOST = Kind("nobody.example.org", "v1", "Ghost", "ghosts", True)
 
@@ -140,7 +140,7 @@ def test_a_guard_stops_writes_and_no_reads(connect, ns) -> None:
 
 
 def test_a_server_that_is_away_is_unreachable(server, tmp_path) -> None:
-    from tests.kube.embedded import Server
+    from tests.support.server_process import Server
 
     gone = Server(tmp_path, "--in-memory").start()
     config = gone.config

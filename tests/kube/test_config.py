@@ -17,7 +17,7 @@ from crossply.kube.credentials import CredentialsFailed, TokenFile
 from crossply.kube.exec_plugin import ExecCredentials, Plugin
 from crossply.kube.requests import Actor
 from crossply.values.yaml import dump
-from tests.kube.embedded import NAMESPACE
+from tests.support.server_process import NAMESPACE
 
 EXEC = "client.authentication.k8s.io/v1"
 

@@ -18,8 +18,8 @@ from crossply.kube.guarded import Guard, guarded_by
 from crossply.kube.heartbeat import Heartbeat
 from crossply.kube.leases import LEASE, Timing, member_name
 from crossply.kube.shards import Shards
-from tests.kube.embedded import CONFIG_MAP, config_map
-from tests.kube.replica import COUNT, QUICK
+from tests.support.server_process import CONFIG_MAP, config_map
+from tests.support.signing_replica import COUNT, QUICK
 
 
 def test_what_a_lost_member_had_on_its_way_ends_before_its_lease() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crossply.kube.queue import Queue
-from tests.kube.fake_clock import FakeClock
+from tests.support.fake_clock import FakeClock
 
 
 def half() -> float:

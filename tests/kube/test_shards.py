@@ -9,7 +9,6 @@ import random
 import signal
 import sys
 from contextlib import aclosing
-from pathlib import Path
 
 import orjson
 import pytest
@@ -23,8 +22,9 @@ from crossply.kube.leases import LEASE, holder_of, shard_name
 from crossply.kube.sharding import member_of, shard_of
 from crossply.kube.shards import Shards
 from crossply.kube.watch import SYNCED, Change, follow
-from tests.kube.embedded import CONFIG_MAP, config_map
-from tests.kube.replica import COUNT, QUICK
+from tests.support import signing_replica
+from tests.support.server_process import CONFIG_MAP, config_map
+from tests.support.signing_replica import COUNT, QUICK
 
 
 @settings(max_examples=30, deadline=None)
@@ -161,7 +161,7 @@ def test_a_replica_that_freezes_or_dies_writes_no_more_after_its_shards_were_tak
         for key in keys:
             await client.create(CONFIG_MAP, config_map(key, ns))
         story = Story()
-        script = str(Path(__file__).parent / "replica.py")
+        script = signing_replica.__file__
         async with asyncio.TaskGroup() as tasks:
             watching = [tasks.create_task(story.watch(client, kind, ns)) for kind in (LEASE, CONFIG_MAP)]
             await waited(lambda: story.synced == 2)

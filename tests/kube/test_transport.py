@@ -16,7 +16,7 @@ from crossply.kube.credentials import Credential
 from crossply.kube.failures import Busy, Unauthorized, Unreachable
 from crossply.kube.requests import Request
 from crossply.kube.transport import CONCURRENT
-from tests.kube.embedded import CONFIG_MAP, config_map
+from tests.support.server_process import CONFIG_MAP, config_map
 
 OBJECT = {"kind": "ConfigMap", "metadata": {"name": "one"}}
 Answer = Callable[[web.BaseRequest], web.Response | None]

@@ -11,7 +11,7 @@ from aiohttp import web
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
 from crossply.kube.watch import follow
-from tests.kube.embedded import CONFIG_MAP
+from tests.support.server_process import CONFIG_MAP
 
 
 def item(name: str, version: int) -> dict:

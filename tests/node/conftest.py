@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.node.standing import Standing, install, standing
+from tests.support.node.cluster import Standing, install, standing
 
 collect_ignore = [] if os.environ.get("CROSSPLY_NODE") else ["test_node.py"]
 

@@ -12,10 +12,10 @@ from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.kube.kind import Kind
 from crossply.kube.leases import LEASE
-from tests.e2e.scenario import EVENT, FUNCTION, Scenario, condition
-from tests.e2e.things import READY, SYNCED, Things
-from tests.node import images
-from tests.node.standing import REGISTRY
+from tests.support.e2e.scenario import EVENT, FUNCTION, Scenario, condition
+from tests.support.e2e.things import READY, SYNCED, Things
+from tests.support.node import images
+from tests.support.node.cluster import REGISTRY
 
 HOME = "crossplane-system"
 DEPLOYMENT = Kind("apps", "v1", "Deployment", "deployments", True)

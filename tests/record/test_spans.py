@@ -10,7 +10,7 @@ import pytest
 from crossply.record import otel
 from crossply.record.run import call_headers, running
 from crossply.record.tracing import begin_tracing, is_wanted, obstacle
-from tests.record.otlp_receiver import Received, attributes, receiving
+from tests.support.otlp_receiver import Received, attributes, receiving
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 

@@ -6,9 +6,9 @@ import itertools
 from typing import Any
 
 import pytest
-from tests.memory import run_within
 
 from crossply.schema.cel import RuleChecker
+from tests.support.memory_limit import run_within
 
 LIMIT = 2 << 30
 LONG = "b" * 1000

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import pathlib
-import sys
-
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "functions"))
+from tests.support.function_servers import make_certificates
+from tests.support.sdk.environment import sdk_python
 
-from function_peers import make_certificates
-from test_peer_sdk import sdk_python  # noqa: F401 - the environment that it makes
+__all__ = ["certificates", "sdk_python"]
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 import yaml
-from function_peers import CROSSPLY, free_port, started
+
+from tests.support.function_servers import CROSSPLY, free_port, started
 
 XR = {"apiVersion": "example.org/v1", "kind": "XR", "metadata": {"name": "x"}, "spec": {"count": 3}}
 FILE = """

@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import yaml
-from function_peers import CROSSPLY
 
 from crossply.compose.messages import Request, Resource, State
 from crossply.control.calls.opening import Opening
@@ -19,6 +18,7 @@ from crossply.functions.failures import FunctionNotBound, FunctionTimedOut, Runt
 from crossply.functions.host_access import HostAccess, HostAccessRefused
 from crossply.functions.process import LocalProcess
 from crossply.functions.python_file import PythonFile
+from tests.support.function_servers import CROSSPLY
 
 FILE = """
 import os, time

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from called_both_ways import EARLIER, asked, both_ways, failing
 
 from crossply.compose.messages import SEVERITY_FATAL
 from crossply.sdk import Fatal, function
+from tests.support.sdk.function_calls import EARLIER, asked, both_ways, failing
 
 
 def test_an_exception_is_a_fatal_result_that_names_file_and_line():
     response = both_ways(failing)
     line = failing.__code__.co_firstlineno + 2
     assert [each.severity for each in response.results] == [SEVERITY_FATAL]
-    assert response.results[0].message == f"called_both_ways.py:{line}: KeyError: 'nowhere'"
+    assert response.results[0].message == f"function_calls.py:{line}: KeyError: 'nowhere'"
     assert response.desired == EARLIER
 
 

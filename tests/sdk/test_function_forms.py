@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from called_both_ways import READY, XR, both_ways, failing
 
 from crossply.compose.messages import SECOND
 from crossply.sdk import function
 from crossply.sdk.failures import NotAFunction, ValueRefused
+from tests.support.sdk.function_calls import READY, XR, both_ways, failing
 
 
 def test_a_function_returns_nothing_or_the_response():

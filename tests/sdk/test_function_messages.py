@@ -5,11 +5,11 @@ from __future__ import annotations
 import datetime
 
 import pytest
-from called_both_ways import READY, XR, asked, both_ways
 
 from crossply.compose.messages import SECOND, TARGET_COMPOSITE_AND_CLAIM, Resource, ResourceRef
 from crossply.sdk import function
 from crossply.sdk.failures import ValueRefused
+from tests.support.sdk.function_calls import READY, XR, asked, both_ways
 
 
 def test_conditions_are_read():

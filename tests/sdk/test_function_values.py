@@ -6,13 +6,13 @@ import dataclasses
 import enum
 
 import pytest
-from called_both_ways import EARLIER, asked, both_ways
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crossply.compose.messages import Resource
 from crossply.sdk import child_name
 from crossply.values.structs import to_wire
+from tests.support.sdk.function_calls import EARLIER, asked, both_ways
 
 
 def test_whole_numbers_are_integers():

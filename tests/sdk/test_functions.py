@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from called_both_ways import EARLIER, READY, XR, asked, both_ways
 
 from crossply.compose.messages import READY_FALSE, READY_TRUE, SECOND, Request, Resource, State
 from crossply.compose.wire import encode_request
 from crossply.compose.wire_encode import write_resource
 from crossply.sdk import function
+from tests.support.sdk.function_calls import EARLIER, READY, XR, asked, both_ways
 
 
 def test_a_function_that_does_nothing_passes_everything_on():

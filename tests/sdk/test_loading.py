@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 
 import pytest
@@ -12,6 +11,7 @@ from crossply.compose.messages import Request, Resource, State
 from crossply.sdk.failures import FunctionFileError
 from crossply.sdk.loading import load
 from crossply.sdk.reloading import Reloading
+from tests.support.sdk.loaded_modules import imported
 
 ONE = """
 from crossply.sdk import function
@@ -110,13 +110,6 @@ def test_a_changed_file_is_loaded_again_and_a_broken_one_is_not(tmp_path):
     function._next = 0.0
     assert said(function) == "changed"
     assert "the function is the one of before" in told[-1]
-
-
-def imported(statement, *, root):
-    """The modules that a statement loads: those of a library, or all."""
-    program = f"import sys; before = set(sys.modules); {statement}; print(*set(sys.modules) - before)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    return {name for name in done.stdout.split() if not root or name.split(".")[0] not in root}
 
 
 STANDARD = {*sys.stdlib_module_names, "crossply"}

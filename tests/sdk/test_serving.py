@@ -13,13 +13,13 @@ import urllib.request
 
 import grpc
 import pytest
-from function_peers import CROSSPLY, free_port, started
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, State
 from crossply.compose.wire import decode_response, encode_request
 from crossply.functions.failures import FunctionError
 from crossply.functions.remote import METHOD, Remote
+from tests.support.function_servers import CROSSPLY, free_port, started
 
 GREETER = pathlib.Path(__file__).parents[1] / "functions" / "sdk" / "greeter.py"
 FILE = """

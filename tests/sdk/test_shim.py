@@ -10,10 +10,10 @@ import sys
 import threading
 
 import pytest
-from test_loading import imported
 
 from crossply.compose.messages import Request, Resource, State
 from crossply.sdk import shim
+from tests.support.sdk.loaded_modules import imported
 
 HERE = pathlib.Path(__file__).parent
 GREETER = HERE.parent / "functions" / "sdk" / "greeter.py"

@@ -9,10 +9,10 @@ import subprocess
 import sys
 
 import pytest
-from published_requests import REQUESTS
 
 from crossply.compose.wire import decode_response, encode_request
 from crossply.sdk import shim
+from tests.support.sdk.published_requests import REQUESTS
 
 HERE = pathlib.Path(__file__).parent
 FUNCTIONS = sorted(path.stem for path in (HERE / "published").glob("*.py"))

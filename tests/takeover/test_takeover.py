@@ -16,20 +16,20 @@ import pytest
 
 from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind
-from tests.e2e.packaging import FUNCTION, PROVIDER, REVISIONS
-from tests.e2e.scenario import CONFIG_MAP, CRD, SECRET
-from tests.e2e.test_deployments import DEPLOYMENT
-from tests.e2e.things import READY, SYNCED
-from tests.e2e.usages import CLUSTER_ROLE, WEBHOOKS
-from tests.kube.conftest import own_cluster
-from tests.takeover import fleet
-from tests.takeover.connect_proxy import ConnectProxy
-from tests.takeover.crossplane_process import HOME, Crossplane
-from tests.takeover.fleet import Member
-from tests.takeover.function_host import SERVICE, TELL, FunctionHost
-from tests.takeover.snapshot import altered, lost, read_all, rewritten
-from tests.takeover.standing import MANAGED, Standing, connected
-from tests.xpkg.peers import docker_registry
+from tests.support.e2e.kubelet import DEPLOYMENT
+from tests.support.e2e.packages import FUNCTION, PROVIDER, REVISIONS
+from tests.support.e2e.scenario import CONFIG_MAP, CRD, SECRET
+from tests.support.e2e.things import READY, SYNCED
+from tests.support.e2e.usages import CLUSTER_ROLE, WEBHOOKS
+from tests.support.registry import docker_registry
+from tests.support.server_fixtures import own_cluster
+from tests.support.takeover import fleet
+from tests.support.takeover.cluster import MANAGED, Standing, connected
+from tests.support.takeover.connect_proxy import ConnectProxy
+from tests.support.takeover.crossplane_process import HOME, Crossplane
+from tests.support.takeover.fleet import Member
+from tests.support.takeover.function_host import SERVICE, TELL, FunctionHost
+from tests.support.takeover.snapshot import altered, lost, read_all, rewritten
 
 FLEET = (*fleet.KINDS, fleet.XCRATE, CONFIG_MAP, SECRET, fleet.USAGE)
 """What users have in the cluster: composite resources, claims, and what was composed for them."""

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pathlib
 
 import pytest
-from suites import Folder
+
+from tests.support.suite_folder import Folder
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from suites import XR, Folder
+
+from tests.support.suite_folder import XR, Folder
 
 BUCKET = {"region": "eu", "size": 3, "zones": ["a", "b"]}
 WHOLE_BUCKET = {

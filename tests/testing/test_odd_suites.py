@@ -7,13 +7,13 @@ from typing import Any
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from suites import COMPOSITION, suite
 
 from crossply.testing.junit import junit_text
 from crossply.testing.report import coverage_text, suite_text, summary
 from crossply.testing.suite_run import Wishes, run_suite
 from crossply.values.deepcopy import deepcopy
 from crossply.values.yaml import Document
+from tests.support.suite_folder import COMPOSITION, suite
 
 OBSERVED = {
     "apiVersion": "example.org/v1",

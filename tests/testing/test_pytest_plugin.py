@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib.metadata import entry_points
 
 import pytest
-from suites import COMPOSITION
+
+from tests.support.suite_folder import COMPOSITION
 
 pytest_plugins = ["pytester"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from suites import Folder
+from tests.support.suite_folder import Folder
 
 READY = {"conditions": [{"type": "Ready", "status": "True"}]}
 NOT_READY = {"conditions": [{"type": "Ready", "status": "False"}]}

@@ -11,7 +11,7 @@ import time
 import xml.etree.ElementTree as ET
 from typing import Any
 
-from suites import COMPOSITION, Folder
+from tests.support.suite_folder import COMPOSITION, Folder
 
 CROSSPLY = str(pathlib.Path(sys.executable).with_name("crossply"))
 CASE: dict[str, Any] = {"name": "makes a bucket", "expect": {"resources": [{"name": "bucket"}]}}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from suites import XR, Folder, suite
+
+from tests.support.suite_folder import XR, Folder, suite
 
 CASE: dict[str, Any] = {"name": "it", "expect": {"resources": [{"name": "bucket"}]}}
 

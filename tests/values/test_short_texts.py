@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tests.memory import run_within
-
 from crossply.values.short_texts import LONGEST, cached_for_short_texts
+from tests.support.memory_limit import run_within
 
 
 def test_short_texts_are_remembered_and_long_ones_are_not() -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import gzip
-import io
 import tarfile
 import tracemalloc
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,41 +14,11 @@ from crossply.xpkg import contents, media
 from crossply.xpkg.blobs import in_memory
 from crossply.xpkg.contents import NoStream, stream_of
 from crossply.xpkg.failures import TooLarge
-from crossply.xpkg.image import Image, Layer
+from crossply.xpkg.image import Layer
 from crossply.xpkg.layer_writing import compress
 from crossply.xpkg.stream import read
-from tests.xpkg.making import archive, compress_with_zstd, image, in_zstd, member
-
-MIB = 1 << 20
-
-
-class Endless(io.RawIOBase):
-    """A header and very many zeros, which are made when they are read."""
-
-    def __init__(self, headers: Iterable[bytes], zeros: int) -> None:
-        self._start, self._left = b"".join(headers), zeros
-
-    def read(self, size: int = -1) -> bytes:
-        start, self._start = self._start[:size], self._start[size:]
-        if start:
-            return start
-        given = min(size, self._left)
-        self._left -= given
-        return bytes(given)
-
-
-def bomb(*headers: tarfile.TarInfo, zeros: int, pack: Callable[[Any, Any], object] = compress) -> Image:
-    target = io.BytesIO()
-    pack(Endless((each.tobuf(tarfile.GNU_FORMAT) for each in headers), zeros), target)
-    layer = Layer(in_memory(target.getvalue()), annotations={media.ANNOTATION: media.BASE})
-    assert layer.blob.size < MIB, "it is small before it is uncompressed"
-    return image()._replace(layers=(layer,))
-
-
-def header(name: str, size: int, kind: bytes = tarfile.REGTYPE) -> tarfile.TarInfo:
-    info, _ = member(name, type=kind)
-    info.size = size
-    return info
+from tests.support.bombs import MIB, bomb, header
+from tests.support.images import archive, compress_with_zstd, image, in_zstd, member
 
 
 @pytest.mark.parametrize(

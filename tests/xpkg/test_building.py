@@ -19,7 +19,7 @@ from crossply.xpkg.failures import BadArchive
 from crossply.xpkg.image import EMPTY, digest
 from crossply.xpkg.layer_writing import Entry, write_file_layer, write_layer
 from crossply.xpkg.stream import read
-from tests.xpkg.making import archive, image, member
+from tests.support.images import archive, image, member
 
 FUNCTION = "apiVersion: meta.pkg.crossplane.io/v1\nkind: Function\nmetadata: {name: function-y}\nspec: {}\n"
 CONFIGURATION = FUNCTION.replace("Function", "Configuration").replace("function-y", "platform")

@@ -19,9 +19,9 @@ from crossply.xpkg.pulling import manifest, pull_package, resolve
 from crossply.xpkg.pushing import push_image, push_images
 from crossply.xpkg.references import parse
 from crossply.xpkg.registry import Registries
-from tests.programs import find, needs
-from tests.xpkg.making import image, package
-from tests.xpkg.peers import docker_registry
+from tests.support.images import image, package
+from tests.support.programs import find, needs
+from tests.support.registry import docker_registry
 
 pytestmark = [
     needs("docker-registry"),

@@ -20,7 +20,7 @@ from crossply.xpkg.dependencies import read_lock
 from crossply.xpkg.image import EMPTY, Image, append, digest
 from crossply.xpkg.manifests import choose, from_manifest
 from crossply.xpkg.stream import read
-from tests.xpkg.making import archive, member, package
+from tests.support.images import archive, member, package
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 5) | st.text("ab/.:", max_size=5),

@@ -33,8 +33,8 @@ from crossply.xpkg.registry_failures import (
     PullTimedOut,
     RegistryUnreachable,
 )
-from tests.xpkg.making import STREAM, archive, image, member, package
-from tests.xpkg.peers import Lying
+from tests.support.images import STREAM, archive, image, member, package
+from tests.support.registry import Lying
 
 Play = Callable[[Lying, Registries, Reference], Awaitable[Any]]
 LOGIN = base64.b64encode(b"me:secret").decode()

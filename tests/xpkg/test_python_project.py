@@ -14,7 +14,7 @@ from crossply.xpkg.image import Image, digest
 from crossply.xpkg.python_install import PipFailed, Target, install
 from crossply.xpkg.python_project import ROOT, read_project, with_project
 from crossply.xpkg.unpacking import unpack
-from tests.xpkg.making import archive, image, member
+from tests.support.images import archive, image, member
 
 PROJECT = """\
 [build-system]

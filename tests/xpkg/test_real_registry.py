@@ -24,9 +24,9 @@ from crossply.xpkg.pushing import BlobCutShort, has_blob, push_blob, push_images
 from crossply.xpkg.references import parse
 from crossply.xpkg.registry import Registries, Trust
 from crossply.xpkg.registry_failures import NotAllowed, RegistryUnreachable
-from tests.programs import needs, path_of
-from tests.xpkg.making import STREAM, archive, image, member, package
-from tests.xpkg.peers import certificate, docker_registry, guarded, pushed
+from tests.support.images import STREAM, archive, image, member, package
+from tests.support.programs import needs, path_of
+from tests.support.registry import certificate, docker_registry, guarded, pushed
 
 pytestmark = [
     needs("docker-registry"),

@@ -3,46 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-from collections.abc import Callable
-from typing import Any
 
-import orjson
 import pytest
-from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 
-from crossply.xpkg.blobs import in_memory
-from crossply.xpkg.image import Image, Layer
+from crossply.xpkg.image import Image
 from crossply.xpkg.references import parse
 from crossply.xpkg.registry import Registries
 from crossply.xpkg.signatures import Authority, NotSigned, verify
-from tests.xpkg.making import image
-from tests.xpkg.peers import Lying
+from tests.support.registry import Lying
+from tests.support.signatures import DIGEST, OTHER, by, payload, signature, trusted
 
-DIGEST, OTHER = f"sha256:{'a' * 64}", f"sha256:{'b' * 64}"
 KEY, STRANGER = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-Sign = Callable[[bytes], bytes]
-
-
-def by(key: ec.EllipticCurvePrivateKey) -> Sign:
-    return lambda payload: key.sign(payload, ec.ECDSA(hashes.SHA256()))
-
-
-def trusted(key: Any, name: str = "us", **rest: str) -> Authority:
-    form = (serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
-    return Authority(name, key.public_key().public_bytes(*form), **rest)
-
-
-def payload(digest: str = DIGEST, kind: str = "cosign container image signature") -> bytes:
-    return orjson.dumps({"critical": {"image": {"docker-manifest-digest": digest}, "type": kind}})
-
-
-def signature(text: bytes, sign: Sign, written: str = "") -> Image:
-    """The image that cosign puts beside a signed one."""
-    encoded = written or base64.b64encode(sign(text)).decode()
-    layer = Layer(in_memory(text), annotations={"dev.cosignproject.cosign/signature": encoded})
-    return image()._replace(layers=(layer,))
 
 
 def verified(beside: Image | None, *authorities: Authority) -> str:

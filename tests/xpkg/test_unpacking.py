@@ -26,7 +26,7 @@ from crossply.xpkg.failures import (
 )
 from crossply.xpkg.image import Layer
 from crossply.xpkg.unpacking import Limits, UnpackingCancelled, unpack
-from tests.xpkg.making import archive, image, in_zstd, member
+from tests.support.images import archive, image, in_zstd, member
 
 LINK, HARD, CHAR, FIFO = tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE
 

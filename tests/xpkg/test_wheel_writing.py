@@ -26,8 +26,8 @@ from crossply.xpkg.wheel_writing import (
     write_installed_wheels,
     write_own_wheel,
 )
-from tests.xpkg.making import archive, image, member
-from tests.xpkg.peers import free_port, wait_for
+from tests.support.images import archive, image, member
+from tests.support.registry import free_port, wait_for
 
 MAIN = """\
 from crossply.sdk import function

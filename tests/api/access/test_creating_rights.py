@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.api.client import APPLY_PATCH, MERGE_PATCH
-from tests.api.collection import Collection
-from tests.api.waiting import eventually
+from tests.support.api.client import APPLY_PATCH, MERGE_PATCH
+from tests.support.api.collection import Collection
+from tests.support.api.polling import eventually
 
 CONFIGMAP = ("v1", "ConfigMap", "configmaps")
 LEASE = ("coordination.k8s.io/v1", "Lease", "leases")

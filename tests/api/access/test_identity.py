@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from tests.api.collection import Collection
-from tests.api.waiting import eventually
+from tests.support.api.collection import Collection
+from tests.support.api.polling import eventually
 
 AUTHN, AUTHZ = "/apis/authentication.k8s.io/v1", "/apis/authorization.k8s.io/v1"
 

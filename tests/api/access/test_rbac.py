@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.api.access.conftest import GROUP, RBAC
-from tests.api.waiting import eventually
+from tests.support.api.grants import GROUP, RBAC
+from tests.support.api.polling import eventually
 
 READ = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch"]}]
 

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.api.admission.test_webhooks import hook, in_force
-from tests.api.client import APPLY_PATCH, Client
-from tests.api.collection import Collection
+from tests.support.api.client import APPLY_PATCH, Client
+from tests.support.api.collection import Collection
+from tests.support.api.webhooks import hook, in_force
 
 LEASES = "coordination.k8s.io/v1"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.api.waiting import eventually
+from tests.support.api.polling import eventually
 
 POLICIES = "validatingadmissionpolicies"
 BINDINGS = "validatingadmissionpolicybindings"

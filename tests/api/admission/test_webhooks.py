@@ -7,28 +7,8 @@ import json
 
 import pytest
 
-from tests.api.waiting import eventually
-
-
-def hook(webhooks, ns, **more):
-    rules = [
-        {
-            "apiGroups": [""],
-            "apiVersions": ["v1"],
-            "resources": ["configmaps"],
-            "operations": ["CREATE", "UPDATE", "DELETE"],
-        }
-    ]
-    return {
-        "name": "hook.example.org",
-        "rules": rules,
-        "clientConfig": webhooks.client_config,
-        "admissionReviewVersions": ["v1"],
-        "sideEffects": "None",
-        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": ns}},
-        "timeoutSeconds": 5,
-        **more,
-    }
+from tests.support.api.polling import eventually
+from tests.support.api.webhooks import hook, in_force
 
 
 def patch(*operations):
@@ -49,12 +29,6 @@ def refusing(webhooks, register, ns):
     )
     register("validatingwebhookconfigurations", {"webhooks": [hook(webhooks, ns)]})
     return webhooks
-
-
-def in_force(configmaps, webhooks):
-    """Wait until the webhook is asked; a real server takes a moment."""
-    eventually(lambda: (configmaps.post(configmaps.object("probe"), dryRun="All"), webhooks.reviews)[1])
-    webhooks.reviews.clear()
 
 
 def test_a_webhook_refuses(configmaps, refusing):

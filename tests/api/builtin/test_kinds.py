@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from tests.api.collection import Collection
+from tests.support.api.collection import Collection
 
 LABELS = {"app": "x"}
 POD = {"containers": [{"name": "c", "image": "i"}]}

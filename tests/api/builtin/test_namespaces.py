@@ -7,8 +7,8 @@ import secrets
 
 import pytest
 
-from tests.api.collection import Collection
-from tests.api.waiting import eventually
+from tests.support.api.collection import Collection
+from tests.support.api.polling import eventually
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import venv
 import pytest
 import yaml
 
-from tests.programs import find
+from tests.support.programs import find
 
 ROOT = pathlib.Path(__file__).parents[3]
 LOUD = "CLIENTS NOT TRIED: "

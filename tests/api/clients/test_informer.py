@@ -45,7 +45,7 @@ def test_custom_objects_come_and_go(follow, widgets):
 
 
 def test_built_in_objects_come_and_go(follow, admin, ns):
-    from tests.api.collection import Collection
+    from tests.support.api.collection import Collection
 
     leases = Collection(admin, "coordination.k8s.io/v1", "Lease", "leases", ns)
     line = follow("coordination.k8s.io", "v1", "leases")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.api.clients.manifests import CONFIG_MAP, DEPLOYMENT, read
+from tests.support.api.manifests import CONFIG_MAP, DEPLOYMENT, read
 
 
 def test_apply_creates_changes_and_leaves_alone(kubectl):

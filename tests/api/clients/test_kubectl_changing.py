@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from tests.api.clients.manifests import CONFIG_MAP, DEPLOYMENT, read
-from tests.api.waiting import eventually
+from tests.support.api.manifests import CONFIG_MAP, DEPLOYMENT, read
+from tests.support.api.polling import eventually
 
 
 def test_delete(kubectl):

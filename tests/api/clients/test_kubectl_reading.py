@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.api.clients.manifests import CONFIG_MAP
-from tests.api.definitions import objects
-from tests.api.waiting import eventually
+from tests.support.api.definitions import objects
+from tests.support.api.manifests import CONFIG_MAP
+from tests.support.api.polling import eventually
 
 
 def test_get_as_a_table(kubectl, widget, resource):

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.api.client import TABLE
-from tests.api.definitions import (
+from tests.support.api.client import TABLE
+from tests.support.api.definitions import (
     DEFINITIONS,
     condition,
     definition,
@@ -16,7 +16,7 @@ from tests.api.definitions import (
     version,
     wait_until_served,
 )
-from tests.api.waiting import eventually
+from tests.support.api.polling import eventually
 
 SPEC = {"a": {"type": "string"}}
 

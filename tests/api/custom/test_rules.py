@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.api.definitions import DEFINITIONS, definition, install, new_group, objects, version
+from tests.support.api.definitions import DEFINITIONS, definition, install, new_group, objects, version
 
 SPEC = {
     "min": {"type": "integer"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.api.definitions import objects, version
+from tests.support.api.definitions import objects, version
 
 SCHEMA = {
     "plain": {"type": "string"},
@@ -54,7 +54,7 @@ SCHEMA = {
 
 @pytest.fixture(scope="module")
 def defined(admin):
-    from tests.api.definitions import DEFINITIONS, definition, install, new_group
+    from tests.support.api.definitions import DEFINITIONS, definition, install, new_group
 
     body = definition(new_group(), version(spec=SCHEMA))
     install(admin, body)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ..ops.running import CONFIG_MAPS, Program
+from tests.support.apiserver.servers import CONFIG_MAPS, Program
 
 JSON, YAML, PROTOBUF = "application/json", "application/yaml", "application/vnd.kubernetes.protobuf"
 MERGE, JSON_PATCH = "application/merge-patch+json", "application/json-patch+json"

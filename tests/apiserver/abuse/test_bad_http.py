@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import pytest
 
-from ..ops.running import CONFIG_MAPS, Program
+from tests.support.apiserver.servers import CONFIG_MAPS, Program
 
 STATUS = re.compile(rb"HTTP/1\.[01] (\d+) ")
 SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"

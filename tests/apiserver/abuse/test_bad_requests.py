@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ..ops.running import CONFIG_MAPS, Program
+from tests.support.apiserver.servers import CONFIG_MAPS, Program
 
 
 @pytest.mark.parametrize(

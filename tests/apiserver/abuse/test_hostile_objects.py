@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ..ops.running import CONFIG_MAPS, Answer, Program, config_map
+from tests.support.apiserver.servers import CONFIG_MAPS, Answer, Program, config_map
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from crossply.apiserver.admission.chain import Admission
-from tests.apiserver.admission.webhook_servers import WebhookServer, webhook_server
-from tests.apiserver.controllers.worlds import Bench, bench
+from tests.support.apiserver.store_bench import Bench, bench
+from tests.support.apiserver.webhook_server import WebhookServer, webhook_server
 
 RULE = {
     "apiGroups": ["example.org"],

@@ -11,8 +11,8 @@ from crossply.apiserver.auth.rbac.authorizer import Decision
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.registry.resources import Version
-from tests.apiserver.admission.settings import Setting, setting
-from tests.apiserver.controllers.worlds import custom
+from tests.support.apiserver.admission import Setting, setting
+from tests.support.apiserver.store_bench import custom
 
 EXPENSIVE = "self.map(x, self.map(y, x + y).join('')).all(t, t.size() > 0)"
 ITEMS = [f"{index:04}" for index in range(60)]

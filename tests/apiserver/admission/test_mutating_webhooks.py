@@ -9,9 +9,9 @@ import pytest
 
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.registry.resources import Version
-from tests.apiserver.admission.settings import RULE, setting
-from tests.apiserver.admission.webhook_servers import patching
-from tests.apiserver.controllers.worlds import ANYTHING, custom
+from tests.support.apiserver.admission import RULE, setting
+from tests.support.apiserver.store_bench import ANYTHING, custom
+from tests.support.apiserver.webhook_server import patching
 
 
 def setting_label(name: str, value: str) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from crossply.apiserver.endpoints.status_errors import StatusError
-from tests.apiserver.admission.settings import setting
+from tests.support.apiserver.admission import setting
 
 
 async def test_nothing_is_made_in_a_namespace_that_does_not_exist(tmp_path: Path) -> None:

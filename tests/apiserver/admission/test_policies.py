@@ -11,19 +11,8 @@ from crossply.apiserver.auth.rbac.authorizer import Decision
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.registry.resources import Version
-from tests.apiserver.admission.settings import RULE, Setting, setting
-from tests.apiserver.controllers.worlds import ANYTHING, custom
-
-
-async def refusal(client: Setting, name: str = "one", **content: Any) -> str:
-    """Why a widget is refused; empty when it is not."""
-    try:
-        await client.create("widgets", "default", name, **content)
-    except StatusError as problem:
-        head, _, why = str(problem).partition(" denied request: ")
-        assert head.startswith(f"widgets.example.org \"{name}\" is forbidden: ValidatingAdmissionPolicy 'p'")
-        return why
-    return ""
+from tests.support.apiserver.admission import RULE, refusal, setting
+from tests.support.apiserver.store_bench import ANYTHING, custom
 
 
 async def test_a_refusal_is_told_in_the_words_of_kubernetes(tmp_path: Path) -> None:

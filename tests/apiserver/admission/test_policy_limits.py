@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.apiserver.admission.settings import setting
-from tests.apiserver.admission.test_policies import refusal
-from tests.memory import run_within
+from tests.support.apiserver.admission import refusal, setting
+from tests.support.memory_limit import run_within
 
 LIMIT = 3 << 30
 

@@ -8,7 +8,7 @@ import pytest
 
 from crossply.apiserver.admission.policy_type_checking import expression_warnings
 from crossply.apiserver.registry.resources import Registry, Version
-from tests.apiserver.controllers.worlds import custom, registry
+from tests.support.apiserver.store_bench import custom, registry
 
 DEPLOYMENTS = {"apiGroups": ["apps"], "apiVersions": ["v1"], "resources": ["deployments"]}
 WIDGETS = {"apiGroups": ["example.org"], "apiVersions": ["v1"], "resources": ["widgets"]}

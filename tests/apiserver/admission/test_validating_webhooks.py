@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from crossply.apiserver.endpoints.status_errors import StatusError
-from tests.apiserver.admission.settings import RULE, setting
-from tests.apiserver.admission.webhook_servers import patching
+from tests.support.apiserver.admission import RULE, setting
+from tests.support.apiserver.webhook_server import patching
 
 
 def allow(_: Any) -> dict[str, Any]:

@@ -24,8 +24,7 @@ from hypothesis import strategies as st
 
 from crossply.apiserver.auth.token_identity import SigningKeyError, TokenRefused
 from crossply.apiserver.auth.token_signing import SigningKey
-
-from .accounts import ISSUER, Accounts, elliptic_pem, rsa_pem
+from tests.support.apiserver.service_accounts import ISSUER, Accounts, elliptic_pem, rsa_pem
 
 PEMS = [pytest.param(elliptic_pem, id="ES256"), pytest.param(rsa_pem, id="RS256")]
 

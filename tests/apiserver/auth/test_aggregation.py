@@ -17,8 +17,7 @@ from crossply.apiserver.auth.cluster_role_aggregation import (
 from crossply.apiserver.auth.rbac.roles import CLUSTER_ROLES
 from crossply.apiserver.auth.store_protocols import encoder
 from crossply.apiserver.storage import Store
-
-from .policy import Object, cluster_role, rule
+from tests.support.apiserver.rbac import Object, cluster_role, rule
 
 GET, LIST, WATCH = (rule(verb, "pods") for verb in ("get", "list", "watch"))
 

@@ -15,8 +15,7 @@ import pytest
 from crossply.apiserver.audit import AuditError, AuditLog, Level, Outcome, Record
 from crossply.apiserver.audit.events import event
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
-
-from .policy import ask, ask_path
+from tests.support.apiserver.rbac import ask, ask_path
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=UTC)
 DONE = Outcome(200, NOW)

@@ -16,8 +16,7 @@ from crossply.apiserver.auth.token_identity import TokenFileError, TokenRefused
 from crossply.apiserver.endpoints.request_info import User
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.tls import ensure_certificates
-
-from .accounts import ISSUER, START, Accounts
+from tests.support.apiserver.service_accounts import ISSUER, START, Accounts
 
 JANE = User("jane", ("dev",), "u1")
 DICT = {

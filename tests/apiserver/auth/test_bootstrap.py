@@ -16,8 +16,18 @@ from crossply.apiserver.auth.rbac.roles import CLUSTER_ROLE_BINDINGS, CLUSTER_RO
 from crossply.apiserver.auth.store_protocols import encoder
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.storage import Store
-
-from .policy import ADMIN, GROUP, JANE, Object, ask, ask_path, binding, change, rule, user
+from tests.support.apiserver.rbac import (
+    ADMIN,
+    GROUP,
+    JANE,
+    Object,
+    ask,
+    ask_path,
+    binding,
+    change,
+    rule,
+    user,
+)
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

@@ -12,8 +12,7 @@ from crossply.apiserver.auth.rbac.rule_coverage import TooManyParts, uncovered
 from crossply.apiserver.auth.rbac.rules import Rule, parse_rule
 from crossply.apiserver.endpoints.request_info import RequestInfo
 from crossply.apiserver.endpoints.status_errors import StatusError
-
-from .policy import (
+from tests.support.apiserver.rbac import (
     ADMIN,
     GROUP,
     JANE,

@@ -7,8 +7,17 @@ import pytest
 from crossply.apiserver.auth.impersonation import Impersonation, impersonate
 from crossply.apiserver.endpoints.request_info import User
 from crossply.apiserver.endpoints.status_errors import StatusError
-
-from .policy import ADMIN, JANE, Object, ask, authorizer_of, cluster_binding, cluster_role, rule, user
+from tests.support.apiserver.rbac import (
+    ADMIN,
+    JANE,
+    Object,
+    ask,
+    authorizer_of,
+    cluster_binding,
+    cluster_role,
+    rule,
+    user,
+)
 
 READ = ask("list", "configmaps", "default")
 AUTHENTICATION = "authentication.k8s.io"

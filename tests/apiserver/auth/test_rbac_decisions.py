@@ -12,8 +12,7 @@ from crossply.apiserver.auth.store_protocols import encoder
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.storage import Store
-
-from .policy import (
+from tests.support.apiserver.rbac import (
     ADMIN,
     JANE,
     account,

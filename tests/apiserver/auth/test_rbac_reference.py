@@ -8,8 +8,17 @@ from hypothesis import strategies as st
 from crossply.apiserver.auth.rbac import Authorizer
 from crossply.apiserver.auth.rbac.roles import RoleIndex
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
-
-from .policy import Object, account, binding, change, cluster_binding, cluster_role, group, role, user
+from tests.support.apiserver.rbac import (
+    Object,
+    account,
+    binding,
+    change,
+    cluster_binding,
+    cluster_role,
+    group,
+    role,
+    user,
+)
 
 NAMES = st.sampled_from(["a", "b"])
 NAMESPACES = st.sampled_from(["", "one", "two"])

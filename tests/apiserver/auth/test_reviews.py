@@ -12,9 +12,18 @@ from crossply.apiserver.auth.reviews import RESOURCES, Reviews
 from crossply.apiserver.auth.static_tokens import StaticTokens
 from crossply.apiserver.endpoints.request_info import User
 from crossply.apiserver.endpoints.status_errors import StatusError
-
-from .accounts import ISSUER, Accounts
-from .policy import JANE, Object, authorizer_of, binding, cluster_role, role, rule, urls, user
+from tests.support.apiserver.rbac import (
+    JANE,
+    Object,
+    authorizer_of,
+    binding,
+    cluster_role,
+    role,
+    rule,
+    urls,
+    user,
+)
+from tests.support.apiserver.service_accounts import ISSUER, Accounts
 
 POLICY = (
     cluster_role("reader", rule("get list", "configmaps"), urls("get", "/metrics")),

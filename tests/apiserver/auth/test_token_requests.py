@@ -9,8 +9,7 @@ import pytest
 
 from crossply.apiserver.auth.token_requests import TokenRequests
 from crossply.apiserver.endpoints.status_errors import StatusError
-
-from .accounts import ISSUER, Accounts
+from tests.support.apiserver.service_accounts import ISSUER, Accounts
 
 
 def _ask(accounts: Accounts, body: dict[str, Any], name: str = "bot") -> dict[str, Any]:

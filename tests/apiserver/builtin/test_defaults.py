@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.apiserver.builtin.kinds import created, deployment, new, pod_template, read
+from tests.support.apiserver.builtin_kinds import created, deployment, new, pod_template, read
 
 
 def test_a_deployment_rolls_out_by_quarters() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.apiserver import builtin
-from tests.apiserver.builtin.kinds import by_kind, new
+from tests.support.apiserver.builtin_kinds import by_kind, new
 
 EVENT = new("v1", "Event", involvedObject={"name": "x"}, message="hi", count=2, reportingComponent="c")
 

@@ -9,7 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crossply.apiserver import builtin
-from tests.apiserver.builtin.kinds import by_kind, creation_errors, deployment, new, pod_template, read
+from tests.support.apiserver.builtin_kinds import (
+    by_kind,
+    creation_errors,
+    deployment,
+    new,
+    pod_template,
+    read,
+)
 
 
 def test_unknown_fields_are_gone() -> None:

@@ -10,7 +10,7 @@ from crossply.apiserver import builtin
 from crossply.apiserver.builtin.resource_table import definitions, names_by_kind, table
 from crossply.apply.compile import builtin_type
 from crossply.schema.structural import structural_problem
-from tests.apiserver.builtin.kinds import by_kind
+from tests.support.apiserver.builtin_kinds import by_kind
 
 NEEDED = [
     ("", "Namespace"),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crossply.apiserver import builtin
-from tests.apiserver.builtin.kinds import (
+from tests.support.apiserver.builtin_kinds import (
     by_kind,
     created,
     creation_errors,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crossply.apiserver import builtin
-from tests.apiserver.builtin.kinds import deployment, new, resource_of
+from tests.support.apiserver.builtin_kinds import deployment, new, resource_of
 
 CRD = "apiextensions.k8s.io/v1"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from crossply.apiserver.controllers.event_expiry import SECONDS, EventExpiry
-from tests.apiserver.controllers.worlds import Bench, running
+from tests.support.apiserver.store_bench import Bench, running
 
 
 class Clock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.apiserver.controllers.worlds import bench, custom, owned_by, running
+from tests.support.apiserver.store_bench import bench, custom, owned_by, running
 
 NOBODY = {
     "apiVersion": "v1",

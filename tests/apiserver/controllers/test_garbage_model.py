@@ -7,7 +7,7 @@ import asyncio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.apiserver.controllers.worlds import owned_by, running
+from tests.support.apiserver.store_bench import owned_by, running
 
 POLICIES = ("", "Background", "Foreground", "Orphan")
 _SIZE = 8

@@ -12,7 +12,7 @@ from crossply.apiserver.admission.chain import Admission
 from crossply.apiserver.controllers.namespace.conditions import Remains, conditions_after
 from crossply.apiserver.controllers.namespace.finalization import finalize
 from crossply.apiserver.endpoints.status_errors import StatusError
-from tests.apiserver.controllers.worlds import bench, running
+from tests.support.apiserver.store_bench import bench, running
 
 
 def without_finalizers(old: dict[str, Any]) -> dict[str, Any]:

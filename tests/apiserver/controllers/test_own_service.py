@@ -12,7 +12,7 @@ from crossply.apiserver.controllers.kubernetes_service import ensure_service, ke
 from crossply.apiserver.endpoints.body_decoding import decode
 from crossply.apiserver.endpoints.status_errors import internal_error
 from crossply.apiserver.server_context import NoAdmission
-from tests.apiserver.controllers.worlds import Bench, bench
+from tests.support.apiserver.store_bench import Bench, bench
 
 
 def _service(client: Bench) -> dict[str, Any]:

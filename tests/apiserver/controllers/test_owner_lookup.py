@@ -6,7 +6,7 @@ from typing import Any
 
 from crossply.apiserver.controllers.garbage_collector.owner_lookup import OwnerLookup
 from crossply.apiserver.storage import Event
-from tests.apiserver.controllers.worlds import bench, running
+from tests.support.apiserver.store_bench import bench, running
 
 
 def reference(uid: str, name: str = "x") -> dict[str, Any]:

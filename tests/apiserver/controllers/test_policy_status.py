@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.apiserver.controllers.worlds import running
+from tests.support.apiserver.store_bench import running
 
 SPEC = {
     "matchConstraints": {

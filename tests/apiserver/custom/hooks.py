@@ -22,7 +22,7 @@ from crossply.apiserver.apiextensions.crd_defaults import default_definition
 from crossply.apiserver.apiextensions.crd_resource import resource_from
 from crossply.apiserver.registry.resources import Resource
 from crossply.values import Object
-from tests.apiserver.custom.samples import definition, version
+from tests.support.apiserver.definitions import definition, version
 
 Answer = Callable[[Object], Awaitable[web.Response]]
 SERVICE = "hook.tools.svc"

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from crossply.values import Object
-from tests.apiserver.custom.samples import NUMBER, TEXT, definition, errors_of, version
+from tests.support.apiserver.definitions import NUMBER, TEXT, definition, errors_of, version
 
 
 def recorded() -> list[Object]:

@@ -9,8 +9,8 @@ from crossply.apiserver.apiextensions.crd_status import FINALIZER
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.storage import Store
 from crossply.values import Object
-from tests.apiserver.custom.running import Bench, definition_key, running
-from tests.apiserver.custom.samples import definition, version
+from tests.support.apiserver.definition_controller import Bench, definition_key, running
+from tests.support.apiserver.definitions import definition, version
 
 BOXES = "boxes.acme.example.org"
 

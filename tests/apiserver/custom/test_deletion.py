@@ -11,8 +11,8 @@ from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.registry.delete import DeleteOptions, delete
-from tests.apiserver.custom.running import Bench, definition_key, running
-from tests.apiserver.custom.samples import definition
+from tests.support.apiserver.definition_controller import Bench, definition_key, running
+from tests.support.apiserver.definitions import definition
 
 BOXES = "boxes.acme.example.org"
 ADMIN = User("admin", ("system:masters",))

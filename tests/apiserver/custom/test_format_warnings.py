@@ -6,7 +6,7 @@ import pytest
 
 from crossply.apiserver.apiextensions.format_warnings import definition_warnings
 from crossply.values import Object
-from tests.apiserver.custom.samples import TEXT, with_field
+from tests.support.apiserver.definitions import TEXT, with_field
 
 
 @pytest.mark.parametrize(

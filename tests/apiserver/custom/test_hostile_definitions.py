@@ -7,7 +7,7 @@ import pytest
 from crossply.apiserver.apiextensions.crd_defaults import default_definition
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.values import Object
-from tests.apiserver.custom.samples import NUMBER, TEXT, definition, errors_of
+from tests.support.apiserver.definitions import NUMBER, TEXT, definition, errors_of
 
 RULES = "x-kubernetes-validations"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.values import Object
-from tests.apiserver.custom.samples import TEXT, definition, errors_of, field_errors, version
+from tests.support.apiserver.definitions import TEXT, definition, errors_of, field_errors, version
 
 
 def test_a_default_that_breaks_a_rule_is_refused() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crossply.apiserver.apiextensions.crd_defaults import default_definition
 from crossply.apiserver.apiextensions.crd_resource import resource_from, version_rank
-from tests.apiserver.custom.samples import definition, version
+from tests.support.apiserver.definitions import definition, version
 
 
 def test_versions_carry_what_the_server_needs() -> None:

@@ -16,7 +16,7 @@ from crossply.apiserver.apiextensions import webhook_converter as webhook_conver
 from crossply.apiserver.apiextensions.webhook_converter import Address, WebhookConverter
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.values import Object
-from tests.apiserver.custom.hooks import Hook, box, hook, reviewed
+from tests.support.apiserver.conversion_webhook import Hook, box, hook, reviewed
 
 Rewrite = Callable[[Object], Object]
 PREFIX = "conversion webhook for acme.example.org/v1, Kind=Box "

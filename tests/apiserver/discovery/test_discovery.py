@@ -22,7 +22,7 @@ from crossply.apiserver.endpoints.replies import Reply
 from crossply.apiserver.endpoints.request_info import parse_request
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.registry.resources import Registry
-from tests.apiserver.discovery.gadgets import gadgets, registry
+from tests.support.apiserver.gadgets import gadgets, registry
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 OLDER = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList"

@@ -13,7 +13,7 @@ from crossply.apiserver.endpoints.replies import Reply
 from crossply.apiserver.endpoints.request_info import parse_request
 from crossply.apiserver.openapi.pages import OpenApi
 from crossply.apiserver.openapi.swagger_protobuf import encode
-from tests.apiserver.discovery.gadgets import gadgets, registry
+from tests.support.apiserver.gadgets import gadgets, registry
 
 KIND = {"group": "example.org", "kind": "Gadget", "version": "v1"}
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from .running import Program
+from tests.support.apiserver.servers import Program
 
 
 @pytest.fixture(scope="package")

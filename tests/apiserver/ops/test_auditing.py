@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from .people import JANE, allow, token_file
-from .running import CONFIG_MAPS, Program, config_map, events
+from tests.support.apiserver.servers import CONFIG_MAPS, Program, config_map, events
+from tests.support.apiserver.users import JANE, allow, token_file
 
 
 @pytest.fixture(scope="module")

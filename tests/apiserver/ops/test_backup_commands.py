@@ -8,8 +8,8 @@ import stat
 import subprocess
 import threading
 
-from .people import JANE, token_file
-from .running import CONFIG_MAPS, CROSSPLY, Program, config_map, events
+from tests.support.apiserver.servers import CONFIG_MAPS, CROSSPLY, Program, config_map, events
+from tests.support.apiserver.users import JANE, token_file
 
 
 def _run(*words: str) -> subprocess.CompletedProcess[str]:

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from crossply.apiserver.endpoints.replies import warning_headers
-
-from .running import CONFIG_MAPS, Program, config_map
+from tests.support.apiserver.servers import CONFIG_MAPS, Program, config_map
 
 
 @pytest.fixture

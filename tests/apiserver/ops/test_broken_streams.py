@@ -11,8 +11,7 @@ import orjson
 import pytest
 
 from crossply.apiserver.http.limits import Limits
-
-from .running import Threaded
+from tests.support.apiserver.servers import Threaded
 
 WATCH = "/api/v1/namespaces/default/configmaps?watch=true&labelSelector=a"
 PROTOBUF = "application/vnd.kubernetes.protobuf"

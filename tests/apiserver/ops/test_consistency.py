@@ -9,8 +9,7 @@ import pytest
 
 from crossply.apiserver import watching
 from crossply.apiserver.http.limits import Limits
-
-from .running import CONFIG_MAPS, Program, Threaded, config_map, events
+from tests.support.apiserver.servers import CONFIG_MAPS, Program, Threaded, config_map, events
 
 SECRETS = "/api/v1/namespaces/default/secrets"
 

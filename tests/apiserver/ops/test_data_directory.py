@@ -10,7 +10,7 @@ import subprocess
 import apsw
 import pytest
 
-from .running import CROSSPLY, Program, config_map
+from tests.support.apiserver.servers import CROSSPLY, Program, config_map
 
 
 def _start(directory: pathlib.Path, *flags: str) -> subprocess.CompletedProcess[str]:

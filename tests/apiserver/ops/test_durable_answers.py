@@ -11,9 +11,8 @@ import apsw
 import pytest
 
 from crossply.apiserver.http.limits import Limits
-from tests.apiserver.storage.faults import FaultySystem, faulty_system
-
-from .running import CONFIG_MAPS, Answer, Threaded, config_map
+from tests.support.apiserver.disk_faults import FaultySystem, faulty_system
+from tests.support.apiserver.servers import CONFIG_MAPS, Answer, Threaded, config_map
 
 PATH = f"{CONFIG_MAPS}/one"
 APPLY = f"{PATH}?fieldManager=test&force=true"

@@ -10,9 +10,8 @@ import time
 
 import pytest
 
-from tests.programs import needs
-
-from .running import CONFIG_MAPS, CROSSPLY, Program, config_map, events
+from tests.support.apiserver.servers import CONFIG_MAPS, CROSSPLY, Program, config_map, events
+from tests.support.programs import needs
 
 CANARY = "canary-in-the-coal-mine"
 ENCODED = base64.b64encode(CANARY.encode())

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.small_disk import empty, fill, small_disk
-
-from .running import CONFIG_MAPS, Program, config_map
+from tests.support.apiserver.servers import CONFIG_MAPS, Program, config_map
+from tests.support.small_disk import empty, fill, small_disk
 
 _TEXT = "x" * 500_000
 

@@ -12,7 +12,7 @@ from contextlib import closing
 
 import pytest
 
-from .running import CONFIG_MAPS, CROSSPLY, Program, config_map, events
+from tests.support.apiserver.servers import CONFIG_MAPS, CROSSPLY, Program, config_map, events
 
 FRAME = 24 + 8192
 Damage = Callable[[pathlib.Path], None]

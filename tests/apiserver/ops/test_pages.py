@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from .running import CONFIG_MAPS, Program, events
+from tests.support.apiserver.servers import CONFIG_MAPS, Program, events
 
 
 @pytest.mark.parametrize("page", ["healthz", "livez", "readyz"])

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from .people import JANE, allow, revoke, token_file
-from .running import CONFIG_MAPS, Program, events
+from tests.support.apiserver.servers import CONFIG_MAPS, Program, events
+from tests.support.apiserver.users import JANE, allow, revoke, token_file
 
 WATCH = f"{CONFIG_MAPS}?watch=1"
 

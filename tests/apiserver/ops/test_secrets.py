@@ -6,8 +6,8 @@ import base64
 import json
 import pathlib
 
-from .people import token_file
-from .running import CONFIG_MAPS, Program
+from tests.support.apiserver.servers import CONFIG_MAPS, Program
+from tests.support.apiserver.users import token_file
 
 CANARY = "canary-in-the-coal-mine"
 ENCODED = base64.b64encode(CANARY.encode()).decode()

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 import pytest
 
-from .running import CONFIG_MAPS, Program, config_map, events
+from tests.support.apiserver.servers import CONFIG_MAPS, Program, config_map, events
 
 
 def test_requests_under_way_are_finished_watches_end_and_nobody_new_is_let_in(tmp_path: pathlib.Path) -> None:

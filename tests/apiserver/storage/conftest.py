@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.apiserver.storage.faults import FaultySystem, faulty_system
+from tests.support.apiserver.disk_faults import FaultySystem, faulty_system
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from crossply.apiserver.storage import (
     WouldOverwrite,
     restore,
 )
-from tests.apiserver.storage.objects import WIDGETS, create, delete, update, widget
+from tests.support.apiserver.stored_objects import WIDGETS, create, delete, update, widget
 
 
 @pytest.fixture

@@ -23,8 +23,8 @@ from crossply.apiserver.storage import (
 )
 from crossply.apiserver.storage.errors import EncryptionKeyMissing, EncryptionKeyWrong, PlainValueRefused
 from crossply.apiserver.storage.schema import row_checksum
-from tests.apiserver.storage.faults import FaultySystem
-from tests.apiserver.storage.objects import create, delete, update, widget
+from tests.support.apiserver.disk_faults import FaultySystem
+from tests.support.apiserver.stored_objects import create, delete, update, widget
 
 CANARY = "canary-in-the-coal-mine"
 OLD, NEW = EncryptionKey("old", bytes(range(32))), EncryptionKey("new", bytes(range(32, 64)))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.programs import needs
+from tests.support.programs import needs
 
 TOOL = Path(__file__).parents[3] / "tools" / "store_faults.py"
 CANNOT_TRACE = 77

@@ -15,9 +15,9 @@ import apsw
 import pytest
 
 from crossply.apiserver.storage import Entry, Exists, StorageError, StorageFailed, StorageFull, Store
-from tests.apiserver.storage.faults import FaultySystem
-from tests.apiserver.storage.objects import WIDGETS, content_of, create, delete, names, update, widget
-from tests.small_disk import grow, small_disk
+from tests.support.apiserver.disk_faults import FaultySystem
+from tests.support.apiserver.stored_objects import WIDGETS, content_of, create, delete, names, update, widget
+from tests.support.small_disk import grow, small_disk
 
 
 async def test_writers_of_one_moment_share_one_commit_and_one_sync(

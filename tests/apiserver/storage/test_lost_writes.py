@@ -24,7 +24,7 @@ from crossply.apiserver.storage import (
     accept_loss,
     restore,
 )
-from tests.apiserver.storage.objects import WIDGETS, create, delete, widget
+from tests.support.apiserver.stored_objects import WIDGETS, create, delete, widget
 
 ROOT = pathlib.Path(__file__).parents[3]
 PAGE_SIZE = 8192
@@ -34,8 +34,8 @@ KILLED_IN_CHECKPOINT = """
     import asyncio, os, signal, sys
     import apsw
     from crossply.apiserver.storage import HistoryLimits, Store
-    from tests.apiserver.storage.faults import FaultyFile, FaultySystem
-    from tests.apiserver.storage.objects import create, update, widget
+    from tests.support.apiserver.disk_faults import FaultyFile, FaultySystem
+    from tests.support.apiserver.stored_objects import create, update, widget
 
     written = 0
     whole_checkpoints, pages = int(sys.argv[2]), int(sys.argv[3])
@@ -277,7 +277,7 @@ async def test_a_mark_of_another_store_is_refused(directory: str, tmp_path: path
 KILLED_IN_RESTORE = """
     import os, signal, sys
     from crossply.apiserver.storage import restore
-    from tests.apiserver.storage.faults import FaultyFile, FaultySystem
+    from tests.support.apiserver.disk_faults import FaultyFile, FaultySystem
 
     class DyingFile(FaultyFile):
         def xWrite(self, data, offset):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from crossply.apiserver.storage import Changed, Compacted, Event, Exists, Key, Store, sort_key
-from tests.apiserver.storage.objects import encoder
+from tests.support.apiserver.stored_objects import encoder
 
 RESOURCES = ["configmaps", "widgets.example.org"]
 keys = st.tuples(

@@ -23,7 +23,7 @@ from crossply.apiserver.storage import (
     StorageInUse,
     Store,
 )
-from tests.apiserver.storage.objects import WIDGETS, create, delete, update, widget
+from tests.support.apiserver.stored_objects import WIDGETS, create, delete, update, widget
 
 
 async def fill(directory: str) -> Store:

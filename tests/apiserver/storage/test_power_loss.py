@@ -9,8 +9,8 @@ import shutil
 from typing import NamedTuple
 
 from crossply.apiserver.storage import Entry, HistoryLimits, Store
-from tests.apiserver.storage.faults import FaultySystem, Operation
-from tests.apiserver.storage.objects import WIDGETS, create, delete, update, widget
+from tests.support.apiserver.disk_faults import FaultySystem, Operation
+from tests.support.apiserver.stored_objects import WIDGETS, create, delete, update, widget
 
 
 class Acknowledged(NamedTuple):

@@ -14,8 +14,8 @@ from crossply.apiserver.storage.backup import new_lineage
 from crossply.apiserver.storage.database import create_database, open_database
 from crossply.apiserver.storage.disk_reserve import RESERVE_BYTES, Reserve
 from crossply.apiserver.storage.entries import Event
-from tests.apiserver.storage.objects import WIDGETS, create, delete, names, widget
-from tests.small_disk import empty, fill, grow, small_disk
+from tests.support.apiserver.stored_objects import WIDGETS, create, delete, names, widget
+from tests.support.small_disk import empty, fill, grow, small_disk
 
 _LARGE = "x" * 200_000
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from crossply.apiserver.storage import Changed, Compacted, Event, Exists, StorageClosed, Store
-from tests.apiserver.storage.objects import (
+from tests.support.apiserver.stored_objects import (
     WIDGETS,
     content_of,
     create,

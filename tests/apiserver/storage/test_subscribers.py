@@ -9,7 +9,7 @@ import random
 import pytest
 
 from crossply.apiserver.storage import Event, Store
-from tests.apiserver.storage.objects import WIDGETS, create, delete, update, widget
+from tests.support.apiserver.stored_objects import WIDGETS, create, delete, update, widget
 
 
 async def test_all_listeners_hear_every_event_once_in_order_of_revision(directory: str) -> None:

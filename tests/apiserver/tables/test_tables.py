@@ -11,8 +11,8 @@ from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.registry.resources import Column
 from crossply.apiserver.tables.human_duration import human_duration
 from crossply.apiserver.tables.table import to_table
-from tests.apiserver.builtin.kinds import by_kind, deployment, new, read
-from tests.apiserver.discovery.gadgets import gadgets
+from tests.support.apiserver.builtin_kinds import by_kind, deployment, new, read
+from tests.support.apiserver.gadgets import gadgets
 
 NOW = datetime(2024, 1, 2, tzinfo=UTC)
 MADE = "2024-01-01T00:00:00Z"

@@ -11,7 +11,7 @@ import pytest
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.verbs.patch import APPLY_YAML, patch
-from tests.apiserver.controllers.worlds import Bench, bench
+from tests.support.apiserver.store_bench import Bench, bench
 
 TWICE = b"""
 apiVersion: example.org/v1

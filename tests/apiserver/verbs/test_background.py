@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
 from typing import Any
 
 import orjson
@@ -14,9 +13,8 @@ from crossply.apiserver.http.flow_control import EXEMPT, WORKLOAD, Flow, Priorit
 from crossply.apiserver.verbs.create import create
 from crossply.apiserver.verbs.patch import APPLY_YAML, JSON_PATCH, patch
 from crossply.apiserver.verbs.update import update
-from tests.apiserver.controllers.worlds import Bench, bench
-
-MANY_TURNS = 20
+from tests.support.apiserver.event_loop import MANY_TURNS, turns_beside
+from tests.support.apiserver.store_bench import Bench, bench
 
 
 def widget(members: int, **metadata: str) -> dict[str, Any]:
@@ -28,17 +26,6 @@ def widget(members: int, **metadata: str) -> dict[str, Any]:
 def yaml(members: int) -> bytes:
     head = "apiVersion: example.org/v1\nkind: Widget\nmetadata:\n  name: one\nspec:\n"
     return (head + "".join(f"  member{n}:\n    value: {n}\n" for n in range(members))).encode()
-
-
-async def turns_beside(work: Awaitable[Any]) -> int:
-    """How often the event loop can do something else while a request is served."""
-    task = asyncio.ensure_future(work)
-    turns = 0
-    while not task.done():
-        turns += 1
-        await asyncio.sleep(0)
-    await task
-    return turns
 
 
 def call(client: Bench, verb: str, body: Any, content: str = "application/json") -> Any:

@@ -9,7 +9,7 @@ import pytest
 
 from crossply.apiserver.endpoints.negotiation import negotiate_for
 from crossply.apiserver.watching import Watch, read_plan
-from tests.apiserver.controllers.worlds import bench
+from tests.support.apiserver.store_bench import bench
 
 END = {"k8s.io/initial-events-end": "true"}
 QUERY = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}

@@ -18,11 +18,10 @@ from crossply.apiserver.verbs.delete import delete
 from crossply.apiserver.verbs.get import get
 from crossply.apiserver.verbs.list import list_objects
 from crossply.apiserver.verbs.virtual_resources import register
-from tests.apiserver.auth.accounts import Accounts
-from tests.apiserver.auth.policy import authorizer_of
-from tests.apiserver.controllers.worlds import Bench, bench
-
-from .test_background import MANY_TURNS, turns_beside
+from tests.support.apiserver.event_loop import MANY_TURNS, turns_beside
+from tests.support.apiserver.rbac import authorizer_of
+from tests.support.apiserver.service_accounts import Accounts
+from tests.support.apiserver.store_bench import Bench, bench
 
 YAML = "application/yaml"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"

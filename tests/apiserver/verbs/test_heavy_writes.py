@@ -21,9 +21,8 @@ from crossply.schema.ratcheting import new_errors
 from crossply.schema.validation import validate
 from crossply.values.interruption import Interrupted, checkpoint, interruptible
 from crossply.values.yaml import dump, load
-from tests.apiserver.controllers.worlds import bench, custom
-
-from .test_background import MANY_TURNS, turns_beside
+from tests.support.apiserver.event_loop import MANY_TURNS, turns_beside
+from tests.support.apiserver.store_bench import bench, custom
 
 SIZE = 300
 MERGED = {"x-kubernetes-patch-strategy": "merge", "x-kubernetes-patch-merge-key": "name"}

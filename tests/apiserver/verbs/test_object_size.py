@@ -11,7 +11,7 @@ from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.registry.update import MOST_STORED_BYTES
 from crossply.apiserver.verbs.create import create
 from crossply.apiserver.verbs.patch import MERGE_PATCH, patch
-from tests.apiserver.controllers.worlds import Bench, bench
+from tests.support.apiserver.store_bench import Bench, bench
 
 PART = 1 << 20
 

@@ -13,7 +13,7 @@ from crossply.apiserver.registry.resources import Version
 from crossply.apiserver.verbs.get import get
 from crossply.apiserver.verbs.list import list_objects
 from crossply.apiserver.watching import Watch, read_plan
-from tests.apiserver.controllers.worlds import Bench, bench, custom
+from tests.support.apiserver.store_bench import Bench, bench, custom
 
 SPEC = {"type": "object", "properties": {"size": {"type": "string", "default": "small"}}}
 SCHEMA = {"type": "object", "properties": {"spec": SPEC}}

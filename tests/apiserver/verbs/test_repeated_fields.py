@@ -15,7 +15,7 @@ from crossply.apiserver.endpoints.duplicate_fields import (
     repeated_in_yaml,
     yaml_lines,
 )
-from tests.memory import run_within
+from tests.support.memory_limit import run_within
 
 
 @pytest.mark.parametrize(

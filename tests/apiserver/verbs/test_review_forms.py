@@ -6,7 +6,7 @@ import pytest
 
 from crossply.apiserver.endpoints.status_errors import StatusError
 from crossply.apiserver.verbs.virtual_resources import answer_form
-from tests.apiserver.controllers.worlds import bench
+from tests.support.apiserver.store_bench import bench
 
 
 @pytest.mark.parametrize("shape", ["Table", "PartialObjectMetadata"])

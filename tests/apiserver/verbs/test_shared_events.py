@@ -9,9 +9,8 @@ import orjson
 import pytest
 
 from crossply.apiserver.verbs.watch import watch
-from tests.apiserver.controllers.worlds import Bench, bench
-
-from .test_background import turns_beside
+from tests.support.apiserver.event_loop import turns_beside
+from tests.support.apiserver.store_bench import Bench, bench
 
 METADATA = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"

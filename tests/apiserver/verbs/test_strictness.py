@@ -7,7 +7,7 @@ import pytest
 from crossply.apiserver.endpoints.body_decoding import read_body
 from crossply.apiserver.endpoints.normalization import shape
 from crossply.apiserver.endpoints.status_errors import StatusError
-from tests.apiserver.controllers.worlds import Bench, bench
+from tests.support.apiserver.store_bench import Bench, bench
 
 DEPLOYMENT = b"""{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "one"},
 "spec": {"strange": 1, "replicas": 2, "replicas": 3, "odd": 4, "selector": {}, "template": {}}}"""

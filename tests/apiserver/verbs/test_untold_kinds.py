@@ -10,7 +10,7 @@ import pytest
 from crossply.apiserver.endpoints.body_decoding import encode
 from crossply.apiserver.untold_kinds import untold, untold_bytes
 from crossply.apiserver.verbs.list import list_objects
-from tests.apiserver.controllers.worlds import bench
+from tests.support.apiserver.store_bench import bench
 
 NAMED = {"metadata": {"name": "one"}}
 

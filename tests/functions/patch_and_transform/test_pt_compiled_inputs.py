@@ -7,7 +7,6 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pt_requests import BASE, XR, messages, resource, run_input, xr
 
 from crossply.compose.messages import Request, State
 from crossply.functions.builtin.patch_and_transform import compiled_input_cache
@@ -19,6 +18,7 @@ from crossply.functions.builtin.patch_and_transform.native import run_native
 from crossply.functions.builtin.patch_and_transform.text import formatter
 from crossply.values.goformat import sprintf
 from crossply.values.structs import encode_struct, to_wire
+from tests.support.functions.patch_and_transform import BASE, XR, messages, resource, run_input, xr
 
 INPUT: dict[str, Any] = {
     "resources": [{"name": "one", "base": BASE, "patches": [{"fromFieldPath": "spec.a"}]}]

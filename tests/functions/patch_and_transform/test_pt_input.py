@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pt_requests import BASE, FATAL, messages, run_input, severities
+
+from tests.support.functions.patch_and_transform import BASE, FATAL, messages, run_input, severities
 
 UNREADABLE = (
     "cannot get Function input: cannot get function input *v1beta1.Resources from *v1.RunFunctionRequest: "

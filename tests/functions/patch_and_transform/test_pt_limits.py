@@ -6,7 +6,6 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.memory import run_within
 
 from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, Response, State
 from crossply.control.calls.bound import Bound
@@ -16,6 +15,7 @@ from crossply.functions.binding import bind_builtin
 from crossply.functions.in_process import InProcess
 from crossply.functions.reply_limits import TooMuchAtOnce
 from crossply.values.structs import to_wire
+from tests.support.memory_limit import run_within
 
 Object = dict[str, Any]
 BOTH = pytest.mark.parametrize("name", ["patch-and-transform", builtin.NATIVE])

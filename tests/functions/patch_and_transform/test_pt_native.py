@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pt_requests import (
+
+from crossply.compose.messages import READY_FALSE, READY_TRUE, Resource
+from crossply.functions.builtin.patch_and_transform.native import API_VERSION, KIND, run_native
+from tests.support.functions.patch_and_transform import (
     BASE,
     FATAL,
     WARNING,
@@ -19,9 +22,6 @@ from pt_requests import (
     transform,
     xr,
 )
-
-from crossply.compose.messages import READY_FALSE, READY_TRUE, Resource
-from crossply.functions.builtin.patch_and_transform.native import API_VERSION, KIND, run_native
 
 
 def run_resources(*templates: Object, patch_sets: list[Object] | None = None, **how: Any) -> Any:

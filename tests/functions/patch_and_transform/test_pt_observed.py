@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pt_requests import (
+
+from crossply.compose.messages import READY_TRUE, READY_UNSPECIFIED, State
+from tests.support.functions.patch_and_transform import (
     BASE,
     ENVIRONMENT,
     FATAL,
@@ -21,8 +23,6 @@ from pt_requests import (
     severities,
     xr,
 )
-
-from crossply.compose.messages import READY_TRUE, READY_UNSPECIFIED, State
 
 GVK = {"apiVersion": "internal.crossplane.io/v1alpha1", "kind": "Environment"}
 

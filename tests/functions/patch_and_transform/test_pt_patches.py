@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pt_requests import (
+
+from crossply.compose.messages import READY_FALSE, READY_TRUE, State
+from crossply.values.structs import to_wire
+from tests.support.functions.patch_and_transform import (
     BASE,
     FATAL,
     WARNING,
@@ -21,9 +24,6 @@ from pt_requests import (
     severities,
     xr,
 )
-
-from crossply.compose.messages import READY_FALSE, READY_TRUE, State
-from crossply.values.structs import to_wire
 
 
 def combine(fmt: str, *variables: str) -> Object:

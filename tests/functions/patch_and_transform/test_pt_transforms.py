@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from pt_requests import transform
+
+from tests.support.functions.patch_and_transform import transform
 
 
 def string(**settings: Any) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from starlark_scripts import answered, composed
 
 from crossply.compose.messages import (
     READY_FALSE,
@@ -17,6 +16,7 @@ from crossply.compose.messages import (
     ResourceSelector,
     Result,
 )
+from tests.support.functions.starlark import answered, composed
 
 
 def test_resources_are_added_to_what_is_desired_already() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from starlark_scripts import answered, composed, said
 
 from crossply.compose.messages import Resource
+from tests.support.functions.starlark import answered, composed, said
 
 
 @pytest.mark.parametrize(

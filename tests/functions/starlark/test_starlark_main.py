@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from starlark_scripts import BEFORE, XR
-
 from crossply.compose.messages import SECOND, Request, Resource, Response, State
 from crossply.functions.builtin.starlark.function import run
+from tests.support.functions.starlark import BEFORE, XR
 
 MAIN = """
 def main(req):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from starlark_scripts import BEFORE, answered
 
 from crossply.compose.messages import SEVERITY_FATAL, SEVERITY_NORMAL, Request, State
 from crossply.functions.builtin.starlark.function import run
+from tests.support.functions.starlark import BEFORE, answered
 
 
 @pytest.mark.parametrize(

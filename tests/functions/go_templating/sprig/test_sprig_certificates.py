@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
-from sprig_answers import complaint, rendered
 
 from crossply.functions.builtin.go_templating.sprig import keys
+from tests.support.functions.sprig import complaint, rendered
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from sprig_answers import complaint, rendered
+
+from tests.support.functions.sprig import complaint, rendered
 
 ANSWERS = [
     ('{{ dict "a" 1 "b" }}', "map[a:1 b:]", "keys are printed, a missing value is empty"),

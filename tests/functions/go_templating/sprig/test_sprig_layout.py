@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from sprig_answers import rendered
+
+from tests.support.functions.sprig import rendered
 
 ANSWERS = [
     ('{{ indent 2 "a\\n\\nb" }}', "  a\n  \n  b", "empty lines are indented too"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from sprig_answers import complaint, rendered
+
+from tests.support.functions.sprig import complaint, rendered
 
 TOO_MUCH = [
     ('{{ repeat 100000000000 "x" }}', "text would be longer"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from sprig_answers import rendered
+
+from tests.support.functions.sprig import rendered
 
 ANSWERS = [
     ('{{ base "/a/b/" }}', "b", "the last element"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from sprig_answers import complaint, rendered
+
+from tests.support.functions.sprig import complaint, rendered
 
 ANSWERS = [
     ('{{ semver "v1.2.3-beta.1+b7" }}', "1.2.3-beta.1+b7", "lenient"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from sprig_answers import complaint, rendered
+
+from tests.support.functions.sprig import complaint, rendered
 
 ANSWERS = [
     ('{{ trim "\\t a b\\u00a0\\n" }}', "a b", "white space is Unicode's"),

@@ -7,11 +7,11 @@ import sys
 from contextlib import suppress
 
 import pytest
-from sprig_answers import rendered
 
 from crossply.functions.builtin.go_templating.errors import ExecError
 from crossply.functions.builtin.go_templating.signatures import Function
 from crossply.functions.builtin.go_templating.sprig import FUNCTIONS
+from tests.support.functions.sprig import rendered
 
 SIGNATURES = {
     "": "hello now uuidv4",

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from itertools import count
 
 import pytest
-from sprig_answers import complaint, rendered
 
 from crossply.functions.builtin.go_templating.sprig import world
+from tests.support.functions.sprig import complaint, rendered
 
 NOON = 1_709_208_000_250_000_000
 """The 29th of February 2024, a quarter of a second after noon."""

@@ -1,0 +1,139 @@
+"""A small world for tests: a store in memory, a few kinds, and short ways to write and read."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from crossply.apiserver.builtin import resources
+from crossply.apiserver.controllers.namespace.finalization import delete_namespace
+from crossply.apiserver.controllers.startup import Controllers
+from crossply.apiserver.endpoints.body_decoding import decode
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.normalization import shape
+from crossply.apiserver.endpoints.request_info import RequestInfo, User
+from crossply.apiserver.registry.delete import DeleteOptions
+from crossply.apiserver.registry.delete import delete as delete_object
+from crossply.apiserver.registry.resources import Names, Registry, Resource, Version
+from crossply.apiserver.registry.update import create as create_object
+from crossply.apiserver.registry.update import update as update_object
+from crossply.apiserver.server_context import World
+from crossply.apiserver.storage import Store
+
+ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+ADMIN = User("admin", ("system:masters", "system:authenticated"))
+
+
+def custom(plural: str, kind: str, namespaced: bool, **more: Any) -> Resource:
+    """A custom resource of example.org whose objects may look like anything."""
+    versions = more.pop("versions", {"v1": Version("v1", ANYTHING, subresources=frozenset({"status"}))})
+    return Resource("example.org", Names(plural, kind), namespaced, versions, "v1", custom=True, **more)
+
+
+def registry() -> Registry:
+    """The built-in kinds, a namespaced custom one and one that is not."""
+    made = Registry()
+    for each in resources():
+        made.put(each)
+    made.put(custom("widgets", "Widget", True))
+    made.put(custom("clusters", "Cluster", False))
+    return made
+
+
+class Bench:
+    """A world, and what a client would do to it."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+
+    def _resource(self, plural: str) -> Resource:
+        # `events` is in two groups; the core group comes first.
+        return next(r for r in self.world.registry.all() if r.names.plural == plural)
+
+    def call(self, plural: str, namespace: str, name: str, verb: str, **more: Any) -> Call:
+        found = self._resource(plural)
+        version = found.versions[more.pop("version", found.storage_version)]
+        subresource = more.pop("subresource", "")
+        info = RequestInfo(verb, "", found.group, version.name, namespace, plural, name, subresource)
+        query = {"fieldManager": "tests", **more.pop("query", {})}
+        return Call(
+            info,
+            more.pop("user", ADMIN),
+            query,
+            more.pop("headers", {}),
+            more.pop("body", b""),
+            found,
+            version,
+        )
+
+    async def create(self, plural: str, namespace: str, name: str, **content: Any) -> dict[str, Any]:
+        more = content.pop("call", {})
+        call = self.call(plural, namespace, name, "create", **more)
+        metadata = {"name": name, **content.pop("metadata", {})}
+        obj = {
+            "apiVersion": call.resource.api_version(call.version.name),
+            "kind": call.resource.names.kind,
+            "metadata": {key: value for key, value in metadata.items() if value},
+            **content,
+        }
+        return await create_object(self.world, call, shape(call, obj))
+
+    async def update(self, plural: str, namespace: str, name: str, change: Any) -> dict[str, Any]:
+        call = self.call(plural, namespace, name, "update")
+        return await update_object(self.world, call, name, change)
+
+    async def delete(self, plural: str, namespace: str, name: str, policy: str = "") -> Any:
+        call = self.call(plural, namespace, name, "delete")
+        if plural == "namespaces":
+            return await delete_namespace(self.world, call, name, DeleteOptions(policy))
+        return await delete_object(self.world, call, name, DeleteOptions(policy))
+
+    def get(self, plural: str, namespace: str, name: str) -> dict[str, Any] | None:
+        found = self._resource(plural)
+        entry = self.world.store.get((found.key, namespace, name))
+        return decode(entry.data) if entry is not None else None
+
+    def names(self, plural: str, namespace: str = "") -> list[str]:
+        found = self._resource(plural)
+        return [entry.key[2] for entry in self.world.store.list(found.key, namespace)]
+
+
+def owned_by(*owners: dict[str, Any], block: bool = False, **changes: str) -> dict[str, Any]:
+    """Metadata that names owners."""
+    references = []
+    for owner in owners:
+        reference: dict[str, Any] = {
+            "apiVersion": owner["apiVersion"],
+            "kind": owner["kind"],
+            "name": owner["metadata"]["name"],
+            "uid": owner["metadata"]["uid"],
+            **changes,
+        }
+        if block:
+            reference["blockOwnerDeletion"] = True
+        references.append(reference)
+    return {"ownerReferences": references}
+
+
+@asynccontextmanager
+async def bench(path: str | None = None) -> AsyncIterator[Bench]:
+    """A world without controllers."""
+    store = await Store.open(path)
+    try:
+        yield Bench(World(store, registry()))
+    finally:
+        await store.close()
+
+
+@asynccontextmanager
+async def running(path: str | None = None, **settings: Any) -> AsyncIterator[tuple[Bench, Controllers]]:
+    """A world with its controllers."""
+    async with bench(path) as made:
+        controllers = Controllers(made.world, **settings)
+        await controllers.start()
+        await controllers.settled()
+        try:
+            yield made, controllers
+        finally:
+            await controllers.stop()

@@ -1,0 +1,23 @@
+"""Function revisions as objects."""
+
+from __future__ import annotations
+
+
+def revision(number, *, active=True, endpoint="dns:///f:9443", package="f", capabilities=None, **labels):
+    status = {"endpoint": endpoint} if endpoint else {}
+    if capabilities is not None:
+        status["capabilities"] = capabilities
+    return {
+        "apiVersion": "pkg.crossplane.io/v1",
+        "kind": "FunctionRevision",
+        "metadata": {
+            "name": f"{package}-{number}",
+            "labels": {"pkg.crossplane.io/package": package, **labels},
+        },
+        "spec": {
+            "image": f"example.org/f:v{number}",
+            "revision": number,
+            "desiredState": "Active" if active else "Inactive",
+        },
+        "status": status,
+    }

@@ -1,0 +1,102 @@
+"""What there is in the repository, to compare with what pages say there is."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.support.docs.pages import ROOT
+from tests.support.programs import find
+
+SOURCE = ROOT / "src" / "crossply"
+
+
+@functools.cache
+def files() -> frozenset[str]:
+    """Every file that belongs to the repository."""
+    git = find("git")
+    if git is None or not (ROOT / ".git").exists():
+        return frozenset(str(path.relative_to(ROOT)) for path in _walk(ROOT) if path.is_file())
+    words = [git, "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    return frozenset(listed.stdout.splitlines())
+
+
+def _walk(directory: Path) -> Iterator[Path]:
+    for path in directory.iterdir():
+        if path.name.startswith(".") or path.name == "__pycache__":
+            continue
+        yield path
+        if path.is_dir():
+            yield from _walk(path)
+
+
+@functools.cache
+def paths() -> frozenset[str]:
+    """Every file and directory, also by its path below a room of the code and below the tests."""
+    found = set(files())
+    for name in files():
+        parents = [str(parent) for parent in Path(name).parents if str(parent) != "."]
+        found.update(parents)
+    for prefix in ("src/crossply/", "src/crossply/control/", "tests/"):
+        found |= {name.removeprefix(prefix) for name in found if name.startswith(prefix)}
+    return frozenset(found)
+
+
+@functools.cache
+def modules() -> frozenset[str]:
+    """Every module of the program, as `room/module` and by each shorter end of that path."""
+    found = set()
+    for path in [*SOURCE.rglob("*.py"), *(path for path in SOURCE.rglob("*") if path.is_dir())]:
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        found |= {"/".join(parts[start:]) for start in range(len(parts))}
+    return frozenset(found)
+
+
+@functools.cache
+def strings() -> tuple[tuple[str, int, str], ...]:
+    """Every string in the program: its file, its line, its text; what is formatted into it reads `X`."""
+    found = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        if "proto" in path.parts:
+            continue
+        tree = ast.parse(path.read_text())
+        skipped = {id(node) for node in _docstrings(tree)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr):
+                skipped |= {id(value) for value in node.values}
+                found.append((str(path.relative_to(ROOT)), node.lineno, _joined(node)))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
+                found.append((str(path.relative_to(ROOT)), node.lineno, node.value))
+    return tuple(found)
+
+
+def _joined(node: ast.JoinedStr) -> str:
+    return "".join(str(value.value) if isinstance(value, ast.Constant) else "X" for value in node.values)
+
+
+def _docstrings(tree: ast.Module) -> Iterator[ast.AST]:
+    """Docstrings of modules, classes and functions, and those below a constant."""
+    for node in ast.walk(tree):
+        statements = getattr(node, "body", ())
+        for statement in statements if isinstance(statements, list) else ():
+            if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                yield statement.value
+
+
+@functools.cache
+def text_of(*patterns: str) -> str:
+    """All the text of the files that patterns match."""
+    return "\n".join(
+        path.read_text() for pattern in patterns for path in sorted(ROOT.glob(pattern)) if path.is_file()
+    )
+
+
+@functools.cache
+def found_in(pattern: str, *patterns: str) -> frozenset[str]:
+    """Everything that a regular expression finds in the text of files."""
+    return frozenset(re.findall(pattern, text_of(*patterns), re.M))

@@ -1,0 +1,65 @@
+"""Functions in packages that bring their images: pushed to a registry, installed, called in containers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.values import Object, yaml
+from crossply.xpkg import media
+from crossply.xpkg.image import Image, Layer, append
+from crossply.xpkg.layer_writing import Entry, write_layer
+from crossply.xpkg.pushing import push_image
+from crossply.xpkg.references import parse
+from crossply.xpkg.registry import Registries
+from crossply.xpkg.run_to_completion import LABEL, RUNS_TO_COMPLETION
+from tests.support.e2e.packages import FUNCTION, HEALTHY, Shelf
+from tests.support.e2e.scenario import Scenario
+from tests.support.script_images import script_image
+
+
+def packaged(picture: Image, name: str) -> Image:
+    """An image with the description of a Function in it."""
+    meta: Object = {"apiVersion": "meta.pkg.crossplane.io/v1", "kind": "Function", "metadata": {"name": name}}
+    written = write_layer([Entry(media.STREAM_FILE, yaml.dump_all([{**meta, "spec": {}}]).encode())])
+    layer = Layer(written.blob, annotations={media.ANNOTATION: media.BASE})
+    return append(picture, layer, written.diff_id)
+
+
+def telling(who: str) -> Image:
+    """A function that runs to completion, and tells in all it is given who did it."""
+    labels = {LABEL: RUNS_TO_COMPLETION}
+    return script_image(f"""exec busybox sed 's/"by":"nobody"/"by":"{who}"/g'""", Labels=labels)
+
+
+class InContainers(Shelf):
+    """Functions of one scenario, in a registry and in containers."""
+
+    def __init__(self, s: Scenario, address: str, name: str = "function-of-ours") -> None:
+        super().__init__(s, address)
+        self.name = name
+        self.function = self.installed_as(name)
+
+    async def push_image(self, picture: Image, tag: str) -> None:
+        """Push a version."""
+        async with Registries() as registries:
+            await push_image(
+                registries, packaged(picture, self.name), parse(f"{self.source(self.name)}:{tag}")
+            )
+
+    async def running(self, tag: str, **spec: Any) -> Object:
+        """Install a version, and wait until its revision runs; the revision."""
+        await self.install(FUNCTION, f"{self.name}:{tag}", **spec)
+        image = f"{self.source(self.name)}:{tag}"
+        revision = await self.revision(FUNCTION, self.function, lambda found: found["spec"]["image"] == image)
+        await self.s.until(
+            FUNCTION,
+            self.function,
+            lambda found: (
+                HEALTHY(found) and found["status"]["currentRevision"] == revision["metadata"]["name"]
+            ),
+        )
+        return await self.revision(FUNCTION, self.function)
+
+    def step(self, **fields: Any) -> Object:
+        """A step that calls the function."""
+        return {"step": "ours", "functionRef": {"name": self.function}, **fields}

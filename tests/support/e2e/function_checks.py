@@ -1,0 +1,19 @@
+"""For functions that misbehave: what they were asked for, and whether others go on."""
+
+from __future__ import annotations
+
+from tests.support.e2e.pipelines import SIZE, entry, resources
+from tests.support.e2e.things import READY, SYNCED, Things
+
+
+def spec_of(request):
+    """What the user asks for."""
+    return request.observed.composite.object["spec"]
+
+
+async def still_works(s):
+    """Another XR, of another kind, becomes ready: nobody who works was lost."""
+    other = await Things.defined(s, kind="Other")
+    await other.compose(resources(entry("one", SIZE)), name=f"{s.id}-other")
+    await other.apply("witness", {"size": "1"})
+    await other.until("witness", SYNCED, READY)

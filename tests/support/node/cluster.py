@@ -1,0 +1,111 @@
+"""A whole cluster on this machine: a control plane, a node that runs Pods, a registry, ways between them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import pathlib
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from crossply.kube.client import Client
+from crossply.kube.config import load_config
+from crossply.kube.discovery import Discovery
+from crossply.values import Object
+from crossply.xpkg.image import Image
+from crossply.xpkg.pushing import push_image
+from crossply.xpkg.references import parse
+from crossply.xpkg.registry import Registries
+from tests.support.chart_installation import allowing, composing, manifests
+from tests.support.cluster.real_cluster import RealCluster
+from tests.support.node import images, relay
+from tests.support.paths import CLUSTER
+from tests.support.registry import docker_registry
+
+NODE_IP = "10.245.0.1"
+REGISTRY = f"{NODE_IP}:5000"
+API = "10.96.0.1:443"
+_PAUSE = f"{REGISTRY}/pause:1"
+_CONTROLLERS = f"{REGISTRY}/crossply:test"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a test has."""
+
+    kubeconfig: str
+    registry: str
+    """Where images are pushed to; Pods call the same registry `REGISTRY`."""
+    directory: pathlib.Path
+
+    def push(self, made: Image, name: str) -> None:
+        """Put an image into the registry."""
+
+        async def push() -> None:
+            async with Registries() as registries:
+                await push_image(registries, made, parse(f"{self.registry}/{name}"))
+
+        asyncio.run(push())
+
+
+@contextlib.contextmanager
+def standing(directory: pathlib.Path) -> Iterator[Standing]:
+    """All of it; everything ends with it."""
+    (directory / "registry").mkdir(parents=True)
+    programs = _built("node")
+    with contextlib.ExitStack() as stack:
+        registry = stack.enter_context(docker_registry(directory / "registry"))
+        cluster = stack.enter_context(RealCluster(str(directory / "cluster"), controllers=("*",)))
+        found = Standing(cluster.kubeconfig, registry, directory)
+        found.push(images.pause(directory), "pause:1")
+        script, kept = str(CLUSTER / "node.sh"), str(directory / "node")
+        stack.callback(subprocess.run, [script, "stop", kept], check=False)
+        subprocess.run([script, "start", kept, programs, cluster.kubeconfig, _PAUSE], check=True)
+        stack.enter_context(_relays(API, cluster.url.removeprefix("https://"), REGISTRY, registry))
+        yield found
+
+
+def install(found: Standing) -> None:
+    """The controllers, from the manifests, as Pods."""
+    found.push(images.controllers(), "crossply:test")
+
+    async def apply() -> None:
+        async with Client(load_config(found.kubeconfig)) as client:
+            discovery = Discovery(client)
+            for obj in (*manifests(), composing(allowing([""], ["configmaps"]))):
+                kind = await discovery.kind_for(obj["apiVersion"], obj["kind"])
+                await client.apply(kind, _here(obj), "installer")
+
+    asyncio.run(apply())
+
+
+def _here(obj: Object) -> Object:
+    """An object of the manifests, for a cluster whose Services lead nowhere and whose registry has no TLS."""
+    if obj["kind"] != "Deployment":
+        return obj
+    [container] = obj["spec"]["template"]["spec"]["containers"]
+    container["image"] = _CONTROLLERS
+    kept = [word for word in container["args"] if not word.startswith("--webhook-service")]
+    container["args"] = [*kept, "--enable-webhooks=false", f"--plain-http-registry={REGISTRY}"]
+    return obj
+
+
+def _built(what: str) -> str:
+    done = subprocess.run([str(CLUSTER / "build.sh"), what], stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout.strip()
+
+
+@contextlib.contextmanager
+def _relays(*pairs: str) -> Iterator[None]:
+    command = [sys.executable, relay.__file__, *pairs]
+    process = subprocess.Popen(command)
+    time.sleep(0.5)
+    try:
+        assert process.poll() is None, "an address is taken"
+        yield
+    finally:
+        process.terminate()
+        process.wait(10)

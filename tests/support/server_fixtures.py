@@ -1,0 +1,77 @@
+"""Fixtures around one API server: the server of a module, a namespace and a client of a case."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+from dataclasses import dataclass
+
+import pytest
+
+from crossply.kube.client import Client
+from crossply.kube.config import ClusterConfig, load_config
+from tests.support.cluster.real_cluster import ENVIRONMENT, RealCluster
+from tests.support.server_process import NAMESPACE, Server
+
+
+@pytest.fixture(scope="module")
+def server(request, tmp_path_factory):
+    if request.config.getoption("--server", default="embedded") == "real":
+        with real_cluster(str(tmp_path_factory.mktemp("cluster"))) as real:
+            yield Elsewhere(real.kubeconfig)
+        return
+    running = Server(tmp_path_factory.mktemp("server"), "--in-memory").start()
+    yield running
+    running.stop()
+
+
+def real_cluster(directory: str):
+    """A real kube-apiserver: the one that the run was given, or one for this module alone."""
+    given = os.environ.get(ENVIRONMENT)
+    return contextlib.nullcontext(RealCluster.attach(given)) if given else RealCluster(directory)
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """A server that is not the product."""
+
+    kubeconfig: str
+
+    @property
+    def config(self) -> ClusterConfig:
+        return load_config(self.kubeconfig)
+
+
+@pytest.fixture
+def ns(server):
+    """The name of a namespace that only this case uses."""
+    name = f"case-{secrets.token_hex(6)}"
+
+    async def make() -> None:
+        async with Client(server.config) as client:
+            await client.create(NAMESPACE, {"metadata": {"name": name}})
+
+    asyncio.run(make())
+    return name
+
+
+@pytest.fixture
+def connect(server):
+    """Run a case that is given a client: `connect(case)`."""
+
+    def run(case):
+        async def connected():
+            async with Client(server.config) as client:
+                async with asyncio.timeout(60):
+                    return await case(client)
+
+        return asyncio.run(connected())
+
+    return run
+
+
+def own_cluster(directory: str):
+    """A real kube-apiserver for this module alone."""
+    return RealCluster(directory)
