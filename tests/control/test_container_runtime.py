@@ -52,7 +52,7 @@ async def containers(client, ns, directory, lives=Lives()):  # noqa: B008 - it i
         plane = plane_for(own)
         place = ImagePlace(PackageSettings(namespace=ns), str(directory))
         running = Runtimes(plane, settings, images=place)
-        async with plane.caches:
+        async with plane.informers:
             try:
                 await running.start()
                 yield (

@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from crossply.control.composites.dependencies import NAMESPACES_OF_A_KIND, UNSETTLED, Dependencies, Interest
-from crossply.kube.caches import Caches
 from crossply.kube.client import Client
+from crossply.kube.shared_informers import SharedInformers
 from tests.support.server_process import CONFIG_MAP, config_map
 
 HOUR = 3600.0
@@ -41,7 +41,7 @@ def follow(connect):
 
     def run(case) -> None:
         async def connected(client: Client) -> None:
-            async with Caches(client) as caches:
+            async with SharedInformers(client) as caches:
                 await case(client, caches, Dependencies(caches), Woken())
 
         connect(connected)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.field_owners import holds, is_applied, updates_as_applied, upgrade_to_apply
-from crossply.control.memory import contains
+from crossply.control.last_applied import contains
+from crossply.control.managed_fields import holds, is_applied, updates_as_applied, upgrade_to_apply
 
 WISH = {"metadata": {"labels": {"a": "1"}}, "spec": {"size": 1}}
 

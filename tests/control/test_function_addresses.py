@@ -9,7 +9,7 @@ import pytest
 from crossply.control.kinds import ENDPOINT_SLICE
 from crossply.control.runtimes.addresses import SERVICE_NAME, FunctionAddresses
 from crossply.functions.lines import NOWHERE
-from crossply.kube.caches import Caches
+from crossply.kube.shared_informers import SharedInformers
 
 pytestmark = pytest.mark.xdist_group("packages")
 
@@ -36,7 +36,7 @@ async def until(look, wanted):
 
 def following(connect, ns, case):
     async def run(client):
-        async with Caches(client) as caches:
+        async with SharedInformers(client) as caches:
             addresses = FunctionAddresses(ns)
             await case(client, addresses, lambda: addresses.follow(caches))
 

@@ -75,7 +75,7 @@ class Installed:
         }
 
     async def establish(self, obj=None):
-        async with self.plane.caches:
+        async with self.plane.informers:
             return await self.establishing.establish(self.revision, [orjson.dumps(obj or self.crd)])
 
 

@@ -124,7 +124,7 @@ def test_a_version_that_does_not_run_leaves_the_one_before_active(play):
             if image is not None:
                 c.registry.serve_image(image)
                 c.identities.forget(FUNCTIONS, name)
-            controller.packages.learn(
+            controller.packages.record_write(
                 await c.client.apply(kind, {**body, "spec": {"package": c.image}}, "test")
             )
             for _ in range(3):
@@ -142,7 +142,7 @@ def test_a_version_that_does_not_run_leaves_the_one_before_active(play):
             well = {"status": "True", "reason": "Well", "lastTransitionTime": "2026-01-01T00:00:00Z"}
             said = [{**well, "type": type_} for type_ in ("RevisionHealthy", "RuntimeHealthy")]
             body = {**revision, "status": {"conditions": said}}
-            controller.revisions.learn(await c.client.update_status(FUNCTIONS.revision, body))
+            controller.revisions.record_write(await c.client.update_status(FUNCTIONS.revision, body))
 
         assert await looked_at() == [(1, "Active")]
         await runs(1)
@@ -150,7 +150,7 @@ def test_a_version_that_does_not_run_leaves_the_one_before_active(play):
         await runs(2)
         assert await looked_at() == [(1, "Inactive"), (2, "Active")]
         await c.client.delete(kind, name)
-        await plane.caches.close()
+        await plane.informers.close()
 
     play(case)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.definitions.defined_kinds import Waiting
+from crossply.control.controller import Waiting
 from crossply.control.package_manager.checking import capabilities, check_digest, check_version, copied
 from crossply.control.package_manager.ownership import AlreadyControlled, owners, released
 from crossply.control.package_manager.resting import Resting

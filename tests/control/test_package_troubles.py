@@ -7,10 +7,10 @@ from collections import Counter
 
 import pytest
 
+from crossply.control.control_plane import ControlPlane
 from crossply.control.kinds import COMPOSITION, CONFIGURATION, LOCK
 from crossply.control.options import Options
 from crossply.control.package_manager.settings import PackageSettings
-from crossply.control.running import ControlPlane
 from crossply.kube.client import Client
 from crossply.values import yaml
 from tests.support.control.usage_controllers import until

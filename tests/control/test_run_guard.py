@@ -8,9 +8,9 @@ import pytest
 
 from crossply.compose.errors import RunTooLong
 from crossply.control.composites.run_guard import RunDeadline, RunGuard
-from crossply.kube.cache import Cache
-from crossply.kube.caches import Caches
 from crossply.kube.failures import Conflict
+from crossply.kube.informer import Informer
+from crossply.kube.shared_informers import SharedInformers
 from tests.support.server_process import CONFIG_MAP, config_map
 
 
@@ -30,7 +30,7 @@ def test_a_run_ends_when_its_object_is_deleted(connect, ns, finalizers) -> None:
         body = config_map("mine", ns)
         body["metadata"]["finalizers"] = finalizers
         obj = await client.create(CONFIG_MAP, body)
-        async with Caches(client) as caches:
+        async with SharedInformers(client) as caches:
             cache = caches.acquire(CONFIG_MAP)
             await cache.synced.wait()
             guard, before = RunGuard(cache, obj), cache.get(ns, "mine")
@@ -48,7 +48,7 @@ def test_a_run_ends_when_its_object_is_deleted(connect, ns, finalizers) -> None:
 
 def test_an_object_that_was_never_in_the_cache_is_not_gone(connect) -> None:
     async def case(client) -> None:
-        guard = RunGuard(Cache(client, CONFIG_MAP), config_map("planned", "ns"))
+        guard = RunGuard(Informer(client, CONFIG_MAP), config_map("planned", "ns"))
         guard.check()
         assert not guard.is_gone()
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from crossply.certificates import FOR_SERVERS
-from crossply.control.field_owners import holds_completed
+from crossply.control.managed_fields import holds_completed
 from crossply.control.runtimes.authority import Lives, authority_due, issued, purpose_for, read_authorities
 from crossply.control.runtimes.choice import PackageRuntimes, UnknownRuntime, parse_runtimes
 from crossply.control.runtimes.deployment import stamp_of

@@ -28,11 +28,11 @@ from crossply.control.webhooks.secret import (
     selection_in,
 )
 from crossply.control.webhooks.webhooks import CannotFollow
-from crossply.kube.caches import Caches
 from crossply.kube.client import Client
 from crossply.kube.failures import AlreadyExists, KubeError
 from crossply.kube.kind import Kind
 from crossply.kube.requests import Actor
+from crossply.kube.shared_informers import SharedInformers
 from tests.support.control.usage_controllers import control_plane, delete_usages, is_ready, until, use
 from tests.support.server_process import CONFIG_MAP, NAMESPACE, config_map
 
@@ -304,7 +304,7 @@ async def sharing(client, *clocks):
     async with contextlib.AsyncExitStack() as stack:
         made = []
         for clock in clocks:
-            caches = await stack.enter_async_context(Caches(client))
+            caches = await stack.enter_async_context(SharedInformers(client))
             cache = caches.acquire(SECRET, selection_in(HOME))
             await cache.synced.wait()
             made.append(SharedCertificate(client, cache, ("127.0.0.1",), clock))

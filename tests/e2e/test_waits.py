@@ -10,9 +10,9 @@ import base64
 import pytest
 
 from crossply.compose.messages import Requirements, ResourceSelector
+from crossply.control.control_plane import LOCAL_WEBHOOKS
 from crossply.control.kinds import SERVICE_ACCOUNT, WATCH_OPERATION
 from crossply.control.options import Options
-from crossply.control.running import LOCAL_WEBHOOKS
 from crossply.kinds.revision import composition_hash, revision_name
 from crossply.kube.backoff import RetryPauses
 from tests.support.e2e.advice import follow_advice

@@ -10,9 +10,9 @@ from contextlib import aclosing, asynccontextmanager
 import orjson
 import pytest
 
-from crossply.kube.cache import Cache
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
+from crossply.kube.informer import Informer
 from crossply.kube.watch import follow
 from tests.support.server_process import CONFIG_MAP
 
@@ -168,7 +168,7 @@ def test_an_index_that_fails_at_an_object_does_not_end_the_cache(caplog: pytest.
 
     async def case() -> tuple[list[tuple[str, str]], int]:
         async with serving(lambda request, asked: answers) as config, Client(config) as client:
-            cache = Cache(client, CONFIG_MAP)
+            cache = Informer(client, CONFIG_MAP)
             cache.add_index("length", lambda obj: [str(1 // (len(obj["metadata"]["name"]) - 3))])
             running = asyncio.create_task(cache.run())
             async with asyncio.timeout(20):

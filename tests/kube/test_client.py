@@ -18,9 +18,9 @@ from crossply.kube.failures import (
     NotServed,
     Unreachable,
 )
-from crossply.kube.guarded import Guard, guarded_by
 from crossply.kube.kind import Kind
 from crossply.kube.selection import Selection
+from crossply.kube.write_guard import Guard, guarded_by
 from tests.support.server_process import CONFIG_MAP, DEFINITION, config_map
 
 GHOST = Kind("nobody.example.org", "v1", "Ghost", "ghosts", True)

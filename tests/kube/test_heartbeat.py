@@ -14,10 +14,10 @@ from aiohttp import web
 
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
-from crossply.kube.guarded import Guard, guarded_by
 from crossply.kube.heartbeat import Heartbeat
+from crossply.kube.leased_shards import LeasedShards
 from crossply.kube.leases import LEASE, Timing, member_name
-from crossply.kube.shards import Shards
+from crossply.kube.write_guard import Guard, guarded_by
 from tests.support.server_process import CONFIG_MAP, config_map
 from tests.support.signing_replica import COUNT, QUICK
 
@@ -89,7 +89,7 @@ def test_a_wall_clock_that_jumps_evicts_nobody(connect, ns, monkeypatch, jump) -
             return super().now(tz) + timedelta(seconds=jump)
 
     async def case(client: Client) -> None:
-        shards = Shards(client, namespace=ns, count=COUNT, replica="right", timing=QUICK)
+        shards = LeasedShards(client, namespace=ns, count=COUNT, replica="right", timing=QUICK)
         being = asyncio.create_task(shards.run())
         life = Life(client, ns, QUICK)
         await life.heart._beat(life.now, life.note)
@@ -114,7 +114,7 @@ def test_a_replica_whose_machine_slept_gives_up_what_it_had_and_begins_anew(conn
     async def case(client: Client) -> None:
         nonlocal slept
         loop = asyncio.get_running_loop()
-        shards = Shards(
+        shards = LeasedShards(
             client,
             namespace=ns,
             count=COUNT,
@@ -156,7 +156,7 @@ def test_a_replica_with_a_longer_lease_is_not_given_up_by_one_with_a_shorter(con
     async def case(client: Client) -> None:
         patient = Life(client, ns)
         await patient.heart._beat(patient.now, patient.note)
-        hasty = Shards(client, namespace=ns, count=COUNT, replica="hasty", timing=QUICK)
+        hasty = LeasedShards(client, namespace=ns, count=COUNT, replica="hasty", timing=QUICK)
         being = asyncio.create_task(hasty.run())
         await asyncio.sleep(QUICK.lease + 2)
         assert await client.get(LEASE, member_name("crossply", patient.heart.member), ns) is not None
@@ -169,8 +169,8 @@ def test_a_replica_with_a_longer_lease_is_not_given_up_by_one_with_a_shorter(con
 def test_the_first_replica_decides_how_many_shards_there_are(connect, ns) -> None:
     async def case(client: Client) -> None:
         # So many that each is sure to get some.
-        first = Shards(client, namespace=ns, count=24, replica="first", timing=QUICK)
-        second = Shards(client, namespace=ns, count=7, replica="second", timing=QUICK)
+        first = LeasedShards(client, namespace=ns, count=24, replica="first", timing=QUICK)
+        second = LeasedShards(client, namespace=ns, count=7, replica="second", timing=QUICK)
         beings = [asyncio.create_task(first.run())]
         async with asyncio.timeout(20):
             while len(first.owned) < 24:

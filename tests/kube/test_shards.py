@@ -16,12 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crossply.kube.client import Client
-from crossply.kube.guarded import NotOwner, guarded_by
 from crossply.kube.kind import Kind
+from crossply.kube.leased_shards import LeasedShards
 from crossply.kube.leases import LEASE, holder_of, shard_name
 from crossply.kube.sharding import member_of, shard_of
-from crossply.kube.shards import Shards
 from crossply.kube.watch import SYNCED, Change, follow
+from crossply.kube.write_guard import NotOwner, guarded_by
 from tests.support import signing_replica
 from tests.support.server_process import CONFIG_MAP, config_map
 from tests.support.signing_replica import COUNT, QUICK
@@ -46,12 +46,12 @@ class Group:
 
     def __init__(self, client: Client, namespace: str) -> None:
         self.client, self.namespace = client, namespace
-        self.replicas: dict[str, Shards] = {}
+        self.replicas: dict[str, LeasedShards] = {}
         self.tasks: dict[str, asyncio.Task[None]] = {}
         self.drained: list[int] = []
 
-    def add(self, name: str) -> Shards:
-        made = Shards(self.client, namespace=self.namespace, count=COUNT, replica=name, timing=QUICK)
+    def add(self, name: str) -> LeasedShards:
+        made = LeasedShards(self.client, namespace=self.namespace, count=COUNT, replica=name, timing=QUICK)
         made.attach(Busy(self, name))
         self.replicas[name] = made
         self.tasks[name] = asyncio.create_task(made.run())
@@ -137,7 +137,7 @@ def test_a_settled_replica_writes_only_its_heartbeat(connect, ns) -> None:
 
 def test_who_does_not_own_a_key_cannot_write_for_it(connect, ns) -> None:
     async def case(client: Client) -> None:
-        shards = Shards(client, namespace=ns, replica="idle", timing=QUICK)
+        shards = LeasedShards(client, namespace=ns, replica="idle", timing=QUICK)
         assert not shards.owns("one")
         with pytest.raises(NotOwner), guarded_by(shards.guard("one")):
             await client.create(CONFIG_MAP, config_map("one", ns))
@@ -168,7 +168,7 @@ def test_a_replica_that_freezes_or_dies_writes_no_more_after_its_shards_were_tak
             other = await asyncio.create_subprocess_exec(
                 sys.executable, script, server.kubeconfig, ns, "other", ",".join(keys)
             )
-            ours = Shards(client, namespace=ns, count=COUNT, replica="ours", timing=QUICK)
+            ours = LeasedShards(client, namespace=ns, count=COUNT, replica="ours", timing=QUICK)
             holding = tasks.create_task(ours.run())
             try:
                 await waited(lambda: 0 < len(ours.owned) < COUNT and story.signatures)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families as parse
 
-from crossply.kube.queue import Queue
+from crossply.kube.workqueue import Workqueue
 from crossply.record import families
 from crossply.record.client_meter import Exchange, host_of
 from crossply.record.families import Counter, Durations, Gauge
@@ -112,7 +112,7 @@ def test_how_work_ends_is_counted() -> None:
 
     async def play() -> None:
         nonlocal queue
-        queue = Queue("composite/ends", first_pause=1000)
+        queue = Workqueue("composite/ends", first_pause=1000)
         task = asyncio.create_task(queue.run(work, 2))
         for key in ("good", "bad", "later", "broken"):
             queue.add(key)
@@ -121,7 +121,7 @@ def test_how_work_ends_is_counted() -> None:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
-    queue: Queue[str] = None  # type: ignore[assignment]
+    queue: Workqueue[str] = None  # type: ignore[assignment]
     done: list[str] = []
     asyncio.run(play())
     ends = {

@@ -9,9 +9,8 @@ import logging
 
 import pytest
 
-from crossply.control.observing import observed, tell_failure
+from crossply.control.controller import log_failure
 from crossply.errors import CrossplyError
-from crossply.kube.queue import Queue
 from crossply.record.line_limit import BURST, PAUSE, LineLimit
 from crossply.record.logs import LONGEST, LineFormatter
 from crossply.record.metrics import LINES_HELD_BACK
@@ -148,13 +147,13 @@ def test_a_failure_of_ten_thousand_composite_resources_does_not_flood_the_log(wr
     """Promise: log-flood."""
     before = LINES_HELD_BACK.of("warning").value
     for index in range(10_000):
-        with running("composite/dbs", "Db", "team", f"db-{index}"):
-            tell_failure(CrossplyError(f"function is down, says db-{index}"))
+        with running("composite/dbs", "Db", "team", f"db-{index}") as run:
+            log_failure(run, CrossplyError(f"function is down, says db-{index}"))
     assert len(written()) == BURST
     assert LINES_HELD_BACK.of("warning").value == before + 10_000 - BURST
     written.clock[0] += PAUSE
-    with running("composite/dbs", "Db", "team", "db-0"):
-        tell_failure(CrossplyError("still down"))
+    with running("composite/dbs", "Db", "team", "db-0") as run:
+        log_failure(run, CrossplyError("still down"))
     last = written()[-1]
     assert last["held_back"] == 10_000 - BURST
     assert (last["code"], last["error"], last["xr"]) == ("CP-100", "still down", "Db team/db-0")
@@ -165,12 +164,12 @@ def test_a_flood_of_one_controller_does_not_silence_another_nor_another_error(wr
         code = "CP-199"
 
     for _ in range(100):
-        with running("composite/dbs", "Db", "", "a"):
-            tell_failure(CrossplyError("down"))
-    with running("composite/nets", "Net", "", "b"):
-        tell_failure(CrossplyError("down"))
-    with running("composite/dbs", "Db", "", "a"):
-        tell_failure(Other("something else"))
+        with running("composite/dbs", "Db", "", "a") as run:
+            log_failure(run, CrossplyError("down"))
+    with running("composite/nets", "Net", "", "b") as run:
+        log_failure(run, CrossplyError("down"))
+    with running("composite/dbs", "Db", "", "a") as run:
+        log_failure(run, Other("something else"))
     assert [line["xr"] for line in written()[BURST:]] == ["Net b", "Db a"]
 
 
@@ -178,30 +177,3 @@ def test_what_is_asked_for_with_debug_is_not_held_back(written) -> None:
     for index in range(10 * BURST):
         LOGGER.debug("line %s", index)
     assert len(written()) == 10 * BURST
-
-
-def test_observed_work_that_fails_in_an_unexpected_way_is_told_with_its_run_and_tried_again(written) -> None:
-    async def work(key: tuple[str, str]) -> None:
-        tries.append(current())
-        if len(tries) == 1:
-            raise ZeroDivisionError("a mistake")
-        ended.set()
-
-    async def play() -> None:
-        queue: Queue[tuple[str, str]] = Queue("composite/dbs", first_pause=0.01)
-        task = asyncio.create_task(queue.run(observed(queue, "Db", work), 1))
-        queue.add(("team", "mine"))
-        await asyncio.wait_for(ended.wait(), 30)
-        await asyncio.sleep(0)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-
-    tries: list = []
-    ended = asyncio.Event()
-    asyncio.run(play())
-    failure = next(line for line in written() if line["level"] == "error")
-    assert failure["xr"] == "Db team/mine"
-    assert failure["run"] == tries[0].id
-    assert "ZeroDivisionError: a mistake" in failure["exception"]
-    assert tries[1].id != tries[0].id
-    assert [line["msg"] for line in written() if line["level"] == "debug"] == ["reconcile ended"] * 2

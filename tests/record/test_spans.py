@@ -135,6 +135,7 @@ def test_without_tracing_a_run_has_no_trace_and_nothing_is_imported() -> None:
     with running("composite/dbs", "Db", "", "mine") as run:
         assert run.trace is None
         assert call_headers() is None
-    code = "import sys, crossply.control.running, crossply.record.logs; print('opentelemetry' in sys.modules)"
+    modules = "crossply.control.control_plane, crossply.record.logs"
+    code = f"import sys, {modules}; print('opentelemetry' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"

@@ -13,10 +13,10 @@ from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
 from crossply.kube.deadman import kernel_alarm
-from crossply.kube.guarded import NotOwner, guarded_by
 from crossply.kube.kind import Kind
+from crossply.kube.leased_shards import LeasedShards
 from crossply.kube.leases import Timing
-from crossply.kube.shards import Shards
+from crossply.kube.write_guard import NotOwner, guarded_by
 
 CONFIG_MAP = Kind("", "v1", "ConfigMap", "configmaps", True)
 COUNT = 16
@@ -26,7 +26,7 @@ QUICK = Timing.lasting(3.0)
 class Signing:
     """Signs one key after the other."""
 
-    def __init__(self, client: Client, shards: Shards, namespace: str, name: str) -> None:
+    def __init__(self, client: Client, shards: LeasedShards, namespace: str, name: str) -> None:
         self.client, self.shards, self.namespace, self.name = client, shards, namespace, name
         self.turn = 0
         self.pen = asyncio.Lock()
@@ -59,7 +59,7 @@ class Signing:
 
 async def main(kubeconfig: str, namespace: str, name: str, keys: list[str]) -> None:
     async with Client(load_config(kubeconfig), QUICK.transit) as client:
-        shards = Shards(
+        shards = LeasedShards(
             client, namespace=namespace, count=COUNT, replica=name, timing=QUICK, deadman=kernel_alarm
         )
         await asyncio.gather(shards.run(), Signing(client, shards, namespace, name).run(keys))

@@ -18,12 +18,12 @@ from references import Unresolved, resolved
 
 from crossply.compose.metadata import name_of, namespace_of, uid_of
 from crossply.errors import CrossplyError
-from crossply.kube.cache import Cache
-from crossply.kube.caches import Caches
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
+from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
-from crossply.kube.queue import Queue
+from crossply.kube.shared_informers import SharedInformers
+from crossply.kube.workqueue import Workqueue
 from crossply.values import Object
 from crossply.values.yaml import read_stream
 
@@ -51,10 +51,10 @@ Key = tuple[Kind, str, str]
 class Provider:
     """Looks after all resources of its kinds."""
 
-    def __init__(self, client: Client, caches: Caches) -> None:
+    def __init__(self, client: Client, caches: SharedInformers) -> None:
         self._client = client
-        self._caches: dict[Kind, Cache] = {kind: caches.acquire(kind) for kind in KINDS}
-        self._queue: Queue[Key] = Queue(MANAGER)
+        self._caches: dict[Kind, Informer] = {kind: caches.acquire(kind) for kind in KINDS}
+        self._queue: Workqueue[Key] = Workqueue(MANAGER)
 
     async def run(self) -> None:
         """Begin with what is there, and go on for ever."""
@@ -136,7 +136,7 @@ def _is(obj: Object, type_: str, status: str) -> bool:
 
 async def main(kubeconfig: str) -> None:
     """Install the kinds, and look after them."""
-    async with Client(load_config(kubeconfig)) as client, Caches(client) as caches:
+    async with Client(load_config(kubeconfig)) as client, SharedInformers(client) as caches:
         for document in read_stream((HERE / "crds.yaml").read_bytes()):
             await client.apply(CRD, document.value, MANAGER)
         await Provider(client, caches).run()

@@ -14,6 +14,7 @@ COMPOSITE_LABEL = "crossplane.io/composite"
 CLAIM_NAME_LABEL = "crossplane.io/claim-name"
 CLAIM_NAMESPACE_LABEL = "crossplane.io/claim-namespace"
 RESOURCE_NAME_ANNOTATION = "crossplane.io/composition-resource-name"
+PAUSED_ANNOTATION = "crossplane.io/paused"
 
 
 def metadata_of(obj: Object) -> Object:
@@ -63,6 +64,32 @@ def string_map(value: Any) -> dict[str, str]:
     return value
 
 
+def is_paused(obj: Object) -> bool:
+    """Whether the object's annotation says that it is not to be reconciled."""
+    return annotations_of(obj).get(PAUSED_ANNOTATION) == "true"
+
+
+def is_being_deleted(obj: Object) -> bool:
+    """Whether the object goes as soon as it has no finalizers."""
+    return bool(metadata_of(obj).get("deletionTimestamp"))
+
+
+def finalizers_of(obj: Object) -> list[str]:
+    """What keeps the object from going; a list of its own."""
+    return list(metadata_of(obj).get("finalizers") or ())
+
+
+def owner_reference(owner: Object, *, controller: bool = True) -> Object:
+    """What makes an object go with its owner, as its controller or as one owner of several."""
+    reference: Object = {
+        "apiVersion": text_in(owner, "apiVersion"),
+        "kind": text_in(owner, "kind"),
+        "name": name_of(owner),
+        "uid": uid_of(owner),
+    }
+    return {**reference, "controller": True, "blockOwnerDeletion": True} if controller else reference
+
+
 def controller_of(obj: Object) -> Object | None:
     """The owner reference of the object's controller."""
     references = metadata_of(obj).get("ownerReferences")
@@ -91,12 +118,4 @@ def owner_from(xr: Object) -> Owner:
     if labels.get(CLAIM_NAME_LABEL) and labels.get(CLAIM_NAMESPACE_LABEL):
         given[CLAIM_NAME_LABEL] = labels[CLAIM_NAME_LABEL]
         given[CLAIM_NAMESPACE_LABEL] = labels[CLAIM_NAMESPACE_LABEL]
-    reference = {
-        "apiVersion": text_in(xr, "apiVersion"),
-        "kind": text_in(xr, "kind"),
-        "name": name_of(xr),
-        "uid": uid_of(xr),
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
-    return Owner(namespace_of(xr), uid_of(xr), prefix, given, reference)
+    return Owner(namespace_of(xr), uid_of(xr), prefix, given, owner_reference(xr))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-from crossply.kube.cache import Cache
+from crossply.kube.informer import Informer
 
 _PATIENCE = 15.0
 
 
-async def why_not_followed(cache: Cache) -> str:
+async def why_not_followed(cache: Informer) -> str:
     """Wait until a cache is up to date; says why it is not after a while, and nothing where it is."""
     try:
         async with asyncio.timeout(_PATIENCE):

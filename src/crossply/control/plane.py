@@ -10,12 +10,12 @@ from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.composites.circuit import Limits
 from crossply.control.composites.dependencies import Dependencies
 from crossply.control.composites.published_schemas import PublishedSchemas
-from crossply.control.recording import Recorder
+from crossply.control.event_recorder import Recorder
 from crossply.kube.backoff import RetryPauses
-from crossply.kube.caches import Caches
 from crossply.kube.client import Client
 from crossply.kube.discovery import Discovery
-from crossply.kube.shares import Alone, Shares
+from crossply.kube.sharding import ShardOwner, SingleReplica
+from crossply.kube.shared_informers import SharedInformers
 from crossply.values.timestamps import current_timestamp
 
 MOST_COMPOSED = 10_000
@@ -27,11 +27,11 @@ class Plane:
 
     client: Client
     discovery: Discovery
-    caches: Caches
+    informers: SharedInformers
     recorder: Recorder
     dependencies: Dependencies
     schemas: PublishedSchemas
-    shares: Shares = field(default_factory=Alone)
+    shards: ShardOwner = field(default_factory=SingleReplica)
     """Which part of the work is this replica's."""
     functions: PipelineFunctions = field(default_factory=PipelineFunctions)
     capabilities: tuple[int, ...] = CAPABILITIES
@@ -69,12 +69,12 @@ class Plane:
 
 def plane_for(client: Client) -> Plane:
     """What controllers need, all by one client."""
-    caches = Caches(client)
+    informers = SharedInformers(client)
     return Plane(
         client,
         Discovery(client),
-        caches,
+        informers,
         Recorder(client, "crossply"),
-        Dependencies(caches),
+        Dependencies(informers),
         PublishedSchemas(client),
     )

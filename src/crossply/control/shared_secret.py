@@ -10,9 +10,9 @@ import orjson
 
 from crossply.control.kinds import SECRET
 from crossply.errors import CrossplyError
-from crossply.kube.cache import Cache
 from crossply.kube.client import Client
 from crossply.kube.failures import Conflict
+from crossply.kube.informer import Informer
 from crossply.kube.selection import Selection
 from crossply.values import Object
 
@@ -38,7 +38,7 @@ class SharedSecret:
         client: Client,
         namespace: str,
         name: str,
-        cache: Cache | None = None,
+        cache: Informer | None = None,
         metadata: Object | None = None,
         kind: str = "Opaque",
     ) -> None:
@@ -83,7 +83,7 @@ class SharedSecret:
 
     def _learn(self, secret: Object) -> None:
         if self._cache is not None:
-            self._cache.learn(secret)
+            self._cache.record_write(secret)
 
     async def _write(self, secret: Object | None, files: Files) -> Object:
         data = data_of(files)

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Iterable
 
 from crossply.control.definitions.grants import explained
-from crossply.kube.cache import Cache
+from crossply.kube.informer import Informer
 
 STARTING = "starting"
 _REPORT_SECONDS = (5.0, 60.0)
@@ -19,7 +19,7 @@ _REPORT_SECONDS = (5.0, 60.0)
 _log = logging.getLogger("crossply.control")
 
 
-def start_progress(caches: Iterable[Cache]) -> str:
+def start_progress(caches: Iterable[Informer]) -> str:
     """What a start waits for, for /readyz and the log: each kind that cannot be listed, and why."""
     reasons = [
         f"cannot list {cache.kind.resource}: {explained(str(cache.trouble))}"

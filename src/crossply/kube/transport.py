@@ -23,10 +23,10 @@ from crossply.kube.backoff import Backoff
 from crossply.kube.config import ClusterConfig
 from crossply.kube.credentials import Credential
 from crossply.kube.failures import Conflict, KubeError, Unauthorized, Unreachable, failure
-from crossply.kube.guarded import GUARD, Guard, GuardedRequest
 from crossply.kube.requests import Reply, Request
 from crossply.kube.secrecy import without_values
 from crossply.kube.tls import Certificate, tls_context
+from crossply.kube.write_guard import GUARD, Guard, GuardedRequest
 from crossply.record.client_meter import UNANSWERED, Exchange, host_of
 from crossply.version import __version__
 

@@ -23,7 +23,7 @@ from crossply.kube.backoff import Backoff
 from crossply.kube.client import Client
 from crossply.kube.failures import Expired, Invalid, KubeError, Unreachable, refusal
 from crossply.kube.kind import Kind
-from crossply.kube.lines import lines
+from crossply.kube.response_lines import lines
 from crossply.kube.selection import Selection
 from crossply.values import Object
 from crossply.values.kept import kept

@@ -20,9 +20,9 @@ import orjson
 
 from crossply.apiserver.assembly import RunningServer, Settings
 from crossply.compose.conditions import read_conditions
+from crossply.control.control_plane import ControlPlane
 from crossply.control.options import Options
 from crossply.control.package_manager.settings import PackageSettings
-from crossply.control.running import ControlPlane
 from crossply.control.runtimes.choice import ON_ONE_MACHINE
 from crossply.control.runtimes.runtimes import RuntimeSettings
 from crossply.functions.binding import DEVELOPMENT_TARGET, REMOTE, RUNTIME

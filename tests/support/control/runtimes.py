@@ -29,7 +29,7 @@ async def runtimes(client, ns, packages="Deployment", rollout=True):
     async with Client(client.config) as own:
         plane = plane_for(own)
         running = Runtimes(plane, settings, rollout)
-        async with plane.caches:
+        async with plane.informers:
             try:
                 await running.start()
                 yield own

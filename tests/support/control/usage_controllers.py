@@ -8,8 +8,8 @@ import contextlib
 import orjson
 import pytest
 
+from crossply.control.control_plane import LOCAL_WEBHOOKS, ControlPlane
 from crossply.control.plane import plane_for
-from crossply.control.running import LOCAL_WEBHOOKS, ControlPlane
 from crossply.control.usages.protection import Protection
 from crossply.control.usages.view import USAGE
 from crossply.kube.client import Client
@@ -34,7 +34,7 @@ async def control_plane(client, settings=LOCAL_WEBHOOKS, own=None):
     async with own or Client(client.config) as own:
         plane = plane_for(own)
         protection = Protection(plane, settings)
-        async with plane.caches:
+        async with plane.informers:
             await protection.start()
             try:
                 yield own

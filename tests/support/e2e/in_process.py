@@ -6,8 +6,8 @@ import asyncio
 import secrets
 from collections.abc import Awaitable, Callable
 
+from crossply.control.control_plane import ControlPlane
 from crossply.control.options import Options
-from crossply.control.running import ControlPlane
 from crossply.control.webhooks.address import WebhookSettings
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig

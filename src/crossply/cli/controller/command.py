@@ -28,7 +28,7 @@ def run(invocation: Invocation) -> int:
 
 
 async def _run(invocation: Invocation) -> None:
-    from crossply.control.running import ControlPlane
+    from crossply.control.control_plane import ControlPlane
     from crossply.kube.client import Client
     from crossply.kube.config import load_config
 

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crossply.kube.client import Client
     from crossply.kube.leases import Timing
-    from crossply.kube.shares import Shares
+    from crossply.kube.sharding import ShardOwner
 
 REPLICA_FLAGS = (
     Flag(
@@ -63,14 +63,14 @@ def timing_of(invocation: Invocation) -> Timing:
     return Timing.lasting(invocation["lease-duration"])
 
 
-def shares_of(invocation: Invocation, client: Client) -> Shares | None:
+def shares_of(invocation: Invocation, client: Client) -> ShardOwner | None:
     """This replica's part, or None if it is to do everything."""
     from crossply.kube.deadman import kernel_alarm
-    from crossply.kube.shards import Shards
+    from crossply.kube.leased_shards import LeasedShards
 
     if invocation["shards"] < 1:
         return None
-    return Shards(
+    return LeasedShards(
         client,
         namespace=invocation["namespace"],
         count=invocation["shards"],

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from asyncio import Event
 
-    from crossply.control.running import ControlPlane
+    from crossply.control.control_plane import ControlPlane
 
 HEALTH_PROBE_PORT = Flag(
     "health-probe-port",

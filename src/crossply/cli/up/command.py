@@ -75,7 +75,7 @@ def run(invocation: Invocation) -> int:
 async def _serve(invocation: Invocation, options: Options, settings: ApiSettings) -> None:
     from crossply.cli.up.api_process import ApiProcess, choose_listen, keep_chosen_port
     from crossply.cli.up.detach import tell_ready
-    from crossply.control.running import ControlPlane
+    from crossply.control.control_plane import ControlPlane
     from crossply.kube.client import Client
     from crossply.kube.config import load_config
 

@@ -1,8 +1,8 @@
-"""One kind of claim under control: its watch and its composite resources', its queue, its workers."""
+"""One kind of claim: its informer, its controller, and what enqueues its objects."""
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Iterable
 
 import orjson
 
@@ -19,12 +19,11 @@ from crossply.control.claims.sync import (
 from crossply.control.composites.awaited import SETTLING_SECONDS, awaited_after, takes_effect_later
 from crossply.control.composites.dependencies import Interest
 from crossply.control.composites.kind import kind_of
+from crossply.control.controller import Controller, Spec, Watch
 from crossply.control.plane import Plane
-from crossply.control.trying import tried
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
 from crossply.kube.kind import Kind
-from crossply.kube.shared_queue import SharedQueue
 from crossply.values import Object
 
 Key = tuple[str, str]
@@ -39,15 +38,19 @@ class ClaimKind:
         self._plane = plane
         self.kind = claim_kind_of(definition)
         composite = kind_of(definition)
-        self._claims = plane.caches.acquire(self.kind)
-        self._xrs = plane.caches.acquire(composite)
-        self._queue: SharedQueue[Key] = SharedQueue(
-            f"claim/{definition.name}",
-            plane.shares,
-            everything=self._claims.keys,
-            owned_as=lambda key: f"{self.kind.resource}/{'/'.join(key)}",
-            retry=plane.retry,
+        self._claims = plane.informers.acquire(self.kind)
+        self._xrs = plane.informers.acquire(composite)
+        spec = Spec(
+            name=f"claim/{definition.name}",
+            reconciles=self._claims,
+            reconcile=self._reconcile_key,
+            enqueues=self._claim_changed,
+            watches=[Watch(self._xrs, self._composite_changed)],
+            needs=[self._xrs],
+            shard_key=lambda key: f"{self.kind.resource}/{'/'.join(key)}",
+            concurrency=plane.concurrency,
         )
+        self._controller = Controller(plane, spec)
         self._binding = binding = binding_of(definition)
         self._claims.add_index(BY_COMPOSITE, lambda claim: [referenced_name(claim, binding)])
         self._vanished: dict[Key, Object] = {}
@@ -58,22 +61,15 @@ class ClaimKind:
 
     async def start(self) -> None:
         """Watch claims and composite resources, and begin to reconcile once all of them are known."""
-        self._unsubscribe = (
-            self._claims.subscribe(self._notice),
-            self._xrs.subscribe(self._notice_composite),
-        )
-        self._task = asyncio.create_task(self._run())
+        self._controller.start()
 
     async def stop(self) -> None:
         """Stop reconciling; nothing is undone."""
-        for unsubscribe in self._unsubscribe:
-            unsubscribe()
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+        await self._controller.stop()
         for key in list(self._claims.keys()):
             self._plane.dependencies.forget((self.kind, *key))
-        self._plane.caches.release(self._xrs)
-        self._plane.caches.release(self._claims)
+        self._plane.informers.release(self._xrs)
+        self._plane.informers.release(self._claims)
 
     async def reconcile(self, claim: Object) -> None:
         """Bring one claim in line, beside the queue; raises what goes wrong."""
@@ -81,20 +77,14 @@ class ClaimKind:
         await self._claims.synced.wait()
         await self._reconciler.reconcile(claim, set())
 
-    async def _run(self) -> None:
-        await self._xrs.synced.wait()
-        await self._claims.synced.wait()
-        work = tried(self._queue, self.kind.kind, self._work)
-        await self._queue.run(work, self._plane.concurrency)
-
-    def _notice(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+    def _claim_changed(self, key: Key, old: bytes | None, new: bytes | None) -> Iterable[Key]:
         if new is None and old is not None:
             claim = orjson.loads(old)
             if FINALIZER in (claim["metadata"].get("finalizers") or ()):
                 self._vanished[key] = claim
-        self._queue.add(key)
+        return (key,)
 
-    def _notice_composite(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+    def _composite_changed(self, key: Key, old: bytes | None, new: bytes | None) -> Iterable[Key]:
         """A composite resource concerns the claim it refers to, and the one it referred to before.
 
         When that is another one, or its controller changed, it concerns all claims that refer to it: one of
@@ -106,12 +96,11 @@ class ClaimKind:
             self._reconciler.forget_composite(uid_of(was))
         for ref in (before, after):
             if ref is not None:
-                self._queue.add((str(ref.get("namespace", "")), str(ref.get("name", ""))))
+                yield str(ref.get("namespace", "")), str(ref.get("name", ""))
         if before != after or new is None or controller_of(was) != controller_of(now):
-            for claim in self._claims.keys_by(BY_COMPOSITE, key[1]):
-                self._queue.add(claim)
+            yield from self._claims.keys_by(BY_COMPOSITE, key[1])
 
-    async def _work(self, key: Key) -> None:
+    async def _reconcile_key(self, key: Key) -> None:
         data = self._claims.get(*key)
         vanished = self._vanished.pop(key, None)
         if data is not None:
@@ -138,9 +127,9 @@ class ClaimKind:
         )
 
     def _dependency_changed(self, key: Key, later: bool) -> None:
-        self._queue.add(key)
+        self._controller.enqueue(key)
         if later:
-            self._queue.add_after(key, SETTLING_SECONDS)
+            self._controller.enqueue_after(key, SETTLING_SECONDS)
 
 
 def claim_kind_of(definition: Definition) -> Kind:

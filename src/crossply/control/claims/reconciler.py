@@ -37,14 +37,14 @@ from crossply.control.claims.sync import (
 from crossply.control.composites.connection_secrets import propagate, published_at, withdraw
 from crossply.control.composites.dependencies import Interest
 from crossply.control.definitions.grants import explained
-from crossply.control.field_owners import holds, updates_as_applied, upgrade_to_apply
 from crossply.control.kinds import SECRET
-from crossply.control.memory import Applied
+from crossply.control.last_applied import LastApplied
+from crossply.control.managed_fields import holds, updates_as_applied, upgrade_to_apply
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
-from crossply.kube.cache import Cache
 from crossply.kube.failures import KubeError, NotServed
+from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
@@ -75,8 +75,8 @@ class ClaimReconciler:
         binding: Binding,
         kind: Kind,
         composite: Kind,
-        claims: Cache,
-        xrs: Cache,
+        claims: Informer,
+        xrs: Informer,
     ) -> None:
         self._plane = plane
         self._binding = binding
@@ -86,7 +86,7 @@ class ClaimReconciler:
         self._enforced = definition.enforced_composition is not None
         self._claims = claims
         self._xrs = xrs
-        self._applied = Applied()
+        self._applied = LastApplied()
 
     async def reconcile(self, claim: Object, interests: set[Interest]) -> None:
         """Bring one claim and its composite resource in line; adds to `interests` what it waits for."""
@@ -187,7 +187,7 @@ class ClaimReconciler:
         if not patch:
             return xr
         written = await self._plane.client.patch_json(self._composite, name_of(xr), patch)
-        self._xrs.learn(written)
+        self._xrs.record_write(written)
         return written
 
     async def _save(self, claim: Object, wish: Object) -> Object:
@@ -201,7 +201,7 @@ class ClaimReconciler:
     async def _patch(self, claim: Object, change: Object) -> Object:
         name, namespace = name_of(claim), namespace_of(claim)
         written = await self._plane.client.patch_merge(self._kind, name, change, namespace, MANAGER)
-        self._claims.learn(written)
+        self._claims.record_write(written)
         return written
 
     async def _apply(self, xr: Object | None, wish: Object) -> Object:
@@ -214,7 +214,7 @@ class ClaimReconciler:
         except KubeError as problem:
             raise problem.within("cannot apply composite resource") from None
         self._applied.remember(written, wish)
-        self._xrs.learn(written)
+        self._xrs.record_write(written)
         return written
 
     async def _create(self, wish: Object) -> Object:
@@ -223,7 +223,7 @@ class ClaimReconciler:
             written = await self._plane.client.create(self._composite, wish, CLAIM_MANAGER)
         except KubeError as problem:
             raise problem.within("cannot create composite resource") from None
-        self._xrs.learn(written)
+        self._xrs.record_write(written)
         return written
 
     async def _pass_on(self, claim: Object, xr: Object, interests: set[Interest]) -> None:
@@ -267,7 +267,7 @@ class ClaimReconciler:
         """Let the claim go; its composite resource stays as it is, for another claim to bind."""
         if claim_reference(xr, self._binding) is not None:
             patch = release_patch(self._binding)
-            self._xrs.learn(await self._plane.client.patch_merge(self._composite, name_of(xr), patch))
+            self._xrs.record_write(await self._plane.client.patch_merge(self._composite, name_of(xr), patch))
         self._tell(claim, NORMAL, RELEASE, "Successfully released composite resource, which is retained")
         await self._remove_finalizer(claim)
 
@@ -303,7 +303,7 @@ class ClaimReconciler:
         if wish == claim.get("status"):
             return
         body = {**claim, "status": wish}
-        self._claims.learn(await self._plane.client.update_status(self._kind, body, MANAGER))
+        self._claims.record_write(await self._plane.client.update_status(self._kind, body, MANAGER))
 
     async def _fail(self, claim: Object, reason: str, message: str, cause: CrossplyError) -> NoReturn:
         """Tell on the claim what went wrong, and give up until the next try."""

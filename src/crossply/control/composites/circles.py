@@ -14,7 +14,7 @@ import orjson
 from crossply.compose.composed import Composed
 from crossply.compose.errors import ComposeError
 from crossply.compose.metadata import controller_of, name_of, namespace_of, text_in
-from crossply.kube.cache import Cache
+from crossply.kube.informer import Informer
 from crossply.values import Object
 from crossply.values.api_version import api_group
 
@@ -29,7 +29,7 @@ class CircleFound(ComposeError):
     hint = "look for a Composition that composes the kind that it is for, or a kind above it"
 
 
-def check_depth(xr: Object, caches: Iterable[Cache]) -> None:
+def check_depth(xr: Object, caches: Iterable[Informer]) -> None:
     """Refuse a composite resource that has too many others above it."""
     if controller_of(xr) is None:
         return
@@ -54,7 +54,7 @@ def check_not_itself(xr: Object, composed: Iterable[Composed]) -> None:
             )
 
 
-def _owner_of(obj: Object, caches: list[Cache]) -> Object | None:
+def _owner_of(obj: Object, caches: list[Informer]) -> Object | None:
     """What controls an object, where a cache has it."""
     reference = controller_of(obj)
     if reference is None:

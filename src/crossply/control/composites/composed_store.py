@@ -27,11 +27,11 @@ from crossply.control.composites.connection_secrets import find_secret
 from crossply.control.composites.dependencies import Interest
 from crossply.control.composites.few_at_once import few_at_once
 from crossply.control.kinds import SECRET
-from crossply.control.memory import Applied
+from crossply.control.last_applied import LastApplied
 from crossply.control.plane import Plane
-from crossply.kube.cache import Cache
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.failures import Forbidden, KubeError
+from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.kube.selection import Selection
 from crossply.values import Object
@@ -57,11 +57,11 @@ class ComposedStore:
         self._composite = composite
         self._enqueue = enqueue
         self._selection = Selection(labels=LABEL, metadata_only=plane.acts_for_account)
-        self._caches: dict[Kind, Cache] = {}
+        self._caches: dict[Kind, Informer] = {}
         self._snapshots: BoundedCache[tuple[Kind, str, str], tuple[bytes, Snapshot]] = BoundedCache(
             _SNAPSHOT_BYTES
         )
-        self.applied = Applied()
+        self.applied = LastApplied()
         """What was applied last, of what is there."""
 
     async def load(self, xr: Object, machinery: Machinery) -> list[Observed]:
@@ -111,27 +111,27 @@ class ComposedStore:
             self._snapshots.put(key, known, len(data))
         return known[1]
 
-    async def follow(self, kind: Kind) -> Cache:
+    async def follow(self, kind: Kind) -> Informer:
         """Watch a composed kind, from the first resource of it on."""
         cache = self._caches.get(kind)
         if cache is None:
-            cache = self._caches[kind] = self._plane.caches.acquire(kind, self._selection)
+            cache = self._caches[kind] = self._plane.informers.acquire(kind, self._selection)
             cache.subscribe(partial(self._notice, kind))
         if not cache.synced.is_set():
             await self._may_read(cache)
         return cache
 
-    async def _may_read(self, cache: Cache) -> None:
+    async def _may_read(self, cache: Informer) -> None:
         try:
             await cache.readable()
         except Forbidden as problem:
             raise problem.within(CANNOT_WATCH) from None
 
-    async def learn(self, kind: Kind, obj: Object) -> None:
+    async def record_write(self, kind: Kind, obj: Object) -> None:
         """Take in what an apply left, ahead of the watch."""
         if self._selection.metadata_only:
             obj = {field: obj[field] for field in ("apiVersion", "kind", "metadata")}
-        (await self.follow(kind)).learn(obj)
+        (await self.follow(kind)).record_write(obj)
 
     def _notice(
         self, kind: Kind, change: str, key: tuple[str, str], old: bytes | None, new: bytes | None
@@ -179,4 +179,4 @@ class ComposedStore:
     def stop(self) -> None:
         """Watch nothing any more."""
         for kind in list(self._caches):
-            self._plane.caches.release(self._caches.pop(kind))
+            self._plane.informers.release(self._caches.pop(kind))

@@ -16,7 +16,7 @@ from crossply.compose.naming import COMPOSED_MANAGER, composed_manager
 from crossply.control.composites.composed_store import ComposedStore
 from crossply.control.composites.dependencies import Interest
 from crossply.control.composites.few_at_once import few_at_once
-from crossply.control.field_owners import is_applied, upgrade_to_apply
+from crossply.control.managed_fields import is_applied, upgrade_to_apply
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kube.failures import Invalid, KubeError
@@ -97,7 +97,7 @@ class ComposedWrites:
         if live is not None:
             result = await self._take_over(kind, result, manager)
         self._applied.remember(result, wish)
-        await self._store.learn(kind, result)
+        await self._store.record_write(kind, result)
 
     def _is_there(self, live: Object, wish: Object, manager: str) -> bool:
         """Whether an apply would change nothing, as we remember it or as its managed fields tell."""

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import orjson
 
-from crossply.kube.cache import Cache
-from crossply.kube.caches import Caches
+from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.kube.selection import Selection
+from crossply.kube.shared_informers import SharedInformers
 from crossply.values import Object
 
 
@@ -53,7 +53,7 @@ Interests = frozenset[Interest]
 class _Followed:
     """One watch, and who waits for what of it."""
 
-    def __init__(self, cache: Cache) -> None:
+    def __init__(self, cache: Informer) -> None:
         self.cache = cache
         self._waiting: dict[tuple[str, str], dict[Interest, dict[Hashable, None]]] = {}
         """By namespace and name, each empty where an interest does not say."""
@@ -95,7 +95,7 @@ class _Followed:
 class Dependencies:
     """Who depends on what."""
 
-    def __init__(self, caches: Caches) -> None:
+    def __init__(self, caches: SharedInformers) -> None:
         self._caches = caches
         self._followed: dict[Place, _Followed] = {}
         self._namespaces: Counter[Kind] = Counter()

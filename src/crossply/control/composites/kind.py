@@ -1,8 +1,8 @@
-"""One kind of composite resource under control: its watch, its queue, its workers."""
+"""One kind of composite resource: its informer, its controller, and what enqueues its objects."""
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Callable, Iterable
 
 import orjson
 
@@ -14,12 +14,11 @@ from crossply.control.composites.composed_store import ComposedStore
 from crossply.control.composites.looking_again import spread
 from crossply.control.composites.reconciler import CompositeReconciler
 from crossply.control.composites.selecting import Compositions, is_pinned
+from crossply.control.controller import Controller, Requeue, Spec
 from crossply.control.definitions.service_account import composing
 from crossply.control.plane import Plane
-from crossply.control.trying import tried
 from crossply.kinds.definition import Definition
 from crossply.kube.kind import Kind
-from crossply.kube.shared_queue import SharedQueue
 from crossply.values import Object
 
 Key = tuple[str, str]
@@ -33,15 +32,18 @@ class CompositeKind:
         self._compositions = compositions
         self.kind = kind_of(definition)
         self._machinery = machinery_of(definition)
-        self._cache = plane.caches.acquire(self.kind)
-        self._queue: SharedQueue[Key] = SharedQueue(
-            f"composite/{definition.name}",
-            plane.shares,
-            everything=self._cache.keys,
-            owned_as=lambda key: f"{definition.name}/{'/'.join(key)}",
-            retry=plane.retry,
+        self._cache = plane.informers.acquire(self.kind)
+        name = f"composite/{definition.name}"
+        spec = Spec(
+            name=name,
+            reconciles=self._cache,
+            reconcile=self._reconcile_key,
+            enqueues=self._changed,
+            shard_key=lambda key: f"{definition.name}/{'/'.join(key)}",
+            concurrency=plane.concurrency,
         )
-        self._circuit = Circuit(plane.circuit, controller=self._queue.name)
+        self._controller = Controller(plane, spec)
+        self._circuit = Circuit(plane.circuit, controller=name)
         acting = composing(plane, definition)
         self._composed = ComposedStore(acting, self.kind, self._woken)
         self._reconciler = CompositeReconciler(
@@ -55,30 +57,22 @@ class CompositeKind:
             self._circuit,
             self._dependency_changed,
         )
-        self._tasks: list[asyncio.Task[None]] = []
+        self._unsubscribe: Callable[[], None] = lambda: None
 
     async def start(self) -> None:
         """Watch the kind and begin to reconcile."""
-        self._unsubscribe = (
-            # Claims follow the same cache: it may outlive us.
-            self._cache.subscribe(self._notice),
-            self._compositions.subscribe(self._notice_composition),
-        )
+        self._unsubscribe = self._compositions.subscribe(self._notice_composition)
+        self._controller.start()
         await self._cache.synced.wait()
-        work = tried(self._queue, self.kind.kind, self._work)
-        self._tasks.append(asyncio.create_task(self._queue.run(work, self._plane.concurrency)))
 
     async def stop(self) -> None:
         """Stop reconciling; nothing is undone."""
-        for unsubscribe in self._unsubscribe:
-            unsubscribe()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._unsubscribe()
+        await self._controller.stop()
         for key in self.instances():
             self._reconciler.forget(self._cache.uid(*key), *key)
         self._composed.stop()
-        self._plane.caches.release(self._cache)
+        self._plane.informers.release(self._cache)
 
     async def reconcile(self, xr: Object) -> None:
         """Bring one composite resource in line, beside the queue; raises what goes wrong."""
@@ -91,51 +85,49 @@ class CompositeKind:
 
     def _woken(self, namespace: str, name: str, source: str) -> None:
         # What was composed may go after its composite resource: that concerns nobody any more.
-        if self._queue.owns((namespace, name)) and self._cache.get(namespace, name) is not None:
+        if self._controller.owns((namespace, name)) and self._cache.get(namespace, name) is not None:
             self._circuit.note((namespace, name), source)
-            self._queue.add((namespace, name))
+            self._controller.enqueue((namespace, name))
 
     def _dependency_changed(self, namespace: str, name: str, takes_effect_later: bool) -> None:
         self._woken(namespace, name, "required resources")
         if takes_effect_later:
-            self._queue.add_after((namespace, name), SETTLING_SECONDS)
+            self._controller.enqueue_after((namespace, name), SETTLING_SECONDS)
 
     def remaining(self) -> int:
         """How many composed resources nobody has deleted yet, as far as we know."""
         return self._composed.remaining()
 
-    def _notice(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+    def _changed(self, key: Key, old: bytes | None, new: bytes | None) -> Iterable[Key]:
         if new is None and old is not None:
             self._reconciler.forget(orjson.loads(old)["metadata"]["uid"], *key)
-        self._queue.add(key)
+        return (key,)
 
     def _notice_composition(self, composition: str, revision: str) -> None:
         """A Composition or a revision of one came, changed or went: it concerns all that use or await it."""
-        for key in filter(self._queue.owns, self._cache.keys()):
+        for key in filter(self._controller.owns, self._cache.keys()):
             data = self._cache.get(*key)
             if data is not None and self._uses(orjson.loads(data), composition, revision):
-                self._queue.add(key)
+                self._controller.enqueue(key)
 
     def _uses(self, xr: Object, composition: str, revision: str) -> bool:
         if is_pinned(xr, self._machinery):
             return self._machinery.name_in(xr, "compositionRevisionRef") == revision
         return self._machinery.name_in(xr, "compositionRef") in ("", composition)
 
-    async def _work(self, key: Key) -> None:
+    async def _reconcile_key(self, key: Key) -> Requeue | None:
         data = self._cache.get(*key)
         if data is None:
-            return
+            return None
         xr = orjson.loads(data)
         wait = self._circuit.spend(key, xr)
         if wait:
-            self._queue.add_after(key, wait)
-            return
+            return Requeue(wait)
         try:
             again = await self._reconciler.reconcile(xr)
         finally:
             self._forget_if_gone(key, uid_of(xr))
-        if again:
-            self._queue.add_after(key, spread(again))
+        return Requeue(spread(again)) if again else None
 
     def _forget_if_gone(self, key: Key, uid: str) -> None:
         """What was noted about one that was deleted while it was reconciled would be kept for ever."""

@@ -53,14 +53,14 @@ from crossply.control.composites.run_guard import RunGuard
 from crossply.control.composites.selecting import Compositions
 from crossply.control.composites.watched_refs import WatchedRefsField
 from crossply.control.composites.writes import CompositeWrites
-from crossply.control.definitions.defined_kinds import Waiting
+from crossply.control.controller import Waiting
 from crossply.control.definitions.service_account import explain_refusal
 from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition
-from crossply.kube.cache import Cache
 from crossply.kube.failures import Conflict, KubeError
+from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
@@ -107,7 +107,7 @@ class CompositeReconciler:
         machinery: Machinery,
         compositions: Compositions,
         composed: ComposedStore,
-        cache: Cache,
+        cache: Informer,
         circuit: Circuit,
         wake: Wake,
     ) -> None:
@@ -230,7 +230,7 @@ class CompositeReconciler:
         """What is to be composed; what is no longer desired is gone by then."""
         recipe = prepared.prepare(self._plane.now())
         xr = prepared.xr
-        check_depth(xr, self._plane.caches.running())
+        check_depth(xr, self._plane.informers.running())
         self._follow_functions(xr, recipe)
         composition, told, interests = recipe.composition.name, attempt.told, attempt.interests
         references = self._machinery.read(xr, self._machinery.references) or ()

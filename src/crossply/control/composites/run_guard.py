@@ -12,8 +12,8 @@ import orjson
 
 from crossply.compose.errors import RunTooLong
 from crossply.compose.metadata import name_of, namespace_of, uid_of
-from crossply.kube.cache import Cache
 from crossply.kube.failures import Conflict
+from crossply.kube.informer import Informer
 from crossply.values import Object
 
 RUN_SECONDS = 600.0
@@ -39,7 +39,7 @@ class RunDeadline:
 class RunGuard:
     """Watches over one run for one composite resource."""
 
-    def __init__(self, cache: Cache, xr: Object, deadline: RunDeadline | None = None) -> None:
+    def __init__(self, cache: Informer, xr: Object, deadline: RunDeadline | None = None) -> None:
         self._cache = cache
         self._place = (namespace_of(xr), name_of(xr))
         self._uid = uid_of(xr)

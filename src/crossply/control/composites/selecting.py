@@ -20,7 +20,7 @@ from crossply.compose.selection import (
     select_composition,
     select_revision,
 )
-from crossply.control.definitions.defined_kinds import Waiting
+from crossply.control.controller import Waiting
 from crossply.control.kinds import COMPOSITION, REVISION
 from crossply.kinds.composition import Composition
 from crossply.kinds.definition import Definition
@@ -31,7 +31,7 @@ from crossply.kinds.revision import (
     parse_pipeline,
     parse_revision,
 )
-from crossply.kube.cache import Cache
+from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.kube.watch import Key
 from crossply.values import Object
@@ -49,7 +49,7 @@ BY_COMPOSITION = "composition"
 class _PerRevision(Generic[T]):
     """Something made of each CompositionRevision, once for every version of it that the cache has."""
 
-    def __init__(self, revisions: Cache, make: Callable[[Object], T]) -> None:
+    def __init__(self, revisions: Informer, make: Callable[[Object], T]) -> None:
         self._revisions = revisions
         self._make = make
         self._made: dict[str, tuple[bytes, T]] = {}
@@ -71,7 +71,7 @@ class _PerRevision(Generic[T]):
 class Compositions:
     """Compositions and their revisions, of which each is read only when somebody uses it."""
 
-    def __init__(self, compositions: Cache, revisions: Cache) -> None:
+    def __init__(self, compositions: Informer, revisions: Informer) -> None:
         self._compositions = compositions
         self._revisions = revisions
         self._read = _PerRevision(revisions, parse_revision)

@@ -10,7 +10,7 @@ from crossply.compose.metadata import name_of, namespace_of, uid_of
 from crossply.compose.naming import COMPOSITE_MANAGER
 from crossply.control.composites.circuit import Circuit
 from crossply.control.plane import Plane
-from crossply.kube.cache import Cache
+from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.values import Object
 from crossply.values.merge_patch import merge_patch_to
@@ -24,7 +24,7 @@ class CompositeWrites:
     So the next run builds on what was written, and its echo wakes nobody.
     """
 
-    def __init__(self, plane: Plane, kind: Kind, cache: Cache, circuit: Circuit) -> None:
+    def __init__(self, plane: Plane, kind: Kind, cache: Informer, circuit: Circuit) -> None:
         self._plane = plane
         self._kind = kind
         self._cache = cache
@@ -66,5 +66,5 @@ class CompositeWrites:
         return latest if uid_of(latest) == uid_of(xr) else xr
 
     def _learnt(self, xr: Object) -> Object:
-        self._cache.learn(xr)
+        self._cache.record_write(xr)
         return xr

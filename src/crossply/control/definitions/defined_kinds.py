@@ -13,12 +13,12 @@ from typing import Generic, Protocol, TypeVar
 from crossply.compose.events import StatusCondition
 from crossply.compose.metadata import controller_of
 from crossply.control.conditions import with_conditions
+from crossply.control.controller import Waiting
 from crossply.control.definitions.protected_crds import check_adoptable, check_definable, why_protected
-from crossply.control.field_owners import is_applied, updates_as_applied
 from crossply.control.kinds import CRD
-from crossply.control.memory import Applied
+from crossply.control.last_applied import LastApplied
+from crossply.control.managed_fields import is_applied, updates_as_applied
 from crossply.control.plane import Plane
-from crossply.errors import CrossplyError
 from crossply.kinds.composition import TypeRef
 from crossply.kube.kind import Kind
 from crossply.schema.watched_refs import keep_watched_refs
@@ -33,12 +33,6 @@ _LISTING_SECONDS = 30.0
 _NO_TYPE = {"apiVersion": "", "kind": ""}
 _NOTHING_CONTROLLED = {COMPOSITE_TYPE: _NO_TYPE, CLAIM_TYPE: _NO_TYPE}
 """What a definition's status says of kinds that are not controlled."""
-
-
-class Waiting(CrossplyError):
-    """Something must happen first; it is looked at again soon."""
-
-    code = "CP-801"
 
 
 class RunningKind(Protocol):
@@ -69,7 +63,7 @@ class DefinedKinds(Generic[K]):
         self._definitions = definitions
         self._finalizer = finalizer
         self._running: dict[str, tuple[Hashable, K]] = {}
-        self._applied = Applied()
+        self._applied = LastApplied()
 
     def is_held(self, definition: Object) -> bool:
         """Whether our finalizer keeps a definition."""
@@ -158,7 +152,7 @@ class DefinedKinds(Generic[K]):
         if name not in self._running:
             await run()
 
-    async def attend(
+    async def run_beside(
         self, definition: Object, crd_name: str, served: str, run: Callable[[], Awaitable[None]]
     ) -> None:
         """Run a kind beside the replica that serves it, once the API server knows this version."""

@@ -9,11 +9,11 @@ from crossply.compose.events import NORMAL, WARNING, Event
 from crossply.control.composites.kind import CompositeKind
 from crossply.control.composites.selecting import Compositions
 from crossply.control.conditions import ESTABLISHED, PROTECTED, TERMINATING
+from crossply.control.controller import Waiting
 from crossply.control.definitions.defined_kinds import (
     COMPOSITE_TYPE,
     OFFERED_FINALIZER,
     DefinedKinds,
-    Waiting,
     is_controlled_by,
     is_established,
     is_served_for,
@@ -34,10 +34,8 @@ _MOST_NAMED = 3
 _THE_CRD = "composite resource CustomResourceDefinition"
 
 
-class DefinitionController:
+class DefinitionReconciler:
     """Follows the definitions of composite resources of one kind: CompositeResourceDefinitions, or others."""
-
-    name = "defined"
 
     def __init__(
         self, plane: Plane, compositions: Compositions, roles: KindRoles, definitions: Kind = DEFINITION
@@ -104,7 +102,7 @@ class DefinitionController:
     def _tell(self, xrd: Object, type_: str, reason: str, message: str) -> None:
         self._plane.recorder.record(xrd, Event(type_, reason, message))
 
-    async def attend(self, name: str) -> None:
+    async def run_beside(self, name: str) -> None:
         """Run what is defined while another replica serves it."""
         xrd = await self._plane.client.get(self._definitions, name)
         if xrd is None:
@@ -112,7 +110,7 @@ class DefinitionController:
             return
         definition = parse_definition(xrd)
         version = definition.referenceable_version
-        await self._kinds.attend(xrd, definition.name, version, lambda: self._run(xrd, definition))
+        await self._kinds.run_beside(xrd, definition.name, version, lambda: self._run(xrd, definition))
 
     async def _run(self, xrd: Object, definition: Definition) -> None:
         def make() -> CompositeKind:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import orjson
 
-from crossply.control.definitions.defined_kinds import Waiting
+from crossply.control.controller import Waiting
 from crossply.control.plane import Plane
 from crossply.kube.kind import Kind
 

@@ -7,19 +7,21 @@ larger ones: the controllers' own, and those of administrators, editors, viewers
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import orjson
 
 from crossply.compose.events import WARNING, Event
 from crossply.compose.metadata import controller_of
+from crossply.control.controller import EnqueuedKeys
 from crossply.control.definitions.defined_kinds import MANAGER
 from crossply.control.kinds import CLUSTER_ROLE
-from crossply.control.memory import contains
+from crossply.control.last_applied import contains
 from crossply.control.plane import Plane
-from crossply.kube.cache import Cache
 from crossply.kube.failures import Forbidden
+from crossply.kube.informer import Informer
+from crossply.kube.kind import Kind
 from crossply.kube.watch import Key
 from crossply.values import Object
 
@@ -41,7 +43,7 @@ class Granted(NamedTuple):
 class KindRoles:
     """Keeps the roles of definitions as they should be."""
 
-    def __init__(self, plane: Plane, roles: Cache) -> None:
+    def __init__(self, plane: Plane, roles: Informer) -> None:
         self._plane = plane
         self._roles = roles
 
@@ -59,21 +61,21 @@ class KindRoles:
 
     async def _write(self, owner: Object, role: Object) -> None:
         try:
-            self._roles.learn(await self._plane.keeping.apply(CLUSTER_ROLE, role, MANAGER))
+            self._roles.record_write(await self._plane.keeping.apply(CLUSTER_ROLE, role, MANAGER))
         except Forbidden as problem:
             # We may not grant what we do not have: the kinds work all the same, for those who may use them.
             told = f"cannot apply ClusterRole {role['metadata']['name']}: {problem}"
             self._plane.recorder.record(owner, Event(WARNING, APPLY, told))
 
-    def wake(self, kind: str, add: Callable[[str], None]) -> None:
-        """Have a definition of a kind looked at again when one of its roles was changed or deleted."""
 
-        def notice(change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
-            owner, name = definition_of(orjson.loads(new or old or b"{}"))
-            if owner == kind:
-                add(name)
+def owned_roles(kind: Kind) -> EnqueuedKeys:
+    """Enqueues the definition of a kind whose role was changed or deleted."""
 
-        self._roles.subscribe(notice)
+    def keys(key: Key, old: bytes | None, new: bytes | None) -> Iterable[Key]:
+        owner, name = definition_of(orjson.loads(new or old or b"{}"))
+        return [("", name)] if owner == kind.kind else ()
+
+    return keys
 
 
 def definition_of(role: Object) -> tuple[str, str]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from crossply.compose.events import NORMAL, WARNING, Event
 from crossply.control.claims.kind import ClaimKind, claim_kind_of
 from crossply.control.conditions import CLAIM_PROTECTED, OFFERED, REDACTED
+from crossply.control.controller import Waiting
 from crossply.control.definitions.defined_kinds import (
     CLAIM_TYPE,
     OFFERED_FINALIZER,
     DefinedKinds,
-    Waiting,
     is_controlled_by,
     is_established,
     is_served_for,
@@ -32,10 +32,8 @@ OFFER = "OfferClaim"
 _THE_CRD = "composite resource claim CustomResourceDefinition"
 
 
-class OfferController:
+class ClaimOfferReconciler:
     """Follows CompositeResourceDefinitions that offer a claim."""
-
-    name = "offered"
 
     def __init__(self, plane: Plane) -> None:
         self._plane = plane
@@ -65,7 +63,7 @@ class OfferController:
         await self._run(xrd, definition)
         await self._kinds.tell(xrd, OFFERED, {CLAIM_TYPE: definition.claim})
 
-    async def attend(self, name: str) -> None:
+    async def run_beside(self, name: str) -> None:
         """Run the claim that is offered while another replica serves it."""
         xrd = await self._plane.client.get(DEFINITION, name)
         if xrd is None:
@@ -75,7 +73,7 @@ class OfferController:
         if definition.claim is None:
             return
         kind = claim_kind_of(definition)
-        await self._kinds.attend(xrd, kind.resource, kind.version, lambda: self._run(xrd, definition))
+        await self._kinds.run_beside(xrd, kind.resource, kind.version, lambda: self._run(xrd, definition))
 
     def _rendered(self, xrd: Object) -> Object:
         try:

@@ -25,21 +25,19 @@ BY_FUNCTION = "function"
 """The index that finds CompositionRevisions by the functions of their steps."""
 
 
-class PipelineController:
+class PipelineReconciler:
     """Marks every CompositionRevision whose pipeline can be run."""
-
-    name = "pipelines"
 
     def __init__(self, plane: Plane) -> None:
         self._plane = plane
-        self.revisions = plane.caches.acquire(REVISION)
+        self.revisions = plane.informers.acquire(REVISION)
         self.revisions.add_index(BY_FUNCTION, _functions)
 
     async def reconcile(self, name: str) -> None:
         """Look at one CompositionRevision."""
         data = self.revisions.get("", name)
         if data is not None:
-            self.revisions.learn(await mark(self._plane, orjson.loads(data)))
+            self.revisions.record_write(await mark(self._plane, orjson.loads(data)))
 
     def calling(self, function: str) -> list[str]:
         """The CompositionRevisions that call a function."""

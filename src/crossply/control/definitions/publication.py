@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from functools import partial
 
-import orjson
-
 from crossply.compose.events import WARNING, Event, StatusCondition
 from crossply.control.claims.kind import ClaimKind, claim_kind_of
 from crossply.control.conditions import OFFERED, REDACTED
+from crossply.control.controller import Waiting
 from crossply.control.definitions.defined_kinds import (
     CLAIM_TYPE,
     COMPOSITE_TYPE,
     DefinedKinds,
-    Waiting,
     is_controlled_by,
     is_established,
     is_served_for,
@@ -31,30 +29,25 @@ from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.definition import Definition, parse_definition, published
 from crossply.kinds.definition_v1alpha1 import parse_publication
-from crossply.kube.cache import Cache
+from crossply.kube.informer import Informer
 from crossply.schema.crd_v1alpha1 import requirement_crd
 from crossply.values import Object
 
 FINALIZER = "offered.apiextensions.crossplane.io"
 OFFER = "OfferRequirement"
+BY_DEFINITION = "definition"
+"""The index that finds publications by the definition that they publish."""
 
 
-class PublicationController:
+class PublicationReconciler:
     """Follows InfrastructurePublications."""
 
-    name = "published"
-
-    def __init__(self, plane: Plane, roles: KindRoles, publications: Cache) -> None:
+    def __init__(self, plane: Plane, roles: KindRoles, publications: Informer) -> None:
         self._plane = plane
         self._roles = roles
-        self._publications = publications
+        publications.add_index(BY_DEFINITION, lambda publication: [parse_publication(publication).definition])
         self._kinds: DefinedKinds[ClaimKind] = DefinedKinds(plane, PUBLICATION, FINALIZER)
         self._definitions: DefinedKinds[ClaimKind] = DefinedKinds(plane, INFRASTRUCTURE_DEFINITION, FINALIZER)
-
-    def of_definition(self, name: str) -> list[str]:
-        """The publications of a definition."""
-        found = (parse_publication(orjson.loads(data)) for data in self._publications.objects())
-        return [each.name for each in found if each.definition == name]
 
     async def reconcile(self, name: str) -> None:
         """Serve the requirement that is offered, or take it away."""
@@ -77,7 +70,7 @@ class PublicationController:
         else:
             await self._offer(publication, definition)
 
-    async def attend(self, name: str) -> None:
+    async def run_beside(self, name: str) -> None:
         """Run the requirement that is offered while another replica serves it."""
         publication = await self._plane.client.get(PUBLICATION, name)
         if publication is None:
@@ -94,7 +87,7 @@ class PublicationController:
         async def run() -> None:
             await self._run(publication, definition, infrastructure)
 
-        await self._kinds.attend(publication, kind.resource, kind.version, run)
+        await self._kinds.run_beside(publication, kind.resource, kind.version, run)
 
     async def _offer(self, publication: Object, definition: Object) -> None:
         infrastructure = published(parse_definition(definition))

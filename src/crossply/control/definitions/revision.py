@@ -27,10 +27,8 @@ from crossply.values import Object
 READ = "ReadComposition"
 
 
-class RevisionController:
+class CompositionReconciler:
     """Keeps the newest revision of every Composition in line with it."""
-
-    name = "revisions"
 
     def __init__(self, plane: Plane) -> None:
         self._plane = plane

@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 
 from crossply.compose.events import StatusCondition
+from crossply.compose.metadata import is_paused
 from crossply.compose.verdict import PAUSED, SYNCED, failed
+from crossply.control.controller import Requeue
 from crossply.control.kinds import CRON_OPERATION
-from crossply.control.operations.making import GARBAGE_COLLECT, REPLACE_RUNNING, Maker, is_paused
+from crossply.control.operations.operation_parents import GARBAGE_COLLECT, REPLACE_RUNNING, OperationParents
 from crossply.control.plane import Plane
 from crossply.kinds.cron_operation import LABEL, Decision, decide
 from crossply.values import Object
@@ -21,39 +23,37 @@ _LONGEST = 3600.0
 """Seconds until a schedule is looked at again at the latest: clocks are put right now and then."""
 
 
-class CronOperationController:
+class CronOperationReconciler:
     """Makes the Operations of CronOperations."""
-
-    name = "cronoperations"
 
     def __init__(self, plane: Plane) -> None:
         self._plane = plane
-        self.maker = Maker(plane, CRON_OPERATION, LABEL)
+        self.parents = OperationParents(plane, CRON_OPERATION, LABEL)
 
-    async def reconcile(self, name: str) -> float | None:
-        """Do what a CronOperation does now; gives in how many seconds it does something again."""
-        cron = self.maker.get(name)
+    async def reconcile(self, name: str) -> Requeue | None:
+        """Do what a CronOperation does now; requeues it for when it does something again."""
+        cron = self.parents.get(name)
         if cron is None:
             return None
         if is_paused(cron):
-            await self.maker.write(cron, (SCHEDULE_PAUSED, PAUSED))
+            await self.parents.write(cron, (SCHEDULE_PAUSED, PAUSED))
             return None
-        decision = decide(cron, self.maker.children(name), datetime.fromisoformat(self._plane.now()))
+        decision = decide(cron, self.parents.children(name), datetime.fromisoformat(self._plane.now()))
         cron = _showing(cron, decision.status)
-        await self.maker.delete(cron, decision.garbage, GARBAGE_COLLECT)
+        await self.parents.delete(cron, decision.garbage, GARBAGE_COLLECT)
         if decision.problem is not None:
             problem = str(decision.problem)
-            self.maker.tell(cron, INVALID_SCHEDULE, problem)
-            await self.maker.write(cron, (INVALID._replace(message=problem), failed(problem)))
+            self.parents.record_warning(cron, INVALID_SCHEDULE, problem)
+            await self.parents.write(cron, (INVALID._replace(message=problem), failed(problem)))
             return None
         await self._create(cron, decision)
-        await self.maker.write(cron, (ACTIVE, SYNCED))
-        return None if decision.look_again is None else min(decision.look_again, _LONGEST)
+        await self.parents.write(cron, (ACTIVE, SYNCED))
+        return None if decision.look_again is None else Requeue(min(decision.look_again, _LONGEST))
 
     async def _create(self, cron: Object, decision: Decision) -> None:
         if decision.create is not None:
-            await self.maker.delete(cron, decision.replaced, REPLACE_RUNNING)
-            await self.maker.create(cron, decision.create)
+            await self.parents.delete(cron, decision.replaced, REPLACE_RUNNING)
+            await self.parents.create(cron, decision.create)
 
 
 def _showing(cron: Object, shown: Object) -> Object:

@@ -33,6 +33,7 @@ from crossply.compose.pipeline import Told
 from crossply.compose.verdict import SYNCED
 from crossply.control.calls.capabilities import lacking
 from crossply.control.composites.answering import ClusterAnswers
+from crossply.control.controller import Requeue
 from crossply.control.kinds import OPERATION
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
@@ -48,18 +49,16 @@ _SECONDS = 120.0
 _LONGEST_PAUSE = 60.0
 
 
-class OperationController:
+class OperationReconciler:
     """Runs Operations."""
-
-    name = "operations"
 
     def __init__(self, plane: Plane) -> None:
         self._plane = plane
-        self.operations = plane.caches.acquire(OPERATION)
+        self.operations = plane.informers.acquire(OPERATION)
         self._not_before: dict[str, tuple[str, float]] = {}
         """The UID of what failed and when it may be tried again, by name."""
 
-    async def reconcile(self, name: str) -> float | None:
+    async def reconcile(self, name: str) -> Requeue | None:
         """Run one Operation, unless it is over, or has to wait."""
         data = self.operations.get("", name)
         operation: Object = orjson.loads(data) if data is not None else {}
@@ -68,9 +67,9 @@ class OperationController:
             return None
         uid, not_before = self._not_before.get(name, ("", 0.0))
         pause = not_before - time.monotonic() if uid == uid_of(operation) else 0.0
-        return pause if pause > 0 else await self._attempt(operation)
+        return Requeue(pause) if pause > 0 else await self._attempt(operation)
 
-    async def _attempt(self, operation: Object) -> float | None:
+    async def _attempt(self, operation: Object) -> Requeue | None:
         parsed = parse_operation(operation)
         now = self._plane.now
         if failures_of(operation) >= parsed.retry_limit:
@@ -85,7 +84,7 @@ class OperationController:
         operation = with_status(operation, (VALID_PIPELINE,), now())
         return await self._run(operation, parsed)
 
-    async def _run(self, operation: Object, parsed: Operation) -> float | None:
+    async def _run(self, operation: Object, parsed: Operation) -> Requeue | None:
         told = Told()
         try:
             wishes = await self._operate(parsed, told)
@@ -128,18 +127,18 @@ class OperationController:
         for event in told.events:
             self._plane.recorder.record(operation, event)
 
-    async def _fail(self, operation: Object, event: Event, *others: StatusCondition) -> float:
-        """Note a failure; gives how long to wait before the next try."""
+    async def _fail(self, operation: Object, event: Event, *others: StatusCondition) -> Requeue:
+        """Write a failure to the status, and requeue the Operation."""
         self._plane.recorder.record(operation, event)
         failed = after_failure(operation, event.message, self._plane.now(), *others)
         pause: float = min(2.0 ** (failures_of(failed) - 1), _LONGEST_PAUSE)
         self._not_before[name_of(operation)] = (uid_of(operation), time.monotonic() + pause)
         await self._write(failed)
-        return pause
+        return Requeue(pause)
 
     async def _write(self, operation: Object) -> Object:
         written = await self._plane.keeping.update_status(OPERATION, operation)
-        self.operations.learn(written)
+        self.operations.record_write(written)
         return written
 
 

@@ -6,7 +6,6 @@ and of what changes several times before that only the last counts.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -14,13 +13,14 @@ import orjson
 
 from crossply.compose.conditions import read_conditions
 from crossply.compose.events import StatusCondition
-from crossply.compose.metadata import metadata_of, name_of
+from crossply.compose.metadata import is_paused, metadata_of, name_of
 from crossply.compose.verdict import PAUSED, SYNCED, failed
 from crossply.control.composites.awaited import SETTLING_SECONDS, awaited_after
 from crossply.control.composites.dependencies import Interest
+from crossply.control.controller import Controller, Requeue, Spec, by_name, controller_name
 from crossply.control.kinds import WATCH_OPERATION
 from crossply.control.operations.brake import Brake
-from crossply.control.operations.making import GARBAGE_COLLECT, REPLACE_RUNNING, Maker, is_paused
+from crossply.control.operations.operation_parents import GARBAGE_COLLECT, REPLACE_RUNNING, OperationParents
 from crossply.control.package_manager.finalizer import hold
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
@@ -39,8 +39,8 @@ from crossply.kinds.watch_operation import (
     operation_for,
     parse_watch_operation,
 )
-from crossply.kube.cache import Cache
 from crossply.kube.failures import Conflict
+from crossply.kube.informer import Informer
 from crossply.kube.selection import Selection
 from crossply.values import Object
 from crossply.values.timestamps import format_timestamp
@@ -54,56 +54,61 @@ ESTABLISH = "EstablishWatched"
 class _Watched(NamedTuple):
     """What one WatchOperation watches."""
 
-    cache: Cache
+    cache: Informer
     end: Callable[[], None]
     changed: dict[tuple[str, str], Object]
     brake: Brake
 
 
-class WatchOperationController:
-    """Makes the Operations of WatchOperations."""
-
-    name = "watchoperations"
+class WatchOperations:
+    """Creates the Operations of WatchOperations."""
 
     def __init__(self, plane: Plane) -> None:
         self._plane = plane
-        self.maker = Maker(plane, WATCH_OPERATION, LABEL)
-        self.wake: Callable[[str], None] = lambda name: None
-        """Enqueues a WatchOperation."""
+        self.parents = OperationParents(plane, WATCH_OPERATION, LABEL)
+        self.controller = Controller(
+            plane,
+            Spec(
+                name=controller_name("watchoperations", WATCH_OPERATION),
+                reconciles=self.parents.informer,
+                reconcile=by_name(self.reconcile),
+                watches=[self.parents.watch_children()],
+            ),
+        )
         self._watched: dict[str, _Watched] = {}
 
-    async def reconcile(self, name: str) -> float | None:
+    async def reconcile(self, name: str) -> Requeue | None:
         """Watch what a WatchOperation is about, and make the Operations that are due."""
-        found = self.maker.get(name)
+        found = self.parents.get(name)
         if found is None:
             self._leave(name)
             await self._let_go(name)
             return None
         if is_paused(found):
             self._leave(name)
-            await self.maker.write(found, (WATCH_PAUSED, PAUSED))
+            await self.parents.write(found, (WATCH_PAUSED, PAUSED))
             return None
         model = parse_watch_operation(found)
         try:
             watched = await self._watch(model)
         except CrossplyError as problem:
             sentence = f"cannot start watched resource controller watches: {problem}"
-            self.maker.tell(found, ESTABLISH, sentence)
-            await self.maker.write(found, (FAILED._replace(message=sentence), failed(sentence)))
+            self.parents.record_warning(found, ESTABLISH, sentence)
+            await self.parents.write(found, (FAILED._replace(message=sentence), failed(sentence)))
             self._follow(name, awaited_after(problem))
             return None
         self._follow(name, set())
         wait = await self._make(found, model, watched)
         wait = wait or watched.brake.settle()
         await self._show(found, model, watched)
-        return wait or None
+        return Requeue(wait) if wait else None
 
     def _follow(self, name: str, interests: set[Interest]) -> None:
         """Look again when what could not be watched may be there, or may be read."""
 
         def changed() -> None:
-            self.wake(name)
-            asyncio.get_running_loop().call_later(SETTLING_SECONDS, self.wake, name)
+            self.controller.enqueue_name(name)
+            self.controller.enqueue_after(("", name), SETTLING_SECONDS)
 
         self._plane.dependencies.follow((WATCH_OPERATION, "", name), interests, changed)
 
@@ -118,7 +123,7 @@ class WatchOperationController:
                     await watched.cache.readable()
                 return watched
             self._leave(model.name)
-        cache = self._plane.caches.acquire(kind, selection)
+        cache = self._plane.informers.acquire(kind, selection)
         changed: dict[tuple[str, str], Object] = {}
         end = cache.subscribe(self._noticing(model.name, changed))
         self._watched[model.name] = watched = _Watched(cache, end, changed, Brake())
@@ -136,7 +141,7 @@ class WatchOperationController:
                 changed[key] = orjson.loads(new)
             elif old is not None:
                 changed[key] = as_deleted(orjson.loads(old), self._plane.now())
-            self.wake(name)
+            self.controller.enqueue_name(name)
 
         return notice
 
@@ -158,7 +163,7 @@ class WatchOperationController:
     async def _make_one(self, found: Object, model: WatchOperation, brake: Brake, obj: Object) -> float:
         """Make an Operation for an object as it is; the seconds to wait before that."""
         operation = operation_for(model, obj)
-        children = self.maker.children(model.name)
+        children = self.parents.children(model.name)
         busy = running(children)
         exists = any(child.name == name_of(operation) for child in children)
         if exists or (busy and model.concurrency == "Forbid"):
@@ -167,24 +172,24 @@ class WatchOperationController:
         if wait:
             return wait
         if model.concurrency == "Replace":
-            await self.maker.delete(found, busy, REPLACE_RUNNING)
-        await self.maker.create(found, operation)
+            await self.parents.delete(found, busy, REPLACE_RUNNING)
+        await self.parents.create(found, operation)
         return 0.0
 
     async def _show(self, found: Object, model: WatchOperation, watched: _Watched) -> None:
-        children = self.maker.children(model.name)
+        children = self.parents.children(model.name)
         garbage = beyond_limits(children, model.successful_limit, model.failed_limit)
-        await self.maker.delete(found, garbage, GARBAGE_COLLECT)
+        await self.parents.delete(found, garbage, GARBAGE_COLLECT)
         shown = {**(found.get("status") or {}), **_history(children)}
         shown["watchingResources"] = len(watched.cache)
         condition = watched.brake.condition()
         was_open = any(each["type"] == condition.type for each in read_conditions(shown))
         braking = (condition,) if was_open or condition.status == "False" else ()
-        await self.maker.write({**found, "status": shown}, (ACTIVE, SYNCED, *braking))
+        await self.parents.write({**found, "status": shown}, (ACTIVE, SYNCED, *braking))
 
     async def _let_go(self, name: str) -> None:
         """Nothing of ours holds a WatchOperation; what another control plane left there is let go of."""
-        data = self.maker.makers.get("", name)
+        data = self.parents.informer.get("", name)
         if data is not None:
             obj = orjson.loads(data)
             await hold(self._plane.keeping, WATCH_OPERATION, obj, FINALIZER, held=False, manager="crossply")
@@ -194,7 +199,7 @@ class WatchOperationController:
         watched = self._watched.pop(name, None)
         if watched is not None:
             watched.end()
-            self._plane.caches.release(watched.cache)
+            self._plane.informers.release(watched.cache)
 
 
 def _history(children: list[Child]) -> Object:

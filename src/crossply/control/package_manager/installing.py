@@ -15,6 +15,7 @@ from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondit
 from crossply.compose.metadata import annotations_of, name_of
 from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
 from crossply.control.conditions import with_conditions
+from crossply.control.controller import Requeue
 from crossply.control.definitions.kind_roles import KindRoles
 from crossply.control.kinds import CLUSTER_ROLE
 from crossply.control.package_manager.checking import (
@@ -101,15 +102,13 @@ class _Look:
 class InstallingController:
     """Brings the revisions of one kind of package in line."""
 
-    name = "package-revisions"
-
     def __init__(
         self, plane: Plane, kind: PackageKind, fetching: Fetching, locking: Locking, namespace: str
     ) -> None:
         self._plane, self._kind = plane, kind
         self._fetching, self._locking = fetching, locking
         self._establishing = Establishing(plane, namespace)
-        self._roles = KindRoles(plane, plane.caches.acquire(CLUSTER_ROLE))
+        self._roles = KindRoles(plane, plane.informers.acquire(CLUSTER_ROLE))
         self._known: dict[str, _Known] = {}
         self._resting = Resting()
 
@@ -127,11 +126,11 @@ class InstallingController:
         """The revisions that depend on other packages."""
         return [name for name, known in self._known.items() if known.meta["spec"].get("dependsOn")]
 
-    async def reconcile(self, name: str) -> float:
-        """Bring one revision in line; returns after how many seconds to look again, 0 for never."""
+    async def reconcile(self, name: str) -> Requeue | None:
+        """Bring one revision in line."""
         await self._look_at(name)
         known = self._known.get(name)
-        return 0.0 if known is None or known.until == math.inf else _DAY
+        return None if known is None or known.until == math.inf else Requeue(_DAY)
 
     async def _look_at(self, name: str) -> None:
         revision = await self._plane.client.get(self._kind.revision, name)

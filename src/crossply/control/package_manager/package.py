@@ -16,7 +16,8 @@ from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondit
 from crossply.compose.metadata import annotations_of, labels_of, name_of
 from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
 from crossply.control.conditions import with_conditions
-from crossply.control.field_owners import holds
+from crossply.control.controller import Requeue
+from crossply.control.managed_fields import holds
 from crossply.control.package_manager import health
 from crossply.control.package_manager.activation import (
     ACTIVE,
@@ -34,7 +35,7 @@ from crossply.control.package_manager.revisions import Identity, check_ours, rev
 from crossply.control.package_manager.revisions_local import PACKAGE, is_local
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
-from crossply.kube.cache import Cache
+from crossply.kube.informer import Informer
 from crossply.values import Object
 from crossply.xpkg.image_configs import is_for
 
@@ -53,34 +54,32 @@ ALWAYS_SECONDS = 60.0
 class PackageController:
     """Keeps the revisions of the packages of one kind in line with them."""
 
-    name = "packages"
-
     def __init__(self, plane: Plane, kind: PackageKind, identities: Identities, rollout: bool = True) -> None:
         """With `rollout`, several revisions may be active where the kind allows that."""
         self._plane = plane
         self._kind = kind
         self._identities = identities
         self._rolls_out = rollout and kind.rolls_out
-        self.packages = plane.caches.acquire(kind.package)
-        self.revisions = plane.caches.acquire(kind.revision)
+        self.packages = plane.informers.acquire(kind.package)
+        self.revisions = plane.informers.acquire(kind.revision)
         self.revisions.add_index(OF_PACKAGE, package_of)
 
-    async def reconcile(self, name: str) -> float:
-        """Bring one package in line; returns after how many seconds to look again, 0 for never."""
+    async def reconcile(self, name: str) -> Requeue | None:
+        """Bring one package in line."""
         await self.revisions.synced.wait()
         data = self.packages.get("", name)
         if data is None:
             self._identities.forget(self._kind, name)
-            return 0.0
+            return None
         package: Object = orjson.loads(data)
         if annotations_of(package).get("crossplane.io/paused") == "true":
             await self._pause(package)
-            return 0.0
+            return None
         if package["metadata"].get("deletionTimestamp"):
             # Owner references let the revisions go with their package.
-            return 0.0
+            return None
         await self._install(_unpaused(package), package)
-        return ALWAYS_SECONDS if package["spec"].get("packagePullPolicy") == ALWAYS else 0.0
+        return Requeue(ALWAYS_SECONDS) if package["spec"].get("packagePullPolicy") == ALWAYS else None
 
     def with_image_like(self, prefixes: tuple[str, ...]) -> list[str]:
         """The packages whose image begins with one of these; they are to ask for it anew."""
@@ -233,8 +232,8 @@ class PackageController:
         self._plane.recorder.record(package, Event(WARNING, reason, str(problem)))
         return problem
 
-    def _learnt(self, cache: Cache, written: Object) -> Object:
-        cache.learn(written)
+    def _learnt(self, cache: Informer, written: Object) -> Object:
+        cache.record_write(written)
         return written
 
 

@@ -10,6 +10,7 @@ import orjson
 
 from crossply.compose.events import StatusCondition
 from crossply.control.conditions import with_conditions
+from crossply.control.controller import Requeue
 from crossply.control.kinds import CONFIGURATION, FUNCTION, IMAGE_CONFIG, LOCK, PROVIDER
 from crossply.control.package_manager.fetching import Fetching, source_and_version
 from crossply.control.package_manager.finalizer import hold
@@ -52,8 +53,6 @@ Present = dict[tuple[str, str], str]
 class ResolvingController:
     """Installs what the packages of the Lock want."""
 
-    name = "package-dependencies"
-
     def __init__(self, plane: Plane, fetching: Fetching) -> None:
         self._plane, self._fetching = plane, fetching
         self._tried: dict[str, int] = {}
@@ -61,26 +60,26 @@ class ResolvingController:
         self._failed: dict[str, str] = {}
         """Why some of them could not be installed."""
 
-    async def reconcile(self, name: str) -> float:
-        """See what is missing in the Lock; returns after how many seconds to look again, 0 for never."""
+    async def reconcile(self, name: str) -> Requeue | None:
+        """Install what is missing in the Lock."""
         lock = await self._plane.client.get(LOCK, name)
         if lock is None:
-            return 0.0
+            return None
         packages = read_lock(lock)
         lock = await hold(self._plane.keeping, LOCK, lock, FINALIZER, held=bool(packages), manager=MANAGER)
         if not packages:
             await self._tell(lock, None)
-            return 0.0
+            return None
         try:
             check_no_circle(packages)
         except DependencyError as problem:
             # Only another Lock can help, and that has us look again.
             await self._tell(lock, UNRESOLVED._replace(message=f"{problem} ({problem.hint})"))
-            return 0.0
+            return None
         more = await self._install(packages)
         if not self._failed:
             await self._tell(lock, RESOLVED)
-            return SOON if more else 0.0
+            return Requeue(SOON) if more else None
         # Always the same of many that fail: each change of what is told has us look again.
         told = "; ".join(self._failed[source] for source in sorted(self._failed)[:_MOST_TOLD])
         await self._tell(lock, UNRESOLVED._replace(message=told))

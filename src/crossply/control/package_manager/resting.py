@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from crossply.control.definitions.defined_kinds import Waiting
+from crossply.control.controller import Waiting
 from crossply.errors import CrossplyError
 
 SECONDS = 1.0

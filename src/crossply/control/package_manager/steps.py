@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from crossply.control.definitions.defined_kinds import Waiting
+from crossply.control.controller import Waiting
 from crossply.errors import CrossplyError
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from crossply.compose.metadata import name_of, namespace_of, text_in
 from crossply.control.composites.selecting import Compositions
 from crossply.control.definitions.pipelines import mark_all
-from crossply.control.definitions.revision import RevisionController
+from crossply.control.definitions.revision import CompositionReconciler
 from crossply.control.kinds import COMPOSITION, DEFINITION, FUNCTION, NAMESPACE, REVISION
 from crossply.control.plane import Plane
 from crossply.control.planning.chance import Chances
@@ -115,7 +115,7 @@ class Planner:
         await self._client.delete(kind, name_of(obj), namespace_of(obj))
 
     def _begin(self) -> None:
-        caches = self._plane.caches
+        caches = self._plane.informers
         compositions, revisions = caches.acquire(COMPOSITION), caches.acquire(REVISION)
         self._kinds = GovernedKinds(self._plane, Compositions(compositions, revisions))
         self._forest = Forest(self._plane, self._world, self._kinds, CONCURRENCY)
@@ -165,7 +165,7 @@ class Planner:
         """What the controllers of our own kinds make of an object that is not composed."""
         if kind.resource == COMPOSITION.resource:
             parse_composition(written)
-            await RevisionController(self._plane).reconcile(name_of(written))
+            await CompositionReconciler(self._plane).reconcile(name_of(written))
             await mark_all(self._plane, name_of(written))
         elif is_definition(kind.group, kind.plural):
             await define(self._client, kind.plural, name_of(written))

@@ -149,7 +149,7 @@ class Rounds:
         clock = asyncio.get_running_loop().time
         while True:
             await asyncio.sleep(_PAUSE)
-            for cache in self._plane.caches.running():
+            for cache in self._plane.informers.running():
                 if cache.synced.is_set() or cache.trouble is None:
                     since.pop(id(cache), None)
                 elif clock() - since.setdefault(id(cache), clock()) > _PATIENCE:

@@ -49,7 +49,7 @@ async def make_plan(config: ClusterConfig, wish: Wish, progress: Progress) -> To
             return Told(plan, planner.forest.unknown)
         finally:
             await plane.recorder.settle()
-            await plane.caches.close()
+            await plane.informers.close()
             plane.functions.close()
 
 

@@ -17,9 +17,9 @@ from crossply.control.following import why_not_followed
 from crossply.control.kinds import ENDPOINT_SLICE
 from crossply.control.runtimes.credentials import NoCredentials
 from crossply.functions.lines import NOWHERE, Address
-from crossply.kube.cache import Cache
-from crossply.kube.caches import Caches
+from crossply.kube.informer import Informer
 from crossply.kube.selection import Selection
+from crossply.kube.shared_informers import SharedInformers
 from crossply.kube.watch import Key
 from crossply.values import Object
 
@@ -36,7 +36,7 @@ class FunctionAddresses:
         self._found: dict[str, tuple[str, ...]] = {}
         """By Service. Each tuple is replaced and never changed: other threads read it."""
 
-    async def follow(self, caches: Caches) -> None:
+    async def follow(self, caches: SharedInformers) -> None:
         """Know them, and every change of them from now on."""
         cache = caches.acquire(ENDPOINT_SLICE, Selection(self._namespace))
         why = await why_not_followed(cache)
@@ -63,12 +63,12 @@ class FunctionAddresses:
 
         return look
 
-    def _notice(self, cache: Cache, key: Key, old: bytes | None, new: bytes | None) -> None:
+    def _notice(self, cache: Informer, key: Key, old: bytes | None, new: bytes | None) -> None:
         for data in (old, new):
             for service in () if data is None else _service_of(orjson.loads(data)):
                 self._gather(cache, service)
 
-    def _gather(self, cache: Cache, service: str) -> None:
+    def _gather(self, cache: Informer, service: str) -> None:
         slices = [orjson.loads(data) for data in cache.by(SERVICE_NAME, service)]
         self._found[service] = tuple(sorted({each for slice_ in slices for each in _ready(slice_)}))
 

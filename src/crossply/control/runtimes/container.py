@@ -33,7 +33,7 @@ from crossply.control.runtimes.runtime import Prepared
 from crossply.functions.binding import RUNTIME, TO_COMPLETION
 from crossply.functions.failures import FunctionTimedOut, FunctionUnavailable
 from crossply.functions.in_container import InContainer
-from crossply.kube.cache import Cache
+from crossply.kube.informer import Informer
 from crossply.kube.watch import Key
 from crossply.values import Object
 
@@ -52,7 +52,7 @@ class ContainerRuntime:
     def __init__(
         self,
         plane: Plane,
-        revisions: Cache,
+        revisions: Informer,
         images: RevisionImages,
         settings: ContainerSettings,
         credentials: Credentials,

@@ -12,7 +12,7 @@ from crossply.containers.settings import Settings
 from crossply.control.runtimes.config_kind import ANNOTATION, CONTAINER_CONFIG
 from crossply.control.runtimes.runtime_configs import NoRuntimeConfig, RuntimeConfigs
 from crossply.kinds.fields import Fields, KindError
-from crossply.kube.cache import Cache
+from crossply.kube.informer import Informer
 from crossply.values import Object
 from crossply.values.quantity import QuantityError, parse
 
@@ -30,7 +30,7 @@ class ContainerChoice(NamedTuple):
 class ContainerSettings:
     """Chooses by what caches have."""
 
-    def __init__(self, configs: Cache, deployment_configs: RuntimeConfigs) -> None:
+    def __init__(self, configs: Informer, deployment_configs: RuntimeConfigs) -> None:
         self._configs = configs
         self._deployment_configs = deployment_configs
 

@@ -19,7 +19,7 @@ from crossply.control.runtimes.container_settings import ContainerSettings
 from crossply.control.runtimes.credentials import Credentials
 from crossply.control.runtimes.runtime_configs import RuntimeConfigs
 from crossply.functions.container_steps import ContainerSteps
-from crossply.kube.cache import Cache
+from crossply.kube.informer import Informer
 
 
 class ImagePlace(NamedTuple):
@@ -39,10 +39,10 @@ class ImagePlace(NamedTuple):
 
 
 async def begin_containers(
-    plane: Plane, revisions: Cache, credentials: Credentials, place: ImagePlace, wake: Callable[[], None]
+    plane: Plane, revisions: Informer, credentials: Credentials, place: ImagePlace, wake: Callable[[], None]
 ) -> ContainerRuntime:
     """The container runtime; `wake` has every revision looked at again."""
-    caches = [plane.caches.acquire(kind) for kind in (CONTAINER_CONFIG, RUNTIME_CONFIG, IMAGE_CONFIG)]
+    caches = [plane.informers.acquire(kind) for kind in (CONTAINER_CONFIG, RUNTIME_CONFIG, IMAGE_CONFIG)]
     for cache in caches:
         await cache.synced.wait()
         cache.subscribe(lambda *told: wake())

@@ -11,19 +11,21 @@ from crossply.compose.conditions import read_conditions
 from crossply.compose.events import NORMAL, WARNING, Event, StatusCondition
 from crossply.compose.metadata import annotations_of
 from crossply.control.conditions import with_conditions
+from crossply.control.controller import Requeue
 from crossply.control.package_manager.health import REVISION_HEALTHY, RUNTIME_HEALTHY
 from crossply.control.package_manager.revisions_local import is_local
 from crossply.control.plane import Plane
 from crossply.control.runtimes.local import LocalRuntime
 from crossply.control.runtimes.runtime import NotRunning, Prepared, Runtime
 from crossply.errors import CrossplyError
-from crossply.kube.cache import Cache
+from crossply.kube.informer import Informer
 from crossply.values import Object
 
 HEALTHY = StatusCondition(RUNTIME_HEALTHY, "True", "HealthyPackageRevision")
 UNHEALTHY = StatusCondition(RUNTIME_HEALTHY, "False", "UnhealthyPackageRevision")
 _NOT_YET = UNHEALTHY._replace(message="Package revision is not healthy yet")
 _SYNC = "SyncPackage"
+_DAY = 86_400.0
 _PRE, _POST = (f"{when} establish runtime hook failed for package" for when in ("pre", "post"))
 
 
@@ -35,20 +37,18 @@ class _Verdict(NamedTuple):
     prepared: Prepared = Prepared({})
 
 
-class RuntimeController:
+class RuntimeReconciler:
     """Keeps what runs in line with the revisions of one kind."""
 
-    name = "package-runtime"
-
-    def __init__(self, plane: Plane, revisions: Cache, runtime: Runtime | None) -> None:
+    def __init__(self, plane: Plane, revisions: Informer, runtime: Runtime | None) -> None:
         """Without a runtime somebody else runs the packages, and says how they are."""
         self._plane = plane
         self._revisions = revisions
         self._runtime = runtime
         self._local = LocalRuntime(plane.functions.opening.check_host_access)
 
-    async def reconcile(self, name: str) -> float | None:
-        """Bring one revision in line; returns after how many seconds to look again, None for never."""
+    async def reconcile(self, name: str) -> Requeue | None:
+        """Bring one revision in line."""
         data = self._revisions.get("", name)
         revision: Object = {} if data is None else orjson.loads(data)
         runtime = self._local if is_local(revision) else self._runtime
@@ -62,7 +62,9 @@ class RuntimeController:
         if verdict.problem is not None and not isinstance(verdict.problem, NotRunning):
             raise verdict.problem
         again = verdict.prepared.again
-        return None if again is None else max((again - datetime.now(UTC)).total_seconds(), 1.0)
+        if again is None:
+            return None
+        return Requeue(min(max((again - datetime.now(UTC)).total_seconds(), 1.0), _DAY))
 
     async def _judge(self, runtime: Runtime, revision: Object) -> _Verdict:
         """Do what is due, and say how it went."""
@@ -89,7 +91,7 @@ class RuntimeController:
         status = {**(revision.get("status") or {}), **verdict.prepared.status}
         wish = with_conditions({**revision, "status": status}, (verdict.condition,), self._plane.now())
         if wish["status"] != revision.get("status"):
-            self._revisions.learn(await self._plane.keeping.update_status(self._revisions.kind, wish))
+            self._revisions.record_write(await self._plane.keeping.update_status(self._revisions.kind, wish))
 
 
 def _failed(problem: CrossplyError, prepared: Prepared) -> _Verdict:

@@ -35,10 +35,10 @@ from crossply.control.runtimes.authority import (
 from crossply.control.runtimes.private_files import PrivateFiles
 from crossply.control.shared_secret import Files, SharedSecret, selection_of
 from crossply.errors import CrossplyError
-from crossply.kube.caches import Caches
 from crossply.kube.client import Client
 from crossply.kube.failures import Conflict
-from crossply.kube.queue import Queue
+from crossply.kube.shared_informers import SharedInformers
+from crossply.kube.workqueue import Workqueue
 from crossply.values import Object
 
 _DAY = 86_400.0
@@ -82,8 +82,8 @@ class Credentials:
         self._client = client
         self._settings = settings
         self._clock = clock
-        self._caches = Caches(client)
-        self._queue: Queue[str] = Queue("credentials")
+        self._caches = SharedInformers(client)
+        self._queue: Workqueue[str] = Workqueue("credentials")
         self._task: asyncio.Task[None] | None = None
         self._files = self.new_files()
         self._shown: Files = {}

@@ -28,7 +28,7 @@ from crossply.control.runtimes.writing import RuntimeObjects
 from crossply.control.shared_secret import Files
 from crossply.errors import CrossplyError
 from crossply.functions.binding import RUNTIME, TO_COMPLETION
-from crossply.kube.cache import Cache
+from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.values import Object
 from crossply.xpkg.run_to_completion import LABEL, RUNS_TO_COMPLETION
@@ -61,7 +61,7 @@ class DeploymentRuntime:
         objects: RuntimeObjects,
         credentials: Credentials,
         configs: RuntimeConfigs,
-        revisions: Cache,
+        revisions: Informer,
         around: Surroundings,
         bind: Bind | None = None,
     ) -> None:

@@ -11,7 +11,7 @@ from crossply.compose.metadata import annotations_of
 from crossply.control.kinds import RUNTIME_CONFIG
 from crossply.control.package_manager.fetching import DIGEST
 from crossply.errors import CrossplyError
-from crossply.kube.cache import Cache
+from crossply.kube.informer import Informer
 from crossply.values import Object
 from crossply.xpkg import image_configs
 from crossply.xpkg.failures import BadReference
@@ -41,7 +41,7 @@ class Chosen(NamedTuple):
 class RuntimeConfigs:
     """Chooses by what two caches have."""
 
-    def __init__(self, configs: Cache, image_configs: Cache) -> None:
+    def __init__(self, configs: Informer, image_configs: Informer) -> None:
         self._configs = configs
         self._image_configs = image_configs
 

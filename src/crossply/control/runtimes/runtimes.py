@@ -7,9 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
-import orjson
-
-from crossply.compose.metadata import controller_of
+from crossply.control.controller import Controller, Spec, Watch, by_name, owned_by
 from crossply.control.kinds import (
     FUNCTION_REVISION,
     IMAGE_CONFIG,
@@ -23,7 +21,7 @@ from crossply.control.runtimes.addresses import FunctionAddresses
 from crossply.control.runtimes.choice import CONTAINER, DEPLOYMENT, FUNCTION, PROVIDER, PackageRuntimes
 from crossply.control.runtimes.container import ContainerRuntime
 from crossply.control.runtimes.container_start import ImagePlace, begin_containers
-from crossply.control.runtimes.controller import RuntimeController
+from crossply.control.runtimes.controller import RuntimeReconciler
 from crossply.control.runtimes.credentials import Credentials, CredentialSettings
 from crossply.control.runtimes.deployment import DeploymentRuntime, Surroundings
 from crossply.control.runtimes.provider_binding import keep_binding
@@ -31,17 +29,12 @@ from crossply.control.runtimes.runtime import Runtime
 from crossply.control.runtimes.runtime_configs import DEFAULT, RuntimeConfigs
 from crossply.control.runtimes.writing import RuntimeObjects
 from crossply.control.shared_secret import MANAGER
-from crossply.control.trying import tried
-from crossply.kube.cache import Cache
-from crossply.kube.caches import Caches
 from crossply.kube.failures import AlreadyExists
-from crossply.kube.kind import Kind
+from crossply.kube.informer import Informer
 from crossply.kube.selection import Selection
-from crossply.kube.shared_queue import SharedQueue
+from crossply.kube.shared_informers import SharedInformers
 from crossply.kube.watch import Key
 
-_CONCURRENCY = 4
-_DAY = 86_400.0
 _KINDS = {FUNCTION: FUNCTION_REVISION, PROVIDER: PROVIDER_REVISION}
 
 
@@ -75,56 +68,52 @@ class Runtimes:
         self._images = images
         self._containers: ContainerRuntime | None = None
         self.credentials = Credentials(plane.keeping, own)
-        self._caches = Caches(plane.keeping)
+        self._caches = SharedInformers(plane.keeping)
         self._objects: RuntimeObjects | None = None
-        self._queues: list[tuple[SharedQueue[str], Cache]] = []
-        self._tasks: list[asyncio.Task[None]] = []
+        self._controllers: list[Controller] = []
 
     async def start(self) -> None:
         """Have certificates, and look after every revision from now on."""
         await self.credentials.start()
-        self.credentials.subscribe(self._wake_all)
+        self.credentials.subscribe(self._enqueue_all)
         if self.addresses is not None:
             await self.addresses.follow(self._caches)
         for kind, revision_kind in _KINDS.items():
-            await self._follow(kind, self._plane.caches.acquire(revision_kind))
+            await self._follow(kind, self._plane.informers.acquire(revision_kind))
 
     async def stop(self) -> None:
         """Look after them no longer; nothing is undone."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*(controller.stop() for controller in self._controllers))
         if self._containers is not None:
             await self._containers.close()
         await self._caches.close()
         await self.credentials.stop()
 
-    def caches(self) -> list[Cache]:
+    def informers(self) -> list[Informer]:
         """The caches of its own: of what only it reads."""
         return self._caches.running()
 
-    async def _follow(self, kind: str, revisions: Cache) -> None:
+    async def _follow(self, kind: str, revisions: Informer) -> None:
         runtime = await self._runtime(kind, revisions)
-        controller = RuntimeController(self._plane, revisions, runtime)
-        name = f"{controller.name}/{revisions.kind.kind.lower()}"
-        queue: SharedQueue[str] = SharedQueue(
-            name,
-            self._plane.shares,
-            everything=lambda: [key[1] for key in list(revisions.keys())],
-            owned_as=lambda key: f"{name}/{key}",
+        reconciler = RuntimeReconciler(self._plane, revisions, runtime)
+        name = f"package-runtime/{revisions.kind.kind.lower()}"
+        objects = self._objects.informers if self._objects is not None else ()
+        spec = Spec(
+            name=name,
+            reconciles=revisions,
+            reconcile=by_name(reconciler.reconcile),
+            watches=[Watch(informer, owned_by(revisions.kind)) for informer in objects],
+            shard_key=lambda key: f"{name}/{key[1]}",
         )
-        revisions.subscribe(lambda change, key, old, new: queue.add(key[1]))
-        if self._objects is not None:
-            self._wake_by_objects(queue, revisions.kind, self._objects)
-        work = tried(queue, revisions.kind.kind, lambda key: _and_again(queue, controller, key))
-        self._queues.append((queue, revisions))
-        self._tasks.append(asyncio.create_task(queue.run(work, _CONCURRENCY)))
+        controller = Controller(self._plane, spec)
+        self._controllers.append(controller)
+        controller.start()
 
-    async def _runtime(self, kind: str, revisions: Cache) -> Runtime | None:
+    async def _runtime(self, kind: str, revisions: Informer) -> Runtime | None:
         chosen = self._packages.of(kind)
         if chosen == CONTAINER:
             self._containers = await begin_containers(
-                self._plane, revisions, self.credentials, self._images, self._wake_all
+                self._plane, revisions, self.credentials, self._images, self._enqueue_all
             )
             return self._containers
         if chosen != DEPLOYMENT:
@@ -141,14 +130,17 @@ class Runtimes:
         """What Deployments need: the objects that there are, and what says how they are to be."""
         namespace = self._around.namespace
         self._objects = RuntimeObjects(self._plane.keeping, self._caches, namespace)
-        configs = self._plane.caches.acquire(RUNTIME_CONFIG)
-        image_configs = self._plane.caches.acquire(IMAGE_CONFIG)
+        configs = self._plane.informers.acquire(RUNTIME_CONFIG)
+        image_configs = self._plane.informers.acquire(IMAGE_CONFIG)
         secrets = self._caches.acquire(SECRET, Selection(namespace, metadata_only=True))
-        for cache in (configs, image_configs, *self._objects.caches, secrets):
+        for cache in (configs, image_configs, *self._objects.informers, secrets):
             await cache.synced.wait()
         for cache in (configs, image_configs):
-            cache.subscribe(lambda *told: self._wake_all())
+            cache.subscribe(lambda *told: self._enqueue_all())
         secrets.subscribe(self._notice_secret)
+        for informer in self._objects.informers:
+            if informer.kind is SERVICE_ACCOUNT:
+                informer.subscribe(self._notice_account)
         self._configs = RuntimeConfigs(configs, image_configs)
         if configs.get("", DEFAULT) is None:
             with suppress(AlreadyExists):
@@ -157,37 +149,15 @@ class Runtimes:
                     RUNTIME_CONFIG, {**body, "metadata": {"name": DEFAULT}}, MANAGER
                 )
 
-    def _wake_all(self) -> None:
-        for queue, revisions in self._queues:
-            for key in list(revisions.keys()):
-                queue.add(key[1])
+    def _enqueue_all(self) -> None:
+        for controller in self._controllers:
+            controller.enqueue_all()
 
     def _notice_secret(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
         """A certificate that somebody changed or deleted is put right."""
         if key[1].endswith(("-tls-server", "-tls-client")):
-            self._wake_all()
-
-    def _wake_by_objects(self, queue: SharedQueue[str], kind: Kind, objects: RuntimeObjects) -> None:
-        """What becomes of a revision's objects concerns the revision; of our own account, all of them."""
-
-        def notice(change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
-            for data in (old, new):
-                owner = None if data is None else controller_of(orjson.loads(data))
-                if owner is not None and owner.get("kind") == kind.kind:
-                    queue.add(str(owner.get("name")))
-
-        for cache in objects.caches:
-            cache.subscribe(notice)
-            if cache.kind is SERVICE_ACCOUNT:
-                cache.subscribe(self._notice_account)
+            self._enqueue_all()
 
     def _notice_account(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
         if key[1] == self._around.account:
-            self._wake_all()
-
-
-async def _and_again(queue: SharedQueue[str], controller: RuntimeController, key: str) -> None:
-    """Bring a revision in line, and be back when it says so."""
-    again = await controller.reconcile(key)
-    if again is not None:
-        queue.add_after(key, min(again, _DAY))
+            self._enqueue_all()

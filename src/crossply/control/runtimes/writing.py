@@ -5,16 +5,16 @@ from __future__ import annotations
 import orjson
 
 from crossply.compose.metadata import controller_of, name_of, namespace_of, uid_of
-from crossply.control.field_owners import holds_completed
 from crossply.control.kinds import DEPLOYMENT, SERVICE, SERVICE_ACCOUNT
-from crossply.control.memory import Applied
+from crossply.control.last_applied import LastApplied
+from crossply.control.managed_fields import holds_completed
 from crossply.control.runtimes.manifest_parts import MANAGER
 from crossply.errors import CrossplyError
-from crossply.kube.cache import Cache
-from crossply.kube.caches import Caches
 from crossply.kube.client import Client
+from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.kube.selection import Selection
+from crossply.kube.shared_informers import SharedInformers
 from crossply.values import Object
 
 KINDS = (SERVICE, SERVICE_ACCOUNT, DEPLOYMENT)
@@ -30,14 +30,16 @@ class NotOurs(CrossplyError):
 class RuntimeObjects:
     """Services, service accounts and Deployments in one namespace."""
 
-    def __init__(self, client: Client, caches: Caches, namespace: str) -> None:
+    def __init__(self, client: Client, caches: SharedInformers, namespace: str) -> None:
         self._client = client
         self._namespace = namespace
-        self._caches: dict[Kind, Cache] = {kind: caches.acquire(kind, Selection(namespace)) for kind in KINDS}
-        self._applied = Applied()
+        self._caches: dict[Kind, Informer] = {
+            kind: caches.acquire(kind, Selection(namespace)) for kind in KINDS
+        }
+        self._applied = LastApplied()
 
     @property
-    def caches(self) -> tuple[Cache, ...]:
+    def informers(self) -> tuple[Informer, ...]:
         """To follow, and to wait for."""
         return tuple(self._caches.values())
 
@@ -55,7 +57,7 @@ class RuntimeObjects:
             _check_ours(live, wish)
         written = await self._client.apply(kind, wish, MANAGER)
         self._applied.remember(_timeless(written), wish)
-        self._caches[kind].learn(written)
+        self._caches[kind].record_write(written)
         return written
 
     async def delete(self, kind: Kind, name: str, controller: str) -> None:

@@ -9,7 +9,7 @@ import orjson
 
 from crossply.control.plane import Plane
 from crossply.control.usages.view import USAGE_KINDS, Usage, UsageKey, read_usage
-from crossply.kube.cache import Cache, Subscriber
+from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.values import Object
 
@@ -21,43 +21,38 @@ class Usages:
 
     def __init__(self, plane: Plane) -> None:
         self._plane = plane
-        self._caches: dict[Kind, Cache] = {}
+        self._informers: dict[Kind, Informer] = {}
         self._released: set[str] = set()
         """Those, by uid, that we let go and whose end the watch has not told yet."""
 
     async def open(self) -> None:
         """Begin to follow them, and wait until all that exist are known."""
         for kind in USAGE_KINDS:
-            cache = self._caches[kind] = self._plane.caches.acquire(kind)
+            cache = self._informers[kind] = self._plane.informers.acquire(kind)
             cache.add_index(_OF, _found_under(kind))
             cache.subscribe(self._forget)
-        await asyncio.gather(*(cache.synced.wait() for cache in self._caches.values()))
+        await asyncio.gather(*(cache.synced.wait() for cache in self._informers.values()))
 
     def close(self) -> None:
         """Follow them no longer."""
-        for kind in list(self._caches):
-            self._plane.caches.release(self._caches.pop(kind))
+        for kind in list(self._informers):
+            self._plane.informers.release(self._informers.pop(kind))
 
     def __len__(self) -> int:
-        return sum(len(cache) for cache in self._caches.values())
+        return sum(len(cache) for cache in self._informers.values())
 
-    def subscribe(self, wake: Callable[[UsageKey], None]) -> None:
-        """Hear of every change from now on."""
-        for kind, cache in self._caches.items():
-            cache.subscribe(_waking(kind, wake))
-
-    def keys(self, kind: Kind) -> list[tuple[str, str]]:
-        """Namespace and name of the Usages of a kind."""
-        return self._caches[kind].keys()
+    def informer(self, kind: Kind) -> Informer:
+        """The Usages of a kind."""
+        return self._informers[kind]
 
     def get(self, key: UsageKey) -> Usage | None:
         """One Usage."""
-        data = self._caches[key.kind].get(key.namespace, key.name)
+        data = self._informers[key.kind].get(key.namespace, key.name)
         return None if data is None else read_usage(key.kind, orjson.loads(data))
 
-    def learn(self, kind: Kind, obj: Object) -> None:
+    def record_write(self, kind: Kind, obj: Object) -> None:
         """Take in what a write left, ahead of the watch."""
-        self._caches[kind].learn(obj)
+        self._informers[kind].record_write(obj)
 
     def release(self, usage: Usage) -> None:
         """Note that a Usage protects no longer, ahead of the watch."""
@@ -70,7 +65,7 @@ class Usages:
     def of(self, group: str, kind: str, namespace: str, name: str) -> list[Usage]:
         """The Usages that protect a resource."""
         found = []
-        for usage_kind, cache in self._caches.items():
+        for usage_kind, cache in self._informers.items():
             for key in sorted(cache.keys_by(_OF, _address(group, kind, name))):
                 usage = self.get(UsageKey(usage_kind, *key))
                 if usage is not None and not self.is_released(usage):
@@ -102,10 +97,6 @@ def protects(usage: Usage, namespace: str) -> bool:
     if not namespace:
         return usage.protects and not usage.kind.namespaced
     return usage.protects and usage.of.namespace == namespace
-
-
-def _waking(kind: Kind, wake: Callable[[UsageKey], None]) -> Subscriber:
-    return lambda change, key, old, new: wake(UsageKey(kind, *key))
 
 
 def _found_under(kind: Kind) -> Callable[[Object], Iterable[str]]:

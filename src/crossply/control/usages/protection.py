@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.control.plane import Plane
-from crossply.control.usages.controller import UsageController
+from crossply.control.usages.controller import UsageControllers
 from crossply.control.usages.index import Usages
 from crossply.control.webhooks.address import WebhookSettings
 from crossply.control.webhooks.webhooks import Webhooks
@@ -16,7 +16,7 @@ class Protection:
         """Without settings there are no webhooks: Usages say what is in use, and nothing enforces it."""
         self._usages = Usages(plane)
         self._webhooks = Webhooks(plane, self._usages, settings) if settings is not None else None
-        self._controller = UsageController(plane, self._usages)
+        self._controller = UsageControllers(plane, self._usages)
 
     async def start(self) -> None:
         """Be able to refuse before anything is marked as in use."""

@@ -58,7 +58,7 @@ class UsageReconciler:
         self._release = UsageRelease(plane, usages, self._parties)
 
     async def reconcile(self, key: UsageKey) -> bool:
-        """Do what is due; true where it is worth to look again soon, though nothing will tell."""
+        """Bring a Usage in line; true where a retry may help, since no watch tells of what it waits for."""
         usage = self._usages.get(key)
         if usage is None or self._usages.is_released(usage):
             self._watches.settle(key, ())
@@ -150,7 +150,7 @@ class UsageReconciler:
                 change.setdefault("spec", {})[role] = {"resourceRef": wish["spec"][role]["resourceRef"]}
         key = usage.key
         written = await self._plane.client.patch_merge(key.kind, key.name, change, key.namespace, MANAGER)
-        self._usages.learn(key.kind, written)
+        self._usages.record_write(key.kind, written)
         return read_usage(key.kind, written)
 
     async def _mark(self, kind: Kind, used: Object) -> None:
@@ -158,7 +158,7 @@ class UsageReconciler:
             return
         body = {"metadata": {"uid": uid_of(used), "labels": {IN_USE: "true"}}}
         marked = await self._plane.client.patch_merge(kind, name_of(used), body, namespace_of(used), MANAGER)
-        self._watches.learn(kind, marked)
+        self._watches.record_write(kind, marked)
 
     async def _conclude(self, usage: Usage) -> None:
         told = with_conditions(usage.obj, (AVAILABLE,), self._plane.now())
@@ -170,7 +170,7 @@ class UsageReconciler:
         written = await self._plane.client.patch_merge(
             key.kind, key.name, body, key.namespace, MANAGER, subresource="status"
         )
-        self._usages.learn(key.kind, written)
+        self._usages.record_write(key.kind, written)
         self._plane.recorder.record(usage.obj, CONFIGURED)
 
 

@@ -21,8 +21,8 @@ from crossply.control.plane import Plane
 from crossply.control.usages.index import Usages
 from crossply.control.usages.view import IN_USE, UsageKey
 from crossply.errors import CrossplyError
-from crossply.kube.cache import Cache
 from crossply.kube.failures import NotServed
+from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.kube.selection import Selection
 from crossply.kube.watch import ADDED, DELETED, MODIFIED, RELIST, SYNCED, Change, changes
@@ -75,7 +75,7 @@ class Watches:
         self._wake = wake
         self._holders: dict[Wait, set[UsageKey]] = {}
         self._held: dict[UsageKey, set[Wait]] = {}
-        self._in_use: dict[Kind, Cache] = {}
+        self._in_use: dict[Kind, Informer] = {}
         self._tasks: dict[Wait | None, asyncio.Task[None]] = {}
         """By what is waited for; None stands for the watch of definitions, which all share."""
         self._ending: set[asyncio.Task[None]] = set()
@@ -102,10 +102,10 @@ class Watches:
         data = cache.get(namespace, name)
         return None if data is None else orjson.loads(data)
 
-    def learn(self, kind: Kind, obj: Object) -> None:
+    def record_write(self, kind: Kind, obj: Object) -> None:
         """Take in a resource that was just marked, ahead of the watch."""
         if kind in self._in_use:
-            self._in_use[kind].learn({key: obj[key] for key in ("apiVersion", "kind", "metadata")})
+            self._in_use[kind].record_write({key: obj[key] for key in ("apiVersion", "kind", "metadata")})
 
     async def stop(self) -> None:
         """Watch nothing any more."""
@@ -131,7 +131,7 @@ class Watches:
         match wait:
             case InUse(kind):
                 labels = f"{IN_USE}=true"
-                cache = self._plane.caches.acquire(kind, Selection(labels=labels, metadata_only=True))
+                cache = self._plane.informers.acquire(kind, Selection(labels=labels, metadata_only=True))
                 cache.subscribe(lambda *told: self._notice_used(kind, *told))
                 self._in_use[kind] = cache
             case Presence():
@@ -144,7 +144,7 @@ class Watches:
 
     def _end(self, wait: Wait) -> None:
         if isinstance(wait, InUse):
-            self._plane.caches.release(self._in_use.pop(wait.kind))
+            self._plane.informers.release(self._in_use.pop(wait.kind))
         elif not isinstance(wait, Served):
             self._cancel(wait)
         elif not any(isinstance(each, Served) for each in self._holders):

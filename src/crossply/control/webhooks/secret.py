@@ -8,8 +8,8 @@ from datetime import datetime
 from crossply.control.shared_secret import Files, SharedSecret, files_of, selection_of
 from crossply.control.webhooks.certificates import ServingCertificate, new_certificate
 from crossply.errors import CrossplyError
-from crossply.kube.cache import Cache
 from crossply.kube.client import Client
+from crossply.kube.informer import Informer
 from crossply.kube.selection import Selection
 from crossply.values import Object
 
@@ -28,7 +28,7 @@ class SharedCertificate:
     """The certificate in the Secret, good for the names of this replica."""
 
     def __init__(
-        self, client: Client, cache: Cache, names: tuple[str, ...], clock: Callable[[], datetime]
+        self, client: Client, cache: Informer, names: tuple[str, ...], clock: Callable[[], datetime]
     ) -> None:
         """The cache is that of one Secret, see `selection_in`."""
         self._secret = SharedSecret(client, cache.selection.namespace, NAME, cache, kind=_KIND)

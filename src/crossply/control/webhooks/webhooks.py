@@ -37,12 +37,12 @@ from crossply.control.webhooks.review import UsageReview
 from crossply.control.webhooks.secret import NoCertificate, SharedCertificate, selection_in
 from crossply.control.webhooks.server import PATH, WebhookServer
 from crossply.errors import CrossplyError
-from crossply.kube.cache import Cache
 from crossply.kube.failures import Conflict, ServerFull
+from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
-from crossply.kube.queue import Queue
 from crossply.kube.selection import Selection
-from crossply.kube.shares import Shardset
+from crossply.kube.sharding import ShardSet
+from crossply.kube.workqueue import Workqueue
 from crossply.values import Object
 
 _DAY = 86_400.0
@@ -65,7 +65,7 @@ class Webhooks:
         self._usages = usages
         self._settings = settings
         self._server = WebhookServer(UsageReview(plane, usages).review)
-        self._queue: Queue[str] = Queue("webhooks")
+        self._queue: Workqueue[str] = Workqueue("webhooks")
         self._task: asyncio.Task[None] | None = None
         self._shown: ServingCertificate | None = None
         self._port = 0
@@ -92,7 +92,7 @@ class Webhooks:
         self._port = await self._server.start(self._address.listen, self._settings.port)
         await self._introduce()
         await look_at_crossplanes(self._plane.client)
-        self._detach = self._plane.shares.attach(self)
+        self._detach = self._plane.shards.attach(self)
         self._task = asyncio.create_task(self._queue.run(self._work, 1))
 
     async def _introduce(self) -> None:
@@ -113,18 +113,18 @@ class Webhooks:
             await self._say_goodbye()
         await self._server.stop()
 
-    def gained(self, shards: Shardset) -> None:
+    def gained(self, shards: ShardSet) -> None:
         """Another replica is gone, if it was not the first gain: it may be the one that is asked."""
         self._queue.add("configuration")
 
-    async def drain(self, shards: Shardset) -> None:
+    async def drain(self, shards: ShardSet) -> None:
         """Nothing that we do belongs to a shard."""
 
     def abandon(self) -> None:
         """There is nothing to cut short."""
 
-    def _open_cache(self, kind: Kind, selection: Selection, work: str) -> Cache:
-        cache = self._plane.caches.acquire(kind, selection)
+    def _open_cache(self, kind: Kind, selection: Selection, work: str) -> Informer:
+        cache = self._plane.informers.acquire(kind, selection)
         cache.subscribe(lambda *told: self._queue.add(work))
         return cache
 
@@ -165,7 +165,7 @@ class Webhooks:
         write = self._plane.keeping.create if live is None else self._plane.client.update
         written = await write(CONFIGURATIONS, body, MANAGER)
         self._written = (written["metadata"]["resourceVersion"], wish)
-        self._configurations.learn(written)
+        self._configurations.record_write(written)
 
     def _live(self) -> Object | None:
         data = self._configurations.get("", CONFIGURATION)
@@ -217,7 +217,7 @@ class Webhooks:
         await self._plane.client.delete(CONFIGURATIONS, CONFIGURATION, uid=uid, resource_version=version)
 
 
-async def _followed(cache: Cache) -> None:
+async def _followed(cache: Informer) -> None:
     why = await why_not_followed(cache)
     if why:
         raise CannotFollow(f"cannot follow {cache.kind.resource} for webhooks: {why}")

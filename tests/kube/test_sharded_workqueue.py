@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
-from crossply.kube.guarded import GUARD, Guard, NotOwner
-from crossply.kube.shared_queue import SharedQueue
-from crossply.kube.shares import Alone, Worker
+from crossply.kube.sharded_workqueue import ShardedWorkqueue
+from crossply.kube.sharding import ShardListener, SingleReplica
+from crossply.kube.write_guard import GUARD, Guard, NotOwner
 
 KEYS = ["a", "b", "c", "d"]
 
@@ -18,7 +18,7 @@ class Given:
 
     def __init__(self, *mine: str) -> None:
         self.mine = set(mine)
-        self.workers: list[Worker] = []
+        self.workers: list[ShardListener] = []
 
     def shard_of(self, key: str) -> int:
         return ord(key)
@@ -33,7 +33,7 @@ class Given:
 
         return Guard(check, 5.0, lambda: None)
 
-    def attach(self, worker: Worker):
+    def attach(self, worker: ShardListener):
         self.workers.append(worker)
         return lambda: self.workers.remove(worker)
 
@@ -53,11 +53,13 @@ class Bench:
         self.seen: list[str] = []
         self.gate = asyncio.Event()
         self.gate.set()
-        self.queue: SharedQueue[str] = SharedQueue(
-            "test", shares, everything=lambda: KEYS, owned_as=lambda key: key
+        self.queue: ShardedWorkqueue[str] = ShardedWorkqueue(
+            "test",
+            shares,
+            list_keys=lambda: KEYS,
+            shard_key=lambda key: key,
+            elsewhere=self.see if elsewhere else None,
         )
-        if elsewhere:
-            self.queue.elsewhere = self.see
 
     async def work(self, key: str) -> None:
         await self.gate.wait()
@@ -155,7 +157,7 @@ def test_what_others_own_may_be_followed_without_writing() -> None:
 
 def test_who_is_alone_owns_everything_until_it_leaves_and_waits_for_what_is_under_way() -> None:
     async def case() -> None:
-        alone = Alone()
+        alone = SingleReplica()
         being = asyncio.create_task(alone.run())
         bench = Bench(alone)
         bench.gate.clear()
@@ -173,10 +175,10 @@ def test_who_is_alone_owns_everything_until_it_leaves_and_waits_for_what_is_unde
 
 
 def test_work_that_does_not_end_is_abandoned_when_a_replica_leaves(monkeypatch) -> None:
-    monkeypatch.setattr("crossply.kube.shares.GOODBYE_SECONDS", 0.05)
+    monkeypatch.setattr("crossply.kube.sharding.DRAIN_SECONDS", 0.05)
 
     async def case() -> None:
-        alone = Alone()
+        alone = SingleReplica()
         being = asyncio.create_task(alone.run())
         bench = Bench(alone)
         bench.gate.clear()

@@ -7,8 +7,8 @@ from contextvars import Context
 from types import TracebackType
 from typing import Self
 
-from crossply.kube.cache import Cache
 from crossply.kube.client import Client
+from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.kube.selection import EVERYTHING, Selection
 from crossply.record.metrics import WATCHES_STARTED, WATCHES_STOPPED
@@ -21,7 +21,7 @@ class _Shared:
 
     __slots__ = ("cache", "task", "users")
 
-    def __init__(self, cache: Cache) -> None:
+    def __init__(self, cache: Informer) -> None:
         self.cache = cache
         # It outlives the run that asked for it first, and is no part of it.
         self.task = asyncio.create_task(
@@ -31,7 +31,7 @@ class _Shared:
         self.users = 0
 
 
-class Caches:
+class SharedInformers:
     """All caches of one client; `async with Caches(client) as caches`."""
 
     def __init__(self, client: Client) -> None:
@@ -47,15 +47,15 @@ class Caches:
     ) -> None:
         await self.close()
 
-    def acquire(self, kind: Kind, selection: Selection = EVERYTHING) -> Cache:
+    def acquire(self, kind: Kind, selection: Selection = EVERYTHING) -> Informer:
         """A running cache; await its `synced` before relying on it, and `release` it in the end."""
         which = (kind, selection)
         if which not in self._shared:
-            self._shared[which] = _Shared(Cache(self._client, kind, selection))
+            self._shared[which] = _Shared(Informer(self._client, kind, selection))
         self._shared[which].users += 1
         return self._shared[which].cache
 
-    def release(self, cache: Cache) -> None:
+    def release(self, cache: Informer) -> None:
         """One who needed it does so no longer."""
         which = (cache.kind, cache.selection)
         shared = self._shared[which]
@@ -64,7 +64,7 @@ class Caches:
             del self._shared[which]
             self._end(shared)
 
-    def running(self) -> list[Cache]:
+    def running(self) -> list[Informer]:
         """The caches that run now."""
         return [shared.cache for shared in self._shared.values()]
 

@@ -10,14 +10,14 @@ from contextlib import aclosing, asynccontextmanager
 import orjson
 import pytest
 
-from crossply.kube import cache as cache_module
+from crossply.kube import informer as cache_module
 from crossply.kube import watch
-from crossply.kube.cache import Cache
-from crossply.kube.caches import Caches
 from crossply.kube.client import Client
 from crossply.kube.failures import Forbidden, KubeError, Unreachable
+from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.kube.selection import Selection
+from crossply.kube.shared_informers import SharedInformers
 from crossply.kube.watch import ADDED, DELETED, MODIFIED, SYNCED, follow
 from tests.support.server_process import CONFIG_MAP, DEFINITION, Server, config_map
 
@@ -32,7 +32,7 @@ async def until(holds, seconds: float = 20.0):
 
 @asynccontextmanager
 async def running(client: Client, selection: Selection):
-    async with Caches(client) as caches:
+    async with SharedInformers(client) as caches:
         cache = caches.acquire(CONFIG_MAP, selection)
         await asyncio.wait_for(cache.synced.wait(), 20)
         yield cache
@@ -43,7 +43,7 @@ def versions(items: list[bytes]) -> dict[str, str]:
     return {f"{obj['namespace']}/{obj['name']}": obj["resourceVersion"] for obj in objects}
 
 
-async def same_as_server(client: Client, cache: Cache) -> None:
+async def same_as_server(client: Client, cache: Informer) -> None:
     listed = await client.list_selected(CONFIG_MAP, cache.selection)
     wanted = versions(listed.items)
     await until(lambda: versions(cache.objects()) == wanted)
@@ -99,7 +99,7 @@ def test_after_random_writes_the_cache_is_as_the_server(connect, ns, seed, learn
     connect(case)
 
 
-async def keep_learning(client: Client, cache: Cache, ns: str, chance: random.Random) -> None:
+async def keep_learning(client: Client, cache: Informer, ns: str, chance: random.Random) -> None:
     """Write, and tell the cache at once or late what was written."""
     for _ in range(25):
         obj = config_map(f"c{chance.randrange(8)}", ns, value=str(chance.randrange(1000)))
@@ -109,7 +109,7 @@ async def keep_learning(client: Client, cache: Cache, ns: str, chance: random.Ra
             continue
         if chance.random() < 0.5:
             await asyncio.sleep(0.02)
-        cache.learn(made)
+        cache.record_write(made)
 
 
 def test_what_was_written_and_learned_is_read_at_once_and_told_once(connect, ns) -> None:
@@ -118,14 +118,14 @@ def test_what_was_written_and_learned_is_read_at_once_and_told_once(connect, ns)
             told: list[str] = []
             cache.subscribe(lambda kind, key, before, after: told.append(f"{kind} {key[1]}"))
             made = await client.create(CONFIG_MAP, config_map("one", ns))
-            cache.learn(made)
+            cache.record_write(made)
             assert cache.uid(ns, "one") == made["metadata"]["uid"]
             await client.create(CONFIG_MAP, config_map("two", ns))
             await until(lambda: cache.get(ns, "two"))
             assert told == ["ADDED one", "ADDED two"]
             await client.delete(CONFIG_MAP, "one", ns)
             await until(lambda: cache.get(ns, "one") is None)
-            cache.learn(made)
+            cache.record_write(made)
             assert cache.get(ns, "one") is None, "an answer that came late brings nothing back"
 
     connect(case)
@@ -139,7 +139,7 @@ def test_a_resource_version_that_is_no_number_of_usual_length_does_not_harm_a_ca
         async with running(client, Selection(ns)) as cache:
             odd = config_map("odd", ns)
             odd["metadata"] |= {"resourceVersion": version, "uid": "u"}
-            cache.learn(odd)
+            cache.record_write(odd)
             await client.apply(CONFIG_MAP, config_map("usual", ns), "test")
             await until(lambda: cache.get(ns, "usual"))
             assert cache.get(ns, "odd") is None
@@ -149,7 +149,7 @@ def test_a_resource_version_that_is_no_number_of_usual_length_does_not_harm_a_ca
 
 def test_caches_are_shared_and_end_with_the_last_user(connect, ns) -> None:
     async def case(client: Client) -> None:
-        async with Caches(client) as caches:
+        async with SharedInformers(client) as caches:
             first = caches.acquire(CONFIG_MAP, Selection(ns))
             second = caches.acquire(CONFIG_MAP, Selection(ns))
             other = caches.acquire(CONFIG_MAP, Selection(ns, "of=case"))
@@ -202,7 +202,7 @@ def test_a_kind_that_is_not_served_is_waited_for(connect) -> None:
     spec = {"group": "late.example.org", "scope": "Cluster", "names": names, "versions": [version]}
 
     async def case(client: Client) -> None:
-        async with Caches(client) as caches:
+        async with SharedInformers(client) as caches:
             cache = caches.acquire(Kind("late.example.org", "v1", "Late", "lates", False))
             await until(lambda: cache.trouble)
             assert not cache.synced.is_set()
@@ -221,7 +221,7 @@ def test_what_may_not_be_read_is_told_of_until_it_may(connect, ns, monkeypatch) 
     bindings = Kind("rbac.authorization.k8s.io", "v1", "RoleBinding", "rolebindings", True)
 
     async def case(client: Client) -> None:
-        async with Caches(client.acting_as("reader")) as caches:
+        async with SharedInformers(client.acting_as("reader")) as caches:
             cache = caches.acquire(CONFIG_MAP, Selection(ns))
             with pytest.raises(Forbidden, match='User "reader" cannot'):
                 await cache.readable()

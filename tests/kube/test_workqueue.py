@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crossply.kube.queue import Queue
+from crossply.kube.workqueue import Workqueue
 from tests.support.fake_clock import FakeClock
 
 
@@ -19,7 +19,7 @@ def half() -> float:
 
 
 @asynccontextmanager
-async def at_work(queue: Queue, worker, concurrency: int = 3):
+async def at_work(queue: Workqueue, worker, concurrency: int = 3):
     task = asyncio.create_task(queue.run(worker, concurrency))
     yield
     task.cancel()
@@ -34,7 +34,7 @@ async def breathe() -> None:
 
 def test_a_key_that_waits_is_worked_on_once() -> None:
     async def case() -> None:
-        queue: Queue[str] = Queue()
+        queue: Workqueue[str] = Workqueue()
         done: list[str] = []
 
         async def worker(key: str) -> None:
@@ -51,7 +51,7 @@ def test_a_key_that_waits_is_worked_on_once() -> None:
 
 def test_what_is_added_during_work_is_worked_on_again_afterwards() -> None:
     async def case() -> None:
-        queue: Queue[str] = Queue()
+        queue: Workqueue[str] = Workqueue()
         gate, runs, at_once = asyncio.Event(), 0, 0
 
         async def worker(key: str) -> None:
@@ -79,7 +79,7 @@ def test_what_is_added_during_work_is_worked_on_again_afterwards() -> None:
 def test_of_several_times_the_earliest_counts() -> None:
     async def case() -> None:
         clock, done = FakeClock(), []
-        queue: Queue[str] = Queue(clock=clock)
+        queue: Workqueue[str] = Workqueue(clock=clock)
 
         async def worker(key: str) -> None:
             done.append((key, clock.now))
@@ -101,7 +101,7 @@ def test_of_several_times_the_earliest_counts() -> None:
 def test_failures_are_retried_ever_later_and_forgotten_after_a_success(caplog) -> None:
     async def case() -> None:
         clock, times, failing = FakeClock(), [], [True]
-        queue: Queue[str] = Queue(clock=clock, chance=half)
+        queue: Workqueue[str] = Workqueue(clock=clock, chance=half)
 
         async def worker(key: str) -> None:
             times.append(clock.now)
@@ -130,7 +130,7 @@ def test_failures_are_retried_ever_later_and_forgotten_after_a_success(caplog) -
 def test_an_event_does_not_wait_for_the_retry() -> None:
     async def case() -> None:
         clock, times = FakeClock(), []
-        queue: Queue[str] = Queue(clock=clock, chance=half)
+        queue: Workqueue[str] = Workqueue(clock=clock, chance=half)
 
         async def worker(key: str) -> None:
             times.append(clock.now)
@@ -152,7 +152,7 @@ def test_failures_during_a_pause_do_not_lengthen_it() -> None:
 
     async def case() -> None:
         clock, times = FakeClock(), []
-        queue: Queue[str] = Queue(clock=clock, chance=half)
+        queue: Workqueue[str] = Workqueue(clock=clock, chance=half)
 
         async def worker(key: str) -> None:
             times.append(clock.now)
@@ -172,7 +172,7 @@ def test_failures_during_a_pause_do_not_lengthen_it() -> None:
 
 
 def test_pauses_vary_by_a_tenth() -> None:
-    low, high = (Queue[str](clock=FakeClock(), chance=lambda value=value: value) for value in (0.0, 1.0))
+    low, high = (Workqueue[str](clock=FakeClock(), chance=lambda value=value: value) for value in (0.0, 1.0))
     assert (low.retry("a"), high.retry("a")) == (0.9, 1.1)
 
 
@@ -191,7 +191,7 @@ def test_every_event_is_followed_by_work_and_no_key_is_worked_on_twice_at_once(a
 
     async def case() -> None:
         clock = FakeClock()
-        queue: Queue[int] = Queue(clock=clock, chance=half)
+        queue: Workqueue[int] = Workqueue(clock=clock, chance=half)
         world, read, working = dict.fromkeys(range(4), 0), dict.fromkeys(range(4), 0), set()
 
         async def worker(key: int) -> None:

@@ -10,7 +10,7 @@ from crossply.values import Object
 from crossply.values.digest import of_value
 
 
-class Applied:
+class LastApplied:
     """Digest and resource version of every object we applied, by UID."""
 
     __slots__ = ("_known",)

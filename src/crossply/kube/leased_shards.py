@@ -19,13 +19,11 @@ from contextlib import suppress
 import orjson
 
 from crossply.errors import CrossplyError
-from crossply.kube.cache import Cache
-from crossply.kube.caches import Caches
 from crossply.kube.client import Client
 from crossply.kube.deadman import Deadman, no_alarm
 from crossply.kube.failures import AlreadyExists, Conflict
-from crossply.kube.guarded import Guard, NotOwner
 from crossply.kube.heartbeat import Heartbeat, steady_clock
+from crossply.kube.informer import Informer
 from crossply.kube.leases import (
     LEASE,
     Timing,
@@ -41,8 +39,9 @@ from crossply.kube.leases import (
     shard_name,
 )
 from crossply.kube.selection import Selection
-from crossply.kube.sharding import member_of, shard_of
-from crossply.kube.shares import Shardset, Worker, drain_all, part
+from crossply.kube.sharding import ShardListener, ShardSet, drain_all, drain_or_abandon, member_of, shard_of
+from crossply.kube.shared_informers import SharedInformers
+from crossply.kube.write_guard import Guard, NotOwner
 from crossply.values import Object
 
 TICK_SECONDS = 0.5
@@ -51,7 +50,7 @@ SHARDS = 16
 _log = logging.getLogger("crossply.kube")
 
 
-class Shards:
+class LeasedShards:
     """One replica's part of the work; `run` it, and ask `owns` before beginning anything."""
 
     def __init__(
@@ -71,7 +70,7 @@ class Shards:
         self._namespace = namespace
         self._group = group
         self._count = count
-        self._workers: list[Worker] = []
+        self._listeners: list[ShardListener] = []
         self._timing = timing
         self._clock = clock
         self._heart = Heartbeat(
@@ -90,14 +89,14 @@ class Shards:
         self._released: dict[int, str] = {}
         """The version of a Lease that we let go of: whether the server has heard of it may not be known."""
         self._leaving = False
-        self._told: Shardset = frozenset()
+        self._told: ShardSet = frozenset()
         self._seen: dict[str, tuple[str, float]] = {}
         """The version of each heartbeat, and when we saw it first."""
         self._unsettled = float("-inf")
         """When a write was last left with the server without an answer."""
 
     @property
-    def owned(self) -> Shardset:
+    def owned(self) -> ShardSet:
         """The shards that we may begin work on now."""
         return frozenset(shard for shard in self._held if self._may_begin(shard))
 
@@ -109,10 +108,10 @@ class Shards:
         """Whether we may begin work on a key now."""
         return self._may_begin(self.shard_of(key))
 
-    def attach(self, worker: Worker) -> Callable[[], None]:
+    def attach(self, listener: ShardListener) -> Callable[[], None]:
         """Tell a worker which shards become ours, and wait for it before we hand one over."""
-        self._workers.append(worker)
-        return lambda: self._workers.remove(worker)
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
 
     def guard(self, key: str) -> Guard:
         """Work that has begun may write as long as nobody else can have begun any."""
@@ -125,7 +124,7 @@ class Shards:
 
     async def run(self) -> None:
         """Hold our part until cancelled; then hand it over."""
-        async with Caches(self._client) as caches:
+        async with SharedInformers(self._client) as caches:
             selector = group_selector(self._group)
             cache = caches.acquire(LEASE, Selection(self._namespace, selector))
             await cache.synced.wait()
@@ -166,8 +165,8 @@ class Shards:
         """Tell what changed since we last told."""
         before, self._told = self._told, self.owned
         gained = self._told - before
-        for worker in list(self._workers) if gained else ():
-            worker.gained(gained)
+        for listener in list(self._listeners) if gained else ():
+            listener.gained(gained)
 
     def _note_unsettled(self) -> None:
         self._unsettled = self._clock()
@@ -177,7 +176,7 @@ class Shards:
         end = self._unsettled + self._timing.transit + self._timing.landing
         await asyncio.sleep(max(end - self._clock(), 0.0))
 
-    async def _keep_balance(self, cache: Cache) -> None:
+    async def _keep_balance(self, cache: Informer) -> None:
         changed = asyncio.Event()
         stop = cache.subscribe(lambda *_: changed.set())
         try:
@@ -192,7 +191,7 @@ class Shards:
         finally:
             stop()
 
-    async def _balance(self, cache: Cache) -> None:
+    async def _balance(self, cache: Informer) -> None:
         members = self._observe(cache)
         if self._heart.member not in members or not self._heart.fresh():
             return
@@ -201,7 +200,7 @@ class Shards:
             if shard not in self._releasing:
                 await self._settle(cache, shard, set(members))
 
-    def _observe(self, cache: Cache) -> dict[str, Object]:
+    def _observe(self, cache: Informer) -> dict[str, Object]:
         """Every heartbeat; when each was seen first in its present version is noted."""
         members: dict[str, Object] = {}
         for data in cache.objects():
@@ -229,7 +228,7 @@ class Shards:
                 await self._client.delete(LEASE, name, self._namespace, uid=uid, resource_version=version)
                 _log.warning("%s is lost; its shards are taken over", member)
 
-    async def _settle(self, cache: Cache, shard: int, members: set[str]) -> None:
+    async def _settle(self, cache: Informer, shard: int, members: set[str]) -> None:
         """Bring one shard to the member that should have it, as far as that is ours to do."""
         data = cache.get(self._namespace, shard_name(self._group, shard))
         if data is None:
@@ -258,26 +257,26 @@ class Shards:
         name = member_name(self._group, holder)
         return not holder or await self._client.get_bytes(LEASE, name, self._namespace) is None
 
-    async def _create(self, cache: Cache, shard: int) -> None:
+    async def _create(self, cache: Informer, shard: int) -> None:
         lease = new_lease(self._group, self._namespace, shard_name(self._group, shard))
         with suppress(AlreadyExists):
-            cache.learn(await self._client.create(LEASE, lease))
+            cache.record_write(await self._client.create(LEASE, lease))
 
-    async def _take(self, cache: Cache, shard: int, lease: Object, ours: str) -> None:
+    async def _take(self, cache: Informer, shard: int, lease: Object, ours: str) -> None:
         with suppress(Conflict):
-            cache.learn(await self._client.update(LEASE, held_by(lease, ours)))
+            cache.record_write(await self._client.update(LEASE, held_by(lease, ours)))
             self._held[shard] = ours
             self._announce()
 
-    async def _release(self, cache: Cache, shard: int, lease: Object) -> None:
+    async def _release(self, cache: Informer, shard: int, lease: Object) -> None:
         """Hand a shard over: wait for the work that is under way, stop writing, then let go."""
         try:
-            await drain_all(self._workers, frozenset({shard}))
+            await drain_all(self._listeners, frozenset({shard}))
             await self._landed()
             self._held.pop(shard, None)
             self._released[shard] = lease["metadata"]["resourceVersion"]
             with suppress(CrossplyError, Conflict):
-                cache.learn(await self._client.update(LEASE, held_by(lease, "")))
+                cache.record_write(await self._client.update(LEASE, held_by(lease, "")))
         finally:
             del self._releasing[shard]
 
@@ -289,7 +288,7 @@ class Shards:
         for release in releases:
             release.cancel()
         await asyncio.gather(*releases, return_exceptions=True)
-        await part(self._workers, frozenset(self._held))
+        await drain_or_abandon(self._listeners, frozenset(self._held))
         await self._landed()
         self._held.clear()
         heart.cancel()

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from crossply.control.memory import contains, covers
+from crossply.control.last_applied import contains, covers
 from crossply.values import Object
 
 BEFORE_FIRST_APPLY = "before-first-apply"

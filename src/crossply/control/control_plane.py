@@ -9,57 +9,31 @@ from crossply.compose.messages import CAPABILITIES, REQUIRED_RESOURCES
 from crossply.control.calls.feeding import feed
 from crossply.control.calls.kept_answers import KeptAnswers
 from crossply.control.calls.pipeline_functions import PipelineFunctions
-from crossply.control.composites.selecting import Compositions
-from crossply.control.controllers import Attentive, Controller, Wake
+from crossply.control.controller import Controller
 from crossply.control.definitions import standing_roles
+from crossply.control.definitions.controllers import definition_controllers
 from crossply.control.definitions.core_crds import core_crds
+from crossply.control.definitions.crd_indexes import CRD_METADATA
 from crossply.control.definitions.crd_installation import install_crd
-from crossply.control.definitions.definition import DefinitionController
-from crossply.control.definitions.kind_roles import KindRoles
-from crossply.control.definitions.offered import OfferController
-from crossply.control.definitions.owned_crds import (
-    BY_CLAIM_CRD,
-    BY_COMPOSITE_CRD,
-    BY_REQUIREMENT_CRD,
-    OwnedCrds,
-)
-from crossply.control.definitions.pipelines import PipelineController
-from crossply.control.definitions.publication import PublicationController
-from crossply.control.definitions.revision import RevisionController
 from crossply.control.full_server import installed
-from crossply.control.kinds import (
-    APPLICATION_DEFINITION,
-    CLUSTER_ROLE,
-    COMPOSITION,
-    CRD,
-    DEFINITION,
-    INFRASTRUCTURE_DEFINITION,
-    NAMESPACE,
-    PUBLICATION,
-    REVISION,
-)
+from crossply.control.kinds import COMPOSITION, CRD, NAMESPACE, REVISION
+from crossply.control.operations.controllers import operation_controllers
 from crossply.control.operations.crds import operation_crds
-from crossply.control.operations.following import follow_operations
 from crossply.control.options import Options
+from crossply.control.package_manager.controllers import package_controllers, revision_controllers
 from crossply.control.package_manager.fetching import Fetching
-from crossply.control.package_manager.installing_work import follow_revisions
 from crossply.control.package_manager.package_identity import Identities
-from crossply.control.package_manager.package_work import follow_packages
 from crossply.control.plane import plane_for
 from crossply.control.runtimes.container_start import ImagePlace
 from crossply.control.runtimes.runtimes import Runtimes
 from crossply.control.start_progress import report_start, start_progress
-from crossply.control.trying import tried
 from crossply.control.usages.protection import Protection
 from crossply.control.webhooks.address import WebhookSettings
 from crossply.functions.remote import read_certificate
-from crossply.kube.cache import Cache
 from crossply.kube.client import Client
-from crossply.kube.shared_queue import SharedQueue
-from crossply.kube.shares import Alone, Shares
+from crossply.kube.sharding import ShardOwner, SingleReplica
 from crossply.values import Object
 
-_CONCURRENCY = 4
 _EVENTS_SECONDS = 5.0
 """When we stop, events that were not told by then remain untold."""
 MANAGER = "crossply"
@@ -83,7 +57,7 @@ class ControlPlane:
     def __init__(
         self,
         client: Client,
-        shares: Shares | None = None,
+        shares: ShardOwner | None = None,
         webhooks: WebhookSettings | None = LOCAL_WEBHOOKS,
         options: Options = Options(),  # noqa: B008 - it is immutable
     ) -> None:
@@ -98,8 +72,9 @@ class ControlPlane:
         self._plane.functions = PipelineFunctions(options.function_seconds, options.rollout)
         self._plane.functions.opening.check_host_access = options.host_access.check
         self._plane.keeper = client.acting_as(options.keeper) if options.keeper else None
-        self._shares = self._plane.shares = shares or Alone()
+        self._shares = self._plane.shards = shares or SingleReplica()
         self._sharing: asyncio.Task[None] | None = None
+        self._controllers: list[Controller] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._protection = Protection(self._plane, webhooks)
         images = ImagePlace(options.packages, options.images)
@@ -116,42 +91,21 @@ class ControlPlane:
 
     def start_progress(self) -> str:
         """What the start waits for, as /readyz says it."""
-        return start_progress([*self._plane.caches.running(), *self._runtimes.caches()])
+        return start_progress([*self._plane.informers.running(), *self._runtimes.informers()])
 
     async def _start(self) -> None:
         await self._install()
         plane = self._plane
-        compositions = plane.caches.acquire(COMPOSITION)
-        revisions = plane.caches.acquire(REVISION)
-        for cache in (compositions, revisions):
-            await cache.synced.wait()
-        await feed(plane.functions, plane.caches)
+        for kind in (COMPOSITION, REVISION):
+            await plane.informers.acquire(kind).synced.wait()
+        await feed(plane.functions, plane.informers)
         # Before anything is composed: functions are called with certificates only.
         await self._runtimes.start()
         self._begin_calls(self._runtimes)
-        self._follow(RevisionController(plane), compositions)
-        self._follow_pipelines()
-        crds = OwnedCrds(plane.caches, plane.discovery)
-        roles = KindRoles(plane, plane.caches.acquire(CLUSTER_ROLE))
-        choices = Compositions(compositions, revisions)
-        for kind in (DEFINITION, INFRASTRUCTURE_DEFINITION, APPLICATION_DEFINITION):
-            definitions = DefinitionController(plane, choices, roles, kind)
-            cache = plane.caches.acquire(kind)
-            wake = self._follow(definitions, cache)
-            roles.wake(kind.kind, wake)
-            crds.wake(kind.kind, wake)
-            crds.wake_by_name(cache, BY_COMPOSITE_CRD, wake)
-        offered = plane.caches.acquire(DEFINITION)
-        wake = self._follow(OfferController(plane), offered)
-        crds.wake(DEFINITION.kind, wake)
-        crds.wake_by_name(offered, BY_CLAIM_CRD, wake)
-        wake = self._follow_publications(roles)
-        crds.wake(PUBLICATION.kind, wake)
-        # A publication has the name of what it publishes.
-        crds.wake_by_name(plane.caches.acquire(INFRASTRUCTURE_DEFINITION), BY_REQUIREMENT_CRD, wake)
-        self._follow_packages()
-        if self._options.operations:
-            follow_operations(plane, self._follow)
+        plane.informers.acquire(CRD, CRD_METADATA).subscribe(lambda *_: plane.discovery.doubt())
+        for controller in self._declare_controllers():
+            self._controllers.append(controller)
+            controller.start()
         await self._protection.start()
         self._sharing = asyncio.create_task(self._shares.run())
 
@@ -184,6 +138,7 @@ class ControlPlane:
         if self._sharing is not None:
             self._sharing.cancel()
             await asyncio.gather(self._sharing, return_exceptions=True)
+        await asyncio.gather(*(controller.stop() for controller in self._controllers))
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -192,37 +147,18 @@ class ControlPlane:
         with suppress(TimeoutError):
             async with asyncio.timeout(_EVENTS_SECONDS):
                 await self._plane.recorder.settle()
-        await self._plane.caches.close()
+        await self._plane.informers.close()
         self._plane.functions.close()
 
-    def _follow_publications(self, roles: KindRoles) -> Wake:
-        publications = self._plane.caches.acquire(PUBLICATION)
-        controller = PublicationController(self._plane, roles, publications)
-        wake = self._follow(controller, publications)
-        roles.wake(PUBLICATION.kind, wake)
-
-        def notice(change: str, key: tuple[str, str], old: bytes | None, new: bytes | None) -> None:
-            for name in controller.of_definition(key[1]):
-                wake(name)
-
-        self._plane.caches.acquire(INFRASTRUCTURE_DEFINITION).subscribe(notice)
-        return wake
-
-    def _follow_pipelines(self) -> None:
-        controller = PipelineController(self._plane)
-        wake = self._follow(controller, controller.revisions)
-
-        def notice(function: str) -> None:
-            for name in controller.calling(function):
-                wake(name)
-
-        self._plane.functions.subscribe(notice)
-
-    def _follow_packages(self) -> None:
-        settings = self._options.packages
-        fetching = Fetching(self._plane.keeping, settings)
-        follow_packages(self._plane, Identities(fetching), self._options.rollout, self._follow)
-        follow_revisions(self._plane, fetching, settings.namespace, self._follow)
+    def _declare_controllers(self) -> list[Controller]:
+        plane, packages = self._plane, self._options.packages
+        fetching = Fetching(plane.keeping, packages)
+        return [
+            *definition_controllers(plane),
+            *package_controllers(plane, Identities(fetching), self._options.rollout),
+            *revision_controllers(plane, fetching, packages.namespace),
+            *(operation_controllers(plane) if self._options.operations else ()),
+        ]
 
     async def _install(self) -> None:
         """Apply the CRDs of the kinds that make a control plane, and the namespace that they count on."""
@@ -238,28 +174,3 @@ class ControlPlane:
 
     def _crds(self) -> list[Object]:
         return [*core_crds(), *(operation_crds() if self._options.operations else ())]
-
-    def _follow(self, controller: Controller, cache: Cache) -> Wake:
-        """Have a controller look at everything in a cache; returns how to have it look at one again."""
-        name = f"{controller.name}/{cache.kind.kind.lower()}.{cache.kind.group}"
-        attend = controller.attend if isinstance(controller, Attentive) else None
-        queue: SharedQueue[str] = SharedQueue(
-            name,
-            self._shares,
-            everything=lambda: [key[1] for key in list(cache.keys())],
-            # One replica has all of them: there are few, and each concerns all replicas.
-            owned_as=lambda _: name,
-            retry=self._plane.retry,
-        )
-        if attend is not None:
-            queue.elsewhere = tried(queue, cache.kind.kind, attend)
-        cache.subscribe(lambda change, key, old, new: queue.add(key[1]))
-
-        async def reconcile(name: str) -> None:
-            again = await controller.reconcile(name)
-            if again:
-                queue.add_after(name, again)
-
-        work = tried(queue, cache.kind.kind, reconcile)
-        self._tasks.append(asyncio.create_task(queue.run(work, _CONCURRENCY)))
-        return queue.add

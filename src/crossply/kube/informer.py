@@ -4,7 +4,7 @@ A dict takes about ten times the memory of its JSON, so objects stay encoded; wh
 What is to be found quickly is extracted once, by index functions.
 
 A cache is behind the server by the time a watch event takes. Whoever writes an object can tell the cache what
-the server answered (`learn`), and reads its own write from then on.
+the server answered (`record_write`), and reads its own write from then on.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from crossply.values.kept import kept
 
 Index = Callable[[Object], Iterable[str]]
 """The values that an object is found under."""
-Subscriber = Callable[[str, Key, bytes | None, bytes | None], None]
+EventHandler = Callable[[str, Key, bytes | None, bytes | None], None]
 """Told of each change: its type, the object's key, its bytes before and after."""
 
 GATHERING_SECONDS = 3.0
@@ -57,7 +57,7 @@ class Entry(NamedTuple):
     """The indexes and values that it is found under."""
 
 
-class Cache:
+class Informer:
     """The objects of one kind that one selector selects."""
 
     def __init__(self, client: Client, kind: Kind, selection: Selection = EVERYTHING) -> None:
@@ -73,13 +73,13 @@ class Cache:
         self._entries: dict[Key, Entry] = {}
         self._indexes: dict[str, Index] = {}
         self._found: dict[tuple[str, str], dict[Key, None]] = {}
-        self._subscribers: list[Subscriber] = []
+        self._subscribers: list[EventHandler] = []
         self._unseen: set[Key] | None = None
         """While everything is told anew: what was here before and was not told again yet."""
         self._watched = -1
         """The version up to which the watch has told everything."""
         self._learned: set[Key] = set()
-        """What is here by `learn` and was not told by the watch yet."""
+        """What is here by `record_write` and was not told by the watch yet."""
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -118,12 +118,12 @@ class Cache:
         for key, entry in list(self._entries.items()):
             self._enter(key, entry.data, entry.uid, entry.version, orjson.loads(entry.data))
 
-    def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
+    def subscribe(self, subscriber: EventHandler) -> Callable[[], None]:
         """Hear of every change from now on; what is here already is in `objects`. Returns how to stop it."""
         self._subscribers.append(subscriber)
         return lambda: self._subscribers.remove(subscriber)
 
-    def learn(self, obj: Object | bytes) -> None:
+    def record_write(self, obj: Object | bytes) -> None:
         """Take in what the server answered to a write, ahead of the watch.
 
         The object must be one that the selector selects: the watch would never tell that another one is gone.

@@ -1,0 +1,159 @@
+"""The controllers of packages, of their revisions and of the Lock: what each reconciles and watches.
+
+A package is reconciled when one of its revisions changes, and when an ImageConfig for its image does. A
+revision is reconciled when the Lock changes and it depends on others, when an ImageConfig for its image
+changes, and when somebody changes or deletes what it installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import orjson
+
+from crossply.compose.metadata import controller_of, metadata_of
+from crossply.control.controller import Controller, EnqueuedKeys, Spec, Watch, by_name, controller_name
+from crossply.control.definitions.crd_indexes import CRD_METADATA
+from crossply.control.kinds import COMPOSITION, CRD, DEFINITION, IMAGE_CONFIG, LOCK
+from crossply.control.package_manager.fetching import Fetching
+from crossply.control.package_manager.installing import InstallingController
+from crossply.control.package_manager.locking import Locking
+from crossply.control.package_manager.package import PackageController, package_of
+from crossply.control.package_manager.package_identity import Identities
+from crossply.control.package_manager.package_kinds import PACKAGE_KINDS, PackageKind
+from crossply.control.package_manager.resolving import ResolvingController
+from crossply.control.plane import Plane
+from crossply.kube.informer import Informer
+from crossply.kube.selection import EVERYTHING
+from crossply.kube.watch import Key
+from crossply.values import Object
+from crossply.xpkg.image_configs import prefixes
+
+
+def package_controllers(plane: Plane, identities: Identities, rollout: bool) -> list[Controller]:
+    """A controller for each kind of package; with `rollout`, several revisions may be active."""
+    return [_packages(plane, kind, identities, rollout) for kind in PACKAGE_KINDS]
+
+
+def revision_controllers(plane: Plane, fetching: Fetching, namespace: str) -> list[Controller]:
+    """A controller for each kind of package revision, and one for the Lock that they share."""
+    lock = Spec(
+        name=controller_name("package-dependencies", LOCK),
+        reconciles=plane.informers.acquire(LOCK),
+        reconcile=by_name(ResolvingController(plane, fetching).reconcile),
+    )
+    locking = Locking(plane)
+    revisions = [_revisions(plane, kind, fetching, locking, namespace) for kind in PACKAGE_KINDS]
+    return [*revisions, Controller(plane, lock)]
+
+
+def _packages(plane: Plane, kind: PackageKind, identities: Identities, rollout: bool) -> Controller:
+    reconciler = PackageController(plane, kind, identities, rollout)
+    spec = Spec(
+        name=controller_name("packages", reconciler.packages.kind),
+        reconciles=reconciler.packages,
+        reconcile=by_name(reconciler.reconcile),
+        watches=[
+            Watch(reconciler.revisions, _packages_of_revision),
+            Watch(plane.informers.acquire(IMAGE_CONFIG), _packages_with_image(reconciler)),
+        ],
+    )
+    return Controller(plane, spec)
+
+
+def _packages_of_revision(key: Key, old: bytes | None, new: bytes | None) -> Iterable[Key]:
+    """A change of a revision concerns its package, also the one that it was of before."""
+    for data in filter(None, (old, new)):
+        for name in package_of(orjson.loads(data)):
+            yield "", name
+
+
+def _packages_with_image(reconciler: PackageController) -> EnqueuedKeys:
+    """A change of an ImageConfig concerns the packages whose image it is for, or was for."""
+    return lambda key, old, new: [
+        ("", name) for name in reconciler.with_image_like(_changed_prefixes(old, new))
+    ]
+
+
+def _revisions(
+    plane: Plane, kind: PackageKind, fetching: Fetching, locking: Locking, namespace: str
+) -> Controller:
+    reconciler = InstallingController(plane, kind, fetching, locking, namespace)
+    revisions = plane.informers.acquire(kind.revision)
+    installed = [
+        Watch(
+            plane.informers.acquire(object_kind, CRD_METADATA if object_kind is CRD else EVERYTHING),
+            _revision_of_object(reconciler, kind, object_kind.kind),
+        )
+        for object_kind in (CRD, DEFINITION, COMPOSITION)
+    ]
+    spec = Spec(
+        name=controller_name("package-revisions", kind.revision),
+        reconciles=revisions,
+        reconcile=by_name(reconciler.reconcile),
+        watches=[
+            Watch(plane.informers.acquire(LOCK), _dependents(reconciler)),
+            Watch(plane.informers.acquire(IMAGE_CONFIG), _revisions_with_image(reconciler, revisions)),
+            *installed,
+        ],
+    )
+    return Controller(plane, spec)
+
+
+def _dependents(reconciler: InstallingController) -> EnqueuedKeys:
+    """A change of the Lock concerns the revisions that depend on others."""
+
+    def keys(key: Key, old: bytes | None, new: bytes | None) -> Iterable[Key]:
+        if _locked(old) == _locked(new):
+            return ()
+        return [("", name) for name in reconciler.depending()]
+
+    return keys
+
+
+def _locked(lock: bytes | None) -> list[Object]:
+    packages: list[Object] = (orjson.loads(lock) if lock else {}).get("packages") or []
+    return packages
+
+
+def _revisions_with_image(reconciler: InstallingController, revisions: Informer) -> EnqueuedKeys:
+    """A change of an ImageConfig concerns the revisions whose image it is for, or was for."""
+
+    def keys(key: Key, old: bytes | None, new: bytes | None) -> Iterable[Key]:
+        changed = _changed_prefixes(old, new)
+        for data in revisions.objects():
+            revision = orjson.loads(data)
+            image = revision["spec"].get("image", "")
+            resolved = (revision.get("status") or {}).get("resolvedImage", "")
+            if image.startswith(changed) or resolved.startswith(changed):
+                reconciler.forget(revision["metadata"]["name"])
+                yield "", revision["metadata"]["name"]
+
+    return keys
+
+
+def _changed_prefixes(old: bytes | None, new: bytes | None) -> tuple[str, ...]:
+    configs = [orjson.loads(data) for data in filter(None, (old, new))]
+    return tuple(prefix for config in configs for prefix in prefixes(config))
+
+
+def _revision_of_object(
+    reconciler: InstallingController, kind: PackageKind, object_kind: str
+) -> EnqueuedKeys:
+    """A change that the reconciler did not make itself: another generation than the one that it left."""
+
+    def keys(key: Key, old: bytes | None, new: bytes | None) -> Iterable[Key]:
+        # Gone is what was controlled; what changed is controlled still, or was so before.
+        for data in (new, old):
+            owner = controller_of(orjson.loads(data)) if data else None
+            if owner is None or owner.get("kind") != kind.revision.kind:
+                continue
+            name = str(owner.get("name", ""))
+            left = reconciler.established(name).get((object_kind, key[1]))
+            now = metadata_of(orjson.loads(new)).get("generation") if new else None
+            if left is not None and left != now:
+                reconciler.forget(name)
+                yield "", name
+            return
+
+    return keys
