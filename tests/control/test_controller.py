@@ -129,7 +129,8 @@ def test_an_unexpected_failure_is_logged_with_its_run_and_retried_in_another(cap
         play(reconciles, 2)
     assert [record.getMessage() for record in caplog.records] == ["reconcile failed unexpectedly"]
     first, second = reconciles.runs
-    assert first is not None and second is not None
+    assert first is not None
+    assert second is not None
     assert first.subject == "Db team/mine"
     assert first.id != second.id
 
