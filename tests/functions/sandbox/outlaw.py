@@ -29,8 +29,8 @@ def load(program: bytes) -> Answer:
         known: dict[str, object] = {**names, "question": question, "said": ""}
         try:
             exec(code, known)
-        except Exception as problem:  # noqa: BLE001 - it is what the tests look at
-            known["said"] = f"{type(problem).__name__}: {problem}"
+        except Exception as error:  # noqa: BLE001 - it is what the tests look at
+            known["said"] = f"{type(error).__name__}: {error}"
         return str(known["said"]).encode()
 
     return answer

@@ -17,7 +17,7 @@ import pytest
 from crossply.compose.messages import Request, Resource, State
 from crossply.functions.builtin import load
 from crossply.functions.builtin.sandbox.confinement import filter_program
-from crossply.functions.builtin.sandbox.limits import LONGEST_REPLY, MEMORY
+from crossply.functions.builtin.sandbox.limits import MAX_REPLY, MEMORY
 from crossply.functions.builtin.sandbox.pool import Pool, ProgramError
 
 LINUX = pytest.mark.skipif(
@@ -107,7 +107,7 @@ def test_memory_is_bounded_and_the_worker_lives_on_where_it_can(pool: Pool) -> N
 
 def test_an_answer_that_is_too_long_is_refused(pool: Pool) -> None:
     with pytest.raises(ProgramError, match="answer is longer than 16 MiB"):
-        said(pool, f"said = 'x' * ({LONGEST_REPLY} + 1)")
+        said(pool, f"said = 'x' * ({MAX_REPLY} + 1)")
 
 
 @pytest.mark.parametrize("statement", ["os._exit(0)", "ctypes.string_at(0)", "os.abort()", "sys.exit(1)"])
@@ -127,7 +127,7 @@ def test_programs_do_not_share_a_process_and_calls_of_one_do(pool: Pool) -> None
 
 def test_places_are_bounded_and_idle_workers_give_way() -> None:
     sys.path.insert(0, str(Path(__file__).parent))
-    small = Pool("outlaw", most=2)
+    small = Pool("outlaw", max_workers=2)
     try:
         numbers = [said(small, f"said = os.getpid() # {index}") for index in range(4)]
         assert len(set(numbers)) == 4
@@ -151,10 +151,10 @@ def test_a_nursery_that_dies_is_replaced() -> None:
     fragile = Pool("outlaw")
     try:
         before = said(fragile, "said = os.getpid()")
-        nursery = fragile._nursery
-        assert nursery is not None
-        os.kill(nursery._process.pid, signal.SIGKILL)
-        nursery._process.wait()
+        zygote = fragile._zygote
+        assert zygote is not None
+        os.kill(zygote._process.pid, signal.SIGKILL)
+        zygote._process.wait()
         assert said(fragile, "said = 'new'") == "new"
         assert said(fragile, "said = os.getpid()") == before
     finally:
@@ -235,7 +235,7 @@ def test_starlark_loop_what_never_ends_is_stopped_and_others_go_on() -> None:
         request = Request(State(Resource({})), input={"script": ENDLESS[name][0]}, tag="t")
         told[name] = function(request).results[0].message
 
-    begin = time.monotonic()
+    start = time.monotonic()
     threads = [threading.Thread(target=run, args=(name,)) for name in ENDLESS]
     for thread in threads:
         thread.start()
@@ -244,6 +244,6 @@ def test_starlark_loop_what_never_ends_is_stopped_and_others_go_on() -> None:
     assert answer.output == {"fine": True}
     for thread in threads:
         thread.join(GENEROUS)
-    assert time.monotonic() - begin < GENEROUS
-    for name, (_, problem) in ENDLESS.items():
-        assert problem in told[name], name
+    assert time.monotonic() - start < GENEROUS
+    for name, (_, error) in ENDLESS.items():
+        assert error in told[name], name

@@ -1,6 +1,6 @@
-"""The functions that ship with Crossply, by name; each is imported when it is first wanted.
+"""The built-in functions by name. Each is imported on first use.
 
-A published package is served by the built-in function of the same name, whatever its registry and version.
+A published package runs as the built-in function of the same name, whatever its registry and version.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from crossply.compose.messages import Function
 PACKAGE_PREFIX = "function-"
 
 NATIVE = "native"
-"""Runs `mode: Resources` Compositions; no package stands for it."""
+"""Runs Compositions in `mode: Resources`; it replaces no package."""
 
 _HERE = "crossply.functions.builtin"
 _FUNCTIONS = {
@@ -30,13 +30,13 @@ _FUNCTIONS = {
 }
 
 PUBLISHED = tuple(sorted(name for name in _FUNCTIONS if name != NATIVE))
-"""The names of the built-in functions that stand for a published package."""
+"""The names of the built-in functions that replace a published package."""
 
 
 MEASURE_THEMSELVES = ("patch-and-transform", NATIVE)
-"""Those that count what they add to the desired state while they add it (see `functions.reply_limits`)."""
+"""Functions that check the size of the desired state themselves (see `functions.reply_limits`)."""
 
-_RUN_WHAT_USERS_WRITE = (
+_RUN_USER_PROGRAMS = (
     "cel-filter",
     "go-templating",
     "python",
@@ -44,22 +44,22 @@ _RUN_WHAT_USERS_WRITE = (
     "starlark",
     "status-transformer",
 )
-"""Bounded in time like the others, but that bound is seconds."""
+"""Functions that run user programs and templates, which may take seconds."""
 
 
 _IN_WORKERS = ("python", "starlark")
-"""They run in processes of their own."""
+"""Functions whose user programs run in separate processes."""
 
 
 def computes_here(package: str) -> bool:
-    """Whether the built-in function that stands for a package may compute for seconds in this process."""
+    """Whether the built-in function of a package may compute for seconds in this process."""
     name = for_package(package)
-    return name in _RUN_WHAT_USERS_WRITE and name not in _IN_WORKERS
+    return name in _RUN_USER_PROGRAMS and name not in _IN_WORKERS
 
 
 def is_quick(package: str) -> bool:
-    """Whether the built-in function that stands for a package never takes long."""
-    return for_package(package) not in _RUN_WHAT_USERS_WRITE
+    """Whether the built-in function of a package never takes long."""
+    return for_package(package) not in _RUN_USER_PROGRAMS
 
 
 def load(name: str) -> Function:
@@ -70,12 +70,12 @@ def load(name: str) -> Function:
 
 
 def find(name: str) -> str | None:
-    """The built-in function that is called this, with or without the prefix that packages have."""
+    """The built-in function of a name, with or without the prefix `function-`."""
     short = name.removeprefix(PACKAGE_PREFIX)
     return short if short in PUBLISHED else None
 
 
 def for_package(package: str) -> str | None:
-    """The built-in function that stands for a package such as `registry/org/function-auto-ready:v1`."""
+    """The built-in function that replaces a package such as `registry/org/function-auto-ready:v1`."""
     image = package.partition("@")[0].rpartition("/")[2].partition(":")[0]
     return find(image) if image.startswith(PACKAGE_PREFIX) else None

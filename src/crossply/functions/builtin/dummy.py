@@ -1,7 +1,7 @@
-"""function-dummy as its makers publish it: the response in the input, laid over what came in.
+"""function-dummy: return the response in the input, merged over the request, for tests and first steps.
 
-Laid over means what protobuf calls merging: the resource of a name is replaced, the members of
-an object are replaced one by one, and what the input does not say stays.
+The merge is protobuf's: resources are replaced by name, fields of objects one by one, and what the input does
+not set stays.
 """
 
 from __future__ import annotations
@@ -11,25 +11,24 @@ from crossply.functions.builtin.input_decoder import OBJECT, InputError, decode,
 from crossply.functions.builtin.protojson import MessageError, read_response
 
 _GO_TYPE = "v1beta1.Response"
-_SHAPE = struct(_GO_TYPE, {**OBJECT, "response": free_form("runtime.RawExtension")})
+_INPUT = struct(_GO_TYPE, {**OBJECT, "response": free_form("runtime.RawExtension")})
 
 
 def run(request: Request) -> Response:
-    """Answer with the response in the input."""
     try:
-        given = decode(request, _SHAPE, _GO_TYPE)
+        decoded = decode(request, _INPUT, _GO_TYPE)
     except InputError as error:
         return fatal(request, f"cannot get Function input from *v1.RunFunctionRequest: {error}")
     try:
-        overlay = read_response(given.get("response", {}))
+        overlay = read_response(decoded.get("response", {}))
     except MessageError as error:
-        story = "cannot unmarshal RunFunctionResponse from *v1.RunFunctionRequest"
-        return fatal(request, f"{story}: {error}")
+        message = "cannot unmarshal RunFunctionResponse from *v1.RunFunctionRequest"
+        return fatal(request, f"{message}: {error}")
     return merged(respond(request), overlay)
 
 
 def merged(answer: Response, overlay: Response) -> Response:
-    """An answer that says nothing yet but what came in, with another one laid over it."""
+    """Merge a response over one that only passes on the request."""
     context = overlay.context
     return overlay._replace(
         desired=_state(answer.desired or State(), overlay.desired),

@@ -1,7 +1,8 @@
-"""extra-resources: fetch resources that the composition does not own, for later steps to read.
+"""function-extra-resources: fetch resources that the XR does not own, for later steps to read.
 
-The step names resources or selects them by label, and gives each group a name. The first call answers with
-the question, the second puts what the engine fetched into the context: a list of objects under each name.
+The input (`extra-resources.fn.crossplane.io/v1beta1`) names resources or selects them by label, in named
+groups. The first call returns requirements for them. The second puts them into the context: a list of objects
+for each group.
 """
 
 from __future__ import annotations
@@ -59,30 +60,29 @@ _INPUT = struct(
 
 
 def run(request: Request) -> Response:
-    """Ask for the resources that the step names; once they are there, put them into the context."""
     try:
-        given = decode(request, _INPUT, GO_TYPE).get("spec", {})
+        spec = decode(request, _INPUT, GO_TYPE).get("spec", {})
     except InputError as error:
         return fatal(request, f"cannot get Function input from *v1.RunFunctionRequest: {error}")
-    sources = given.get("extraResources", [])
+    sources = spec.get("extraResources", [])
     try:
-        requirements = requirements_of(request, sources)
+        requirements = build_requirements(request, sources)
     except SelectionError as error:
         return fatal(request, f"could not build extra resource requirements: {error}")
     if not request.required_resources:
         return respond(request, requirements=requirements)
     try:
-        extras = extras_of(request, sources, is_optional(given.get("policy")))
+        extra_resources = build_extra_resources(request, sources, is_optional(spec.get("policy")))
     except SelectionError as error:
         failed = fatal(request, f"verifying and sorting extra resources: {error}")
         return failed._replace(requirements=requirements)
     return respond(
-        request, requirements=requirements, context={**(request.context or {}), CONTEXT_KEY: extras}
+        request, requirements=requirements, context={**(request.context or {}), CONTEXT_KEY: extra_resources}
     )
 
 
-def requirements_of(request: Request, sources: list[Object]) -> Requirements:
-    """What the engine should fetch, under the name that the step gives to each group."""
+def build_requirements(request: Request, sources: list[Object]) -> Requirements:
+    """One requirement for each group that selects something."""
     selectors = {}
     for source in sources:
         selector = _selector_of(request, source)
@@ -91,17 +91,17 @@ def requirements_of(request: Request, sources: list[Object]) -> Requirements:
     return Requirements(resources=selectors)
 
 
-def extras_of(request: Request, sources: list[Object], optional: bool) -> Object:
-    """The objects of each group; a group without any has no entry."""
-    extras: dict[str, list[Object]] = {}
+def build_extra_resources(request: Request, sources: list[Object], optional: bool) -> Object:
+    """The objects of each group; empty groups have no entry."""
+    extra_resources: dict[str, list[Object]] = {}
     for source in sources:
         into = source.get("into", "")
         if into not in request.required_resources:
             raise SelectionError(f"cannot find expected extra resource {quote(into)}")
-        chosen = _chosen(source, [found.object for found in request.required_resources[into]], optional)
+        chosen = _select(source, [resource.object for resource in request.required_resources[into]], optional)
         if chosen:
-            extras.setdefault(into, []).extend(chosen)
-    return extras
+            extra_resources.setdefault(into, []).extend(chosen)
+    return extra_resources
 
 
 def _source_type(source: Object) -> str:
@@ -109,17 +109,17 @@ def _source_type(source: Object) -> str:
 
 
 def _selector_of(request: Request, source: Object) -> ResourceSelector | None:
-    asked = ResourceSelector(
+    selector = ResourceSelector(
         source.get("apiVersion", ""), source.get("kind", ""), namespace=source.get("namespace")
     )
     if _source_type(source) == "Reference":
         if "ref" not in source:
             raise SelectionError("ref cannot be nil for type 'Reference'")
-        return asked._replace(match_name=source["ref"].get("name", ""))
+        return selector._replace(match_name=source["ref"].get("name", ""))
     if _source_type(source) != "Selector":
         return None
     labels = _labels_of(request, source)
-    return asked._replace(match_labels=labels) if labels else None
+    return selector._replace(match_labels=labels) if labels else None
 
 
 def _labels_of(request: Request, source: Object) -> dict[str, str]:
@@ -138,18 +138,20 @@ def _labels_of(request: Request, source: Object) -> dict[str, str]:
     return labels
 
 
-def _chosen(source: Object, found: list[Object], optional: bool) -> list[Object]:
+def _select(source: Object, objects: list[Object], optional: bool) -> list[Object]:
     into = quote(source.get("into", ""))
     if _source_type(source) == "Reference":
-        if not found and not optional:
+        if not objects and not optional:
             raise SelectionError(f"Required extra resource {into} not found")
-        if len(found) > 1:
-            raise SelectionError(f"expected exactly one extra resource {into}, got {len(found)}")
-        return found
+        if len(objects) > 1:
+            raise SelectionError(f"expected exactly one extra resource {into}, got {len(objects)}")
+        return objects
     if _source_type(source) != "Selector":
         return []
     selector = source["selector"]
-    fewest = selector.get("minMatch", 0)
-    if len(found) < fewest:
-        raise SelectionError(f"expected at least {fewest} extra resources {into}, got {len(found)}")
-    return sorted_by(found, selector.get("sortByFieldPath") or DEFAULT_SORT_PATH)[: selector.get("maxMatch")]
+    min_match = selector.get("minMatch", 0)
+    if len(objects) < min_match:
+        raise SelectionError(f"expected at least {min_match} extra resources {into}, got {len(objects)}")
+    return sorted_by(objects, selector.get("sortByFieldPath") or DEFAULT_SORT_PATH)[
+        : selector.get("maxMatch")
+    ]

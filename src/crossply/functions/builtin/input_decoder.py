@@ -1,8 +1,7 @@
-"""Reading a function's input into the shape its kind declares, as strictly as the published functions do.
+"""Strict decoding of a function's input, like the published functions do it with Go's JSON v2.
 
-A shape is a callable that checks one JSON value and returns it without its null members; shapes nest. The
-published functions decode with Go's JSON v2 and refuse members they do not know, because a misspelt field
-that is silently ignored costs its author an afternoon. Their sentences name Go types, so a shape carries one.
+A field type is a callable that checks one JSON value and returns it without null fields; types nest. Unknown
+fields are errors: a misspelt field must not be ignored. Messages name Go types, so each type carries one.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from crossply.kinds.gostructs import json_kind
 from crossply.values import Object
 from crossply.values.goquote import quote
 
-Shape = Callable[[Any], Any]
+FieldType = Callable[[Any], Any]
 
 _UINT64_LIMIT = 2**64
 _INT64_LIMIT = 2**63
@@ -23,13 +22,13 @@ _KINDS = {bool: "boolean", str: "string", int: "number", float: "number", dict: 
 
 
 class InputError(Exception):
-    """A function cannot read its input. It never leaves the function: it becomes a fatal result."""
+    """The input is invalid. It never leaves the function: it becomes a fatal result."""
 
 
-def decode(request: Request, shape: Shape, go_type: str) -> Object:
-    """The input of a request in its declared shape; no input reads as an empty one."""
+def decode(request: Request, field_type: FieldType, go_type: str) -> Object:
+    """The decoded input of a request; a missing input is an empty one."""
     try:
-        decoded: Object = shape(request.input or {})
+        decoded: Object = field_type(request.input or {})
     except InputError as error:
         raise InputError(
             f"cannot get function input *{go_type} from *v1.RunFunctionRequest: "
@@ -38,14 +37,14 @@ def decode(request: Request, shape: Shape, go_type: str) -> Object:
     return decoded
 
 
-def struct(go_type: str, members: Mapping[str, Shape]) -> Shape:
-    """An object with known members; null members read as absent."""
+def struct(go_type: str, members: Mapping[str, FieldType]) -> FieldType:
+    """An object with known fields; null fields are absent."""
 
     def read(value: Any) -> Object:
         if not isinstance(value, dict):
             raise _mismatch(value, go_type)
         decoded = {}
-        # The first mistake in the order of names is the one reported: the wire sorts an object's members.
+        # The error of the first field by name is reported: the wire sorts fields.
         for name in sorted(value):
             if name not in members:
                 raise InputError(
@@ -58,18 +57,18 @@ def struct(go_type: str, members: Mapping[str, Shape]) -> Shape:
     return read
 
 
-def array(go_type: str, item: Shape, absent: Any) -> Shape:
-    """A list; an item that is null reads as `absent`, its zero value."""
+def array(go_type: str, item: FieldType, absent: Any) -> FieldType:
+    """A list; a null item becomes `absent`, its zero value."""
 
     def read(value: Any) -> list[Any]:
         if not isinstance(value, list):
             raise _mismatch(value, go_type)
-        return [absent if each is None else item(each) for each in value]
+        return [absent if member is None else item(member) for member in value]
 
     return read
 
 
-def text(go_type: str = "string") -> Shape:
+def text(go_type: str = "string") -> FieldType:
     """A string, or one of Go's named string types."""
 
     def read(value: Any) -> str:
@@ -81,53 +80,52 @@ def text(go_type: str = "string") -> Shape:
 
 
 def boolean(value: Any) -> bool:
-    """True or false."""
     if not isinstance(value, bool):
         raise _mismatch(value, "bool")
     return value
 
 
-def mapping(go_type: str, item: Shape, absent: Any) -> Shape:
-    """An object with the author's own names and values of one kind; null reads as `absent`."""
+def mapping(go_type: str, item: FieldType, absent: Any) -> FieldType:
+    """An object with arbitrary keys and values of one type; null becomes `absent`."""
 
     def read(value: Any) -> Object:
         if not isinstance(value, dict):
             raise _mismatch(value, go_type)
-        return {name: absent if each is None else item(each) for name, each in value.items()}
+        return {name: absent if member is None else item(member) for name, member in value.items()}
 
     return read
 
 
 def uint64(value: Any) -> int:
-    """A whole number that is not negative."""
+    """A non-negative integer of 64 bits."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _mismatch(value, "uint64")
     if value != value or abs(value) == float("inf"):
         raise _mismatch(str(value), "uint64")
-    whole = int(value)
-    if whole != value or whole < 0:
+    integer = int(value)
+    if integer != value or integer < 0:
         raise _not_parsed(value, "uint64", "unsigned", "invalid syntax")
-    if whole >= _UINT64_LIMIT:
-        raise _not_parsed(whole, "uint64", "unsigned", "value out of range")
-    return whole
+    if integer >= _UINT64_LIMIT:
+        raise _not_parsed(integer, "uint64", "unsigned", "value out of range")
+    return integer
 
 
 def int64(value: Any) -> int:
-    """A whole number that fits 64 bits."""
+    """An integer of 64 bits."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _mismatch(value, "int64")
     if value != value or abs(value) == float("inf"):
         raise _mismatch(str(value), "int64")
-    whole = int(value)
-    if whole != value:
+    integer = int(value)
+    if integer != value:
         raise _not_parsed(value, "int64", "signed", "invalid syntax")
-    if not -_INT64_LIMIT <= whole < _INT64_LIMIT:
-        raise _not_parsed(whole, "int64", "signed", "value out of range")
-    return whole
+    if not -_INT64_LIMIT <= integer < _INT64_LIMIT:
+        raise _not_parsed(integer, "int64", "signed", "value out of range")
+    return integer
 
 
 def time(value: Any) -> str:
-    """A moment."""
+    """A timestamp."""
     from crossply.schema.go_time import parse_problem
 
     if isinstance(value, str):
@@ -139,8 +137,8 @@ def time(value: Any) -> str:
     return str(value)
 
 
-def free_form(go_type: str) -> Shape:
-    """An object whose members are the author's own."""
+def free_form(go_type: str) -> FieldType:
+    """An object with arbitrary fields."""
 
     def read(value: Any) -> Object:
         if not isinstance(value, dict):
@@ -185,8 +183,8 @@ _METADATA = struct(
         "managedFields": array("[]v1.ManagedFieldsEntry", _MANAGED_FIELDS, {}),
     },
 )
-OBJECT: dict[str, Shape] = {"apiVersion": text(), "kind": text(), "metadata": _METADATA}
-"""The members of every input."""
+OBJECT: dict[str, FieldType] = {"apiVersion": text(), "kind": text(), "metadata": _METADATA}
+"""The fields of every input."""
 
 
 def _mismatch(value: Any, go_type: str) -> InputError:

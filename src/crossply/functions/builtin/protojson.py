@@ -1,7 +1,7 @@
-"""The messages of functions as people write them: protobuf's JSON, in either spelling of its names.
+"""Function messages in protobuf's JSON encoding, with either spelling of field names.
 
-A message is read by a table of its fields. Numbers of enums may be written as names or numbers, bytes are
-base64 of either alphabet, and a duration is seconds with an `s`.
+Each message is decoded by a table of its fields. Enums are names or numbers, bytes are base64 of either
+alphabet, a duration is seconds with an `s`.
 """
 
 from __future__ import annotations
@@ -45,36 +45,36 @@ _CAPABILITY = {
     "CAPABILITY_CONDITIONS": 4,
     "CAPABILITY_REQUIRED_SCHEMAS": 5,
 }
-_LONGEST_DURATION = 315_576_000_000
+_MAX_DURATION = 315_576_000_000
 
 
 class MessageError(Exception):
-    """What is written is no such message. Whoever reads it says so: a function by a fatal result."""
+    """The value is not a valid message."""
 
 
 def read_response(value: Object) -> Response:
-    """The response that an object describes; MessageError says what is wrong with it."""
-    said = _RESPONSE(value)
-    meta = said.get("meta", {})
+    """Decode a response; raises MessageError."""
+    message = _RESPONSE(value)
+    meta = message.get("meta", {})
     return Response(
-        desired=said.get("desired"),
-        results=tuple(said.get("results", ())),
-        context=said.get("context"),
-        requirements=said.get("requirements"),
-        conditions=tuple(said.get("conditions", ())),
+        desired=message.get("desired"),
+        results=tuple(message.get("results", ())),
+        context=message.get("context"),
+        requirements=message.get("requirements"),
+        conditions=tuple(message.get("conditions", ())),
         ttl=meta.get("ttl"),
         tag=meta.get("tag", ""),
-        output=said.get("output"),
+        output=message.get("output"),
     )
 
 
 def read_request(value: Object) -> Request:
-    """The request that an object describes; MessageError says what is wrong with it."""
-    said = _REQUEST(value)
-    meta = said.pop("meta", {})
-    observed = said.pop("observed", NO_STATE)
+    """Decode a request; raises MessageError."""
+    message = _REQUEST(value)
+    meta = message.pop("meta", {})
+    observed = message.pop("observed", NO_STATE)
     capabilities = tuple(meta.get("capabilities", CAPABILITIES))
-    return Request(observed, **said, capabilities=capabilities, tag=meta.get("tag"))
+    return Request(observed, **message, capabilities=capabilities, tag=meta.get("tag"))
 
 
 def _invalid(value: Any, kind: str) -> NoReturn:
@@ -88,22 +88,22 @@ def _invalid(value: Any, kind: str) -> NoReturn:
 
 
 def _message(fields: Mapping[str, Reader]) -> Reader:
-    """Reads an object by the names that its fields have in protobuf; null is as good as absent."""
+    """A decoder of an object by its protobuf field names; null fields are absent."""
     names = {**{_camel(name): name for name in fields}, **{name: name for name in fields}}
 
     def read(value: Any) -> Object:
         if not isinstance(value, dict):
             _invalid(value, "message")
-        found: Object = {}
-        for written in sorted(value):
-            name = names.get(written)
+        message: Object = {}
+        for key in sorted(value):
+            name = names.get(key)
             if name is None:
-                raise MessageError(f'proto: unknown field "{written}"')
-            if name in found:
-                raise MessageError(f'proto: duplicate field "{written}"')
-            if value[written] is not None:
-                found[name] = fields[name](value[written])
-        return found
+                raise MessageError(f'proto: unknown field "{key}"')
+            if name in message:
+                raise MessageError(f'proto: duplicate field "{key}"')
+            if value[key] is not None:
+                message[name] = fields[name](value[key])
+        return message
 
     return read
 
@@ -132,7 +132,7 @@ def _bytes(value: Any) -> bytes:
         _invalid(value, "bytes")
 
 
-def _number_of(numbers: Mapping[str, int]) -> Reader:
+def _enum(numbers: Mapping[str, int]) -> Reader:
     def read(value: Any) -> int:
         if isinstance(value, str) and value in numbers:
             return numbers[value]
@@ -149,15 +149,17 @@ def _duration(value: Any) -> int:
     text = _text(value)
     try:
         seconds = Decimal(text.removesuffix("s"))
-        readable = text.endswith("s") and abs(seconds) <= _LONGEST_DURATION
+        is_valid = text.endswith("s") and abs(seconds) <= _MAX_DURATION
     except InvalidOperation:
-        readable = False
-    return int(seconds * SECOND) if readable else _invalid(value, "google.protobuf.Duration")
+        is_valid = False
+    return int(seconds * SECOND) if is_valid else _invalid(value, "google.protobuf.Duration")
 
 
 def _list(item: Reader) -> Reader:
     def read(value: Any) -> list[Any]:
-        return [item(each) for each in value] if isinstance(value, list) else _invalid(value, "repeated")
+        return (
+            [item(element) for element in value] if isinstance(value, list) else _invalid(value, "repeated")
+        )
 
     return read
 
@@ -166,41 +168,45 @@ def _map(item: Reader) -> Reader:
     def read(value: Any) -> Object:
         if not isinstance(value, dict):
             _invalid(value, "map")
-        return {name: item(each) for name, each in value.items()}
+        return {name: item(element) for name, element in value.items()}
 
     return read
 
 
-def _made(make: Callable[[Object], Any], fields: Mapping[str, Reader]) -> Reader:
+def _converted(convert: Callable[[Object], Any], fields: Mapping[str, Reader]) -> Reader:
     read = _message(fields)
-    return lambda value: make(read(value))
+    return lambda value: convert(read(value))
 
 
-def _result(said: Object) -> Result:
-    return Result(said.get("severity", 0), said.get("message", ""), said.get("reason"), said.get("target"))
+def _result(message: Object) -> Result:
+    return Result(
+        message.get("severity", 0), message.get("message", ""), message.get("reason"), message.get("target")
+    )
 
 
-def _condition(said: Object) -> Condition:
-    kind, reason = said.get("type", ""), said.get("reason", "")
-    return Condition(kind, said.get("status", 0), reason, said.get("message"), said.get("target"))
+def _condition(message: Object) -> Condition:
+    kind, reason = message.get("type", ""), message.get("reason", "")
+    return Condition(kind, message.get("status", 0), reason, message.get("message"), message.get("target"))
 
 
-def _selector(said: Object) -> ResourceSelector:
-    labels = said.get("match_labels", {}).get("labels", {}) if "match_labels" in said else None
-    kind = (said.get("api_version", ""), said.get("kind", ""))
-    return ResourceSelector(*kind, said.get("match_name"), labels, said.get("namespace"))
+def _selector(message: Object) -> ResourceSelector:
+    labels = message.get("match_labels", {}).get("labels", {}) if "match_labels" in message else None
+    kind = (message.get("api_version", ""), message.get("kind", ""))
+    return ResourceSelector(*kind, message.get("match_name"), labels, message.get("namespace"))
 
 
-_RESOURCE = _made(
-    lambda said: Resource(said.get("resource", {}), said.get("connection_details", {}), said.get("ready", 0)),
-    {"resource": _object, "connection_details": _map(_bytes), "ready": _number_of(_READY)},
+_RESOURCE = _converted(
+    lambda message: Resource(
+        message.get("resource", {}), message.get("connection_details", {}), message.get("ready", 0)
+    ),
+    {"resource": _object, "connection_details": _map(_bytes), "ready": _enum(_READY)},
 )
-_STATE = _made(
-    lambda said: State(said.get("composite"), said.get("resources", {})),
+_STATE = _converted(
+    lambda message: State(message.get("composite"), message.get("resources", {})),
     {"composite": _RESOURCE, "resources": _map(_RESOURCE)},
 )
 _SELECTORS = _map(
-    _made(
+    _converted(
         _selector,
         {
             "api_version": _text,
@@ -212,25 +218,28 @@ _SELECTORS = _map(
     )
 )
 _SCHEMAS = _map(
-    _made(
-        lambda said: SchemaSelector(said.get("api_version", ""), said.get("kind", "")),
+    _converted(
+        lambda message: SchemaSelector(message.get("api_version", ""), message.get("kind", "")),
         {"api_version": _text, "kind": _text},
     )
 )
 _REFS = _list(
-    _made(
-        lambda said: ResourceRef(
-            said.get("api_version", ""), said.get("kind", ""), said.get("name", ""), said.get("namespace")
+    _converted(
+        lambda message: ResourceRef(
+            message.get("api_version", ""),
+            message.get("kind", ""),
+            message.get("name", ""),
+            message.get("namespace"),
         ),
         {"api_version": _text, "kind": _text, "name": _text, "namespace": _text},
     )
 )
-_REQUIREMENTS = _made(
-    lambda said: Requirements(
-        said.get("resources", {}),
-        said.get("extra_resources", {}),
-        said.get("schemas", {}),
-        tuple(said.get("watch_resources", ())),
+_REQUIREMENTS = _converted(
+    lambda message: Requirements(
+        message.get("resources", {}),
+        message.get("extra_resources", {}),
+        message.get("schemas", {}),
+        tuple(message.get("watch_resources", ())),
     ),
     {
         "resources": _SELECTORS,
@@ -244,43 +253,43 @@ _RESPONSE = _message(
         "meta": _message({"tag": _text, "ttl": _duration}),
         "desired": _STATE,
         "results": _list(
-            _made(
+            _converted(
                 _result,
                 {
-                    "severity": _number_of(_SEVERITY),
+                    "severity": _enum(_SEVERITY),
                     "message": _text,
                     "reason": _text,
-                    "target": _number_of(_TARGET),
+                    "target": _enum(_TARGET),
                 },
             )
         ),
         "context": _object,
         "requirements": _REQUIREMENTS,
         "conditions": _list(
-            _made(
+            _converted(
                 _condition,
                 {
                     "type": _text,
-                    "status": _number_of(_STATUS),
+                    "status": _enum(_STATUS),
                     "reason": _text,
                     "message": _text,
-                    "target": _number_of(_TARGET),
+                    "target": _enum(_TARGET),
                 },
             )
         ),
         "output": _object,
     }
 )
-_RESOURCES = _map(_made(lambda said: tuple(said.get("items", ())), {"items": _list(_RESOURCE)}))
+_RESOURCES = _map(_converted(lambda message: tuple(message.get("items", ())), {"items": _list(_RESOURCE)}))
 _CREDENTIALS = _map(
-    _made(
-        lambda said: said.get("credential_data", {}).get("data", {}),
+    _converted(
+        lambda message: message.get("credential_data", {}).get("data", {}),
         {"credential_data": _message({"data": _map(_bytes)})},
     )
 )
 _REQUEST = _message(
     {
-        "meta": _message({"tag": _text, "capabilities": _list(_number_of(_CAPABILITY))}),
+        "meta": _message({"tag": _text, "capabilities": _list(_enum(_CAPABILITY))}),
         "observed": _STATE,
         "desired": _STATE,
         "input": _object,
@@ -288,6 +297,8 @@ _REQUEST = _message(
         "extra_resources": _RESOURCES,
         "credentials": _CREDENTIALS,
         "required_resources": _RESOURCES,
-        "required_schemas": _map(_made(lambda said: said.get("openapi_v3"), {"openapi_v3": _object})),
+        "required_schemas": _map(
+            _converted(lambda message: message.get("openapi_v3"), {"openapi_v3": _object})
+        ),
     }
 )

@@ -1,8 +1,7 @@
-"""Choosing resources by label and putting them in order: what extra-resources and environment-configs share.
+"""Selecting and sorting required resources, for extra-resources and environment-configs.
 
-Both ask the engine for resources in one call and receive them in the next. Before the question stands the
-set of labels to match, some of them read from the composite resource; after the answer stand the order of
-the resources and how many of them count.
+Both require resources in one call and receive them in the next. The labels to match may come from fields of
+the XR. Received resources are sorted and limited in number.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from crossply.functions.builtin.input_decoder import Shape, array, struct, text, uint64
+from crossply.functions.builtin.input_decoder import FieldType, array, struct, text, uint64
 from crossply.values import Object
 from crossply.values.goquote import quote
 from crossply.values.gotypes import go_type
@@ -20,11 +19,11 @@ DEFAULT_SORT_PATH = "metadata.name"
 
 
 class SelectionError(Exception):
-    """Resources cannot be chosen as the step says. It never leaves a function: it becomes a fatal result."""
+    """Resources cannot be selected. It never leaves a function: it becomes a fatal result."""
 
 
-def selector_members(prefix: str) -> dict[str, Shape]:
-    """The members of a selector; `prefix` starts the names of its Go types."""
+def selector_members(prefix: str) -> dict[str, FieldType]:
+    """The fields of a selector; `prefix` starts the names of its Go types."""
     matcher = struct(
         f"v1beta1.{prefix}SelectorLabelMatcher",
         {
@@ -44,15 +43,15 @@ def selector_members(prefix: str) -> dict[str, Shape]:
 
 
 def literal_label(matcher: Object) -> str:
-    """The label value that a matcher of type Value spells out."""
+    """The label value of a matcher of type Value."""
     if "value" not in matcher:
         raise SelectionError("Value cannot be nil for type 'Value'")
     value: str = matcher["value"]
     return value
 
 
-def label_from(source: Object, matcher: Object, what: str) -> str | None:
-    """The label value that a matcher reads from a field of `source`; None for one that may be missing."""
+def label_from(source: Object, matcher: Object, source_name: str) -> str | None:
+    """The label value at a field path of `source`; None when it is optional and missing."""
     path = matcher.get("valueFromFieldPath")
     if path is None:
         raise SelectionError(f"ValueFromFieldPath cannot be nil for type '{matcher_type(matcher)}'")
@@ -61,21 +60,21 @@ def label_from(source: Object, matcher: Object, what: str) -> str | None:
     except PathError as error:
         if matcher.get("fromFieldPathPolicy") == "Optional":
             return None
-        raise SelectionError(f"cannot get value from {what} {quote(path)}: {error}") from None
+        raise SelectionError(f"cannot get value from {source_name} {quote(path)}: {error}") from None
 
 
 def matcher_type(matcher: Object) -> str:
-    """Where a matcher's label value comes from."""
+    """The type of a matcher, with its default."""
     return matcher.get("type") or "FromCompositeFieldPath"
 
 
 def is_optional(policy: Object | None) -> bool:
-    """Whether a resource that is referenced by name may be missing."""
+    """Whether a resource referenced by name may be missing."""
     return policy is not None and policy.get("resolution") == "Optional"
 
 
 def sorted_by(resources: Sequence[Object], path: str) -> list[Object]:
-    """The resources in the order of the value each has at a path; without one it counts as zero or empty."""
+    """Sort resources by the value at a path; a missing value sorts as zero or empty."""
     keyed = [(_value_at(resource, path), resource) for resource in resources]
     kind = _common_type([value for value, _ in keyed])
     if kind is None or len(keyed) < 2:
@@ -97,7 +96,7 @@ def _value_at(resource: Object, path: str) -> Any:
 
 
 def _common_type(values: Sequence[Any]) -> str | None:
-    """The Go type of the values that are there; None when none is."""
+    """The Go type that all existing values share; None when there are none."""
     common = None
     for value in values:
         if value is None:

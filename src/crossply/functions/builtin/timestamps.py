@@ -1,6 +1,6 @@
-"""Kubernetes timestamps (`2024-05-01T12:00:00Z`) as numbers that can be compared.
+"""Kubernetes timestamps (`2024-05-01T12:00:00Z`) as values that can be compared.
 
-Part of auto-ready. `datetime` would do, but importing it costs more than the whole function runs for.
+`datetime` would do, but importing it takes longer than auto-ready runs.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_BEFORE = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
-_SECONDS_A_DAY = 86_400
+_DAYS_BEFORE_MONTH = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
+_SECONDS_PER_DAY = 86_400
 
 
 @lru_cache(maxsize=4096)
-def instant(text: str) -> tuple[int, str] | None:
-    """Seconds and the fraction's digits, in the order of time; None when the text is not a timestamp."""
+def parse_timestamp(text: str) -> tuple[int, str] | None:
+    """Seconds and the digits of the fraction, which sort by time; None when the text is no timestamp."""
     head, rest = text[:19], text[19:]
     if len(head) != 19 or not head.isascii() or not rest.isascii():
         return None
@@ -38,7 +38,7 @@ def _seconds(head: str) -> int | None:
         1 <= month <= 12 and 1 <= day <= _days_in(year, month) and hour < 24 and minute < 60 and second < 60
     ):
         return None
-    return _day_number(year, month, day) * _SECONDS_A_DAY + hour * 3600 + minute * 60 + second
+    return _day_number(year, month, day) * _SECONDS_PER_DAY + hour * 3600 + minute * 60 + second
 
 
 def _split_fraction(rest: str) -> tuple[str | None, str]:
@@ -51,7 +51,7 @@ def _split_fraction(rest: str) -> tuple[str | None, str]:
 
 
 def _offset(zone: str) -> int | None:
-    """The seconds that a zone is ahead of UTC."""
+    """The UTC offset of a zone in seconds."""
     if zone == "Z":
         return 0
     hours, minutes = zone[1:3], zone[4:]
@@ -74,4 +74,4 @@ def _days_in(year: int, month: int) -> int:
 def _day_number(year: int, month: int, day: int) -> int:
     past = year - 1
     leap_day = 1 if month > 2 and _is_leap(year) else 0
-    return year * 365 + past // 4 - past // 100 + past // 400 + _BEFORE[month - 1] + leap_day + day
+    return year * 365 + past // 4 - past // 100 + past // 400 + _DAYS_BEFORE_MONTH[month - 1] + leap_day + day

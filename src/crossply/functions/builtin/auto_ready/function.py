@@ -1,10 +1,11 @@
-"""auto-ready: say which composed resources are ready, when no step before has said so.
+"""function-auto-ready: mark composed resources as ready, unless an earlier step decided.
 
-It is the last step of most pipelines. A desired resource is ready when it exists and is healthy: by the
-rules of its kind where Kubernetes has some, otherwise by its `Ready` condition (`auto_ready_health`). A
-resource that is neither stays undecided; the engine reads that as not ready.
+It is the last step of most pipelines. A desired resource is ready when it exists and is healthy: by the rules
+of its kind where Kubernetes has some, otherwise by its `Ready` condition (see `health`). Any other resource
+stays undecided, which the engine reads as not ready.
 
-What a first render does not need, because nothing exists yet and the step has no input, is not imported.
+Modules that a first render does not need are imported lazily: nothing exists yet, and most steps have no
+input.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from crossply.compose.messages import (
 
 
 def run(request: Request) -> Response:
-    """Mark the desired resources that exist and are healthy as ready."""
+    """Mark desired resources that exist and are healthy as ready."""
     desired = with_readiness(request.desired, request.observed)
     if not request.input:
         return respond(request, desired=desired)
@@ -35,7 +36,7 @@ def run(request: Request) -> Response:
 
 
 def with_readiness(desired: State, observed: State) -> State:
-    """The desired state with every undecided resource that turns out to be ready marked so."""
+    """The desired state with each undecided resource that is ready marked as such."""
     existing = observed.resources
     if not existing:
         return desired

@@ -1,8 +1,8 @@
-"""When an object is ready: Kubernetes' own kinds by a rule each, any other by its `Ready` condition.
+"""Whether an object is ready: by a rule for built-in Kubernetes kinds, else by its `Ready` condition.
 
-Part of auto-ready; the table at the end names every kind that has a rule. Two manners of reading appear
-below. Deployment, StatefulSet, DaemonSet, Service and Ingress look at single fields and pass over the rest.
-The others read as a typed client would, where a field of the wrong type spoils the object: it is not healthy.
+The table at the end of the rules lists the kinds. The rules of Deployment, StatefulSet, DaemonSet, Service
+and Ingress read single fields and ignore the rest. The others decode like a typed client: a field of the
+wrong type makes the object unhealthy. So does one malformed condition, which hides all other conditions.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from crossply.functions.builtin.timestamps import instant
+from crossply.functions.builtin.timestamps import parse_timestamp
 from crossply.values import Object
 
 HealthCheck = Callable[[Object], bool]
 
-_SPOILED_AUTOSCALERS = ("FailedGetScale", "FailedUpdateScale", "FailedGetResourceMetric", "InvalidSelector")
+_AUTOSCALER_FAILURES = ("FailedGetScale", "FailedUpdateScale", "FailedGetResourceMetric", "InvalidSelector")
 
 
 def is_ready(observed: Object) -> bool:
@@ -25,87 +25,91 @@ def is_ready(observed: Object) -> bool:
 
 
 def health_check(observed: Object) -> HealthCheck | None:
-    """The rule for an object's kind, if there is one."""
+    """The rule of the object's kind, if there is one."""
     try:
         return CHECKS.get((observed.get("apiVersion"), observed.get("kind")))
-    except TypeError:  # a list or an object where a name should be
+    except TypeError:  # a list or an object instead of a string
         return None
 
 
-def exists(_: Object) -> bool:
-    """A kind without a life of its own: it is ready as soon as it is there."""
+def always_ready(_: Object) -> bool:
+    """The rule of kinds without a status."""
     return True
 
 
 def deployment(observed: Object) -> bool:
-    """Every replica is updated and available, and the deployment says so."""
-    wanted = _replicas(observed)
-    if _count(observed, "updatedReplicas") != wanted or _count(observed, "availableReplicas") != wanted:
+    """All replicas are updated and available, and so is the condition Available."""
+    desired = _replicas(observed)
+    if _count(observed, "updatedReplicas") != desired or _count(observed, "availableReplicas") != desired:
         return False
-    found = _dig(observed, "status", "conditions")
+    found = _get_path(observed, "status", "conditions")
     return isinstance(found, list) and any(
-        isinstance(each, dict) and each.get("type") == "Available" and each.get("status") == "True"
-        for each in found
+        isinstance(condition, dict)
+        and condition.get("type") == "Available"
+        and condition.get("status") == "True"
+        for condition in found
     )
 
 
 def stateful_set(observed: Object) -> bool:
-    """Every replica is ready and at the revision that is rolled out."""
-    wanted = _replicas(observed)
-    if _count(observed, "readyReplicas") != wanted or _count(observed, "currentReplicas") != wanted:
+    """All replicas are ready and at the revision that is rolled out."""
+    desired = _replicas(observed)
+    if _count(observed, "readyReplicas") != desired or _count(observed, "currentReplicas") != desired:
         return False
-    current = _dig(observed, "status", "currentRevision")
-    return isinstance(current, str) and current == _dig(observed, "status", "updateRevision")
+    current = _get_path(observed, "status", "currentRevision")
+    return isinstance(current, str) and current == _get_path(observed, "status", "updateRevision")
 
 
 def daemon_set(observed: Object) -> bool:
-    """Every node that should run the pod runs the current one, ready and available."""
-    wanted = _count(observed, "desiredNumberScheduled")
+    """All scheduled pods are updated, ready and available."""
+    desired = _count(observed, "desiredNumberScheduled")
     return (
-        wanted is not None
-        and _count(observed, "numberReady") == wanted
-        and _count(observed, "updatedNumberScheduled") == wanted
-        and _count(observed, "numberAvailable") == wanted
+        desired is not None
+        and _count(observed, "numberReady") == desired
+        and _count(observed, "updatedNumberScheduled") == desired
+        and _count(observed, "numberAvailable") == desired
     )
 
 
 def replica_set(observed: Object) -> bool:
-    """The controller has seen the current spec, no replica failed, and enough are available."""
+    """The controller has observed the current spec, no replica failed, and enough are available."""
     numbers = (
-        _dig(observed, "metadata", "generation"),
-        _dig(observed, "status", "observedGeneration"),
-        _dig(observed, "spec", "replicas"),
-        _dig(observed, "status", "availableReplicas"),
+        _get_path(observed, "metadata", "generation"),
+        _get_path(observed, "status", "observedGeneration"),
+        _get_path(observed, "spec", "replicas"),
+        _get_path(observed, "status", "availableReplicas"),
     )
-    if not all(map(is_whole, numbers)) or _conditions(observed).get("ReplicaFailure") == "True":
+    if not all(map(is_integer, numbers)) or _conditions(observed).get("ReplicaFailure") == "True":
         return False
-    generation, seen, wanted, available = numbers
-    return (seen or 0) >= (generation or 0) and (available or 0) >= (1 if wanted is None else wanted)
+    generation, observed_generation, desired, available = numbers
+    return (observed_generation or 0) >= (generation or 0) and (available or 0) >= (
+        1 if desired is None else desired
+    )
 
 
 def pod(observed: Object) -> bool:
-    """The pod has succeeded, or it is one that runs for ever and reports that it is ready."""
-    phase = _dig(observed, "status", "phase")
+    """The pod succeeded, or it always restarts and is ready."""
+    phase = _get_path(observed, "status", "phase")
     if phase == "Succeeded":
         return True
-    if phase != "Running" or _dig(observed, "spec", "restartPolicy") != "Always":
+    if phase != "Running" or _get_path(observed, "spec", "restartPolicy") != "Always":
         return False
     return ("Ready", "True") in conditions(observed.get("status"))
 
 
 def service(observed: Object) -> bool:
-    """A load balancer has an address; any other service is ready at once."""
-    return _dig(observed, "spec", "type") != "LoadBalancer" or ingress(observed)
+    """A load balancer must have an address; other services are always ready."""
+    return _get_path(observed, "spec", "type") != "LoadBalancer" or ingress(observed)
 
 
 def ingress(observed: Object) -> bool:
     """The load balancer has an address."""
-    addresses = _dig(observed, "status", "loadBalancer", "ingress")
+    addresses = _get_path(observed, "status", "loadBalancer", "ingress")
     return isinstance(addresses, list) and bool(addresses)
 
 
 def job(observed: Object) -> bool:
-    """The job is complete; the first verdict among its conditions counts."""
+    """The job is complete; the first decisive condition counts."""
     for kind, status in conditions(observed.get("status")):
         if status == "True" and kind in ("Failed", "Suspended", "Complete"):
             return bool(kind == "Complete")
@@ -114,24 +118,24 @@ def job(observed: Object) -> bool:
 
 def cron_job(observed: Object) -> bool:
     """Suspended, running now, or its last run succeeded."""
-    if _dig(observed, "spec", "suspend") is True:
+    if _get_path(observed, "spec", "suspend") is True:
         return True
-    scheduled = _dig(observed, "status", "lastScheduleTime")
-    last = instant(scheduled) if isinstance(scheduled, str) else None
+    scheduled = _get_path(observed, "status", "lastScheduleTime")
+    last = parse_timestamp(scheduled) if isinstance(scheduled, str) else None
     if last is None:
         return False
-    active = _dig(observed, "status", "active")
+    active = _get_path(observed, "status", "active")
     if isinstance(active, list) and active:
         return True
-    succeeded = _dig(observed, "status", "lastSuccessfulTime")
-    success = instant(succeeded) if isinstance(succeeded, str) else None
+    succeeded = _get_path(observed, "status", "lastSuccessfulTime")
+    success = parse_timestamp(succeeded) if isinstance(succeeded, str) else None
     return success is not None and success >= last
 
 
 def horizontal_pod_autoscaler(observed: Object) -> bool:
-    """The autoscaler works or has reached its limit; the first verdict among its conditions counts."""
+    """The autoscaler is active or at its limit; the first decisive condition counts."""
     for kind, status in conditions(observed.get("status")):
-        if status == "True" and kind in _SPOILED_AUTOSCALERS:
+        if status == "True" and kind in _AUTOSCALER_FAILURES:
             return False
         if status == "True" and kind in ("ScalingActive", "ScalingLimited"):
             return True
@@ -139,12 +143,11 @@ def horizontal_pod_autoscaler(observed: Object) -> bool:
 
 
 def persistent_volume_claim(observed: Object) -> bool:
-    """The claim has its volume."""
-    return bool(_dig(observed, "status", "phase") == "Bound")
+    """The claim is bound."""
+    return bool(_get_path(observed, "status", "phase") == "Bound")
 
 
-def _dig(value: Any, *names: str) -> Any:
-    """The value under nested names, or None."""
+def _get_path(value: Any, *names: str) -> Any:
     for name in names:
         if not isinstance(value, dict):
             return None
@@ -155,21 +158,21 @@ def _dig(value: Any, *names: str) -> Any:
 def _number(value: Any) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    # Infinity and NaN are numbers on the wire, but they count nothing.
+    # The wire allows infinity and NaN, which are no counts.
     return int(value) if abs(value) < float("inf") else None
 
 
 def _count(observed: Object, name: str) -> int | None:
-    return _number(_dig(observed, "status", name))
+    return _number(_get_path(observed, "status", name))
 
 
 def _replicas(observed: Object) -> int:
-    wanted = _number(_dig(observed, "spec", "replicas"))
-    return 1 if wanted is None else wanted
+    replicas = _number(_get_path(observed, "spec", "replicas"))
+    return 1 if replicas is None else replicas
 
 
 def _conditions(observed: Object) -> dict[Any, Any]:
-    """Statuses by type; where a type repeats, one that is True wins."""
+    """Statuses by type; True wins where a type repeats."""
     statuses: dict[Any, Any] = {}
     for kind, status in conditions(observed.get("status")):
         if statuses.get(kind) != "True":
@@ -178,10 +181,10 @@ def _conditions(observed: Object) -> dict[Any, Any]:
 
 
 CHECKS: dict[tuple[Any, Any], HealthCheck] = {
-    ("v1", "ConfigMap"): exists,
-    ("v1", "Namespace"): exists,
-    ("v1", "Secret"): exists,
-    ("v1", "ServiceAccount"): exists,
+    ("v1", "ConfigMap"): always_ready,
+    ("v1", "Namespace"): always_ready,
+    ("v1", "Secret"): always_ready,
+    ("v1", "ServiceAccount"): always_ready,
     ("v1", "PersistentVolumeClaim"): persistent_volume_claim,
     ("v1", "Pod"): pod,
     ("v1", "Service"): service,
@@ -196,7 +199,9 @@ CHECKS: dict[tuple[Any, Any], HealthCheck] = {
 }
 
 
-_MEMBERS = frozenset(("type", "status", "reason", "message", "lastTransitionTime", "observedGeneration"))
+_CONDITION_FIELDS = frozenset(
+    ("type", "status", "reason", "message", "lastTransitionTime", "observedGeneration")
+)
 
 
 def has_ready_condition(observed: Object) -> bool:
@@ -208,17 +213,17 @@ def has_ready_condition(observed: Object) -> bool:
 
 
 def conditions(status: Any) -> list[tuple[Any, Any]]:
-    """The type and status of each condition in a status; none when one of them is malformed."""
-    found = status.get("conditions") if isinstance(status, dict) else None
-    if not isinstance(found, list):
+    """The type and status of each condition; empty when any of them is malformed."""
+    raw_conditions = status.get("conditions") if isinstance(status, dict) else None
+    if not isinstance(raw_conditions, list):
         return []
     read = []
-    for each in found:
-        if isinstance(each, dict):
-            if not _is_condition(each):
+    for condition in raw_conditions:
+        if isinstance(condition, dict):
+            if not _is_condition(condition):
                 return []
-            read.append((each.get("type"), each.get("status")))
-        elif each is not None:
+            read.append((condition.get("type"), condition.get("status")))
+        elif condition is not None:
             return []
     return read
 
@@ -226,14 +231,20 @@ def conditions(status: Any) -> list[tuple[Any, Any]]:
 def _is_condition(value: Object) -> bool:
     for name, item in value.items():
         if item.__class__ is str:
-            if name == "observedGeneration" or (name == "lastTransitionTime" and instant(item) is None):
+            if name == "observedGeneration" or (
+                name == "lastTransitionTime" and parse_timestamp(item) is None
+            ):
                 return False
-        elif item is not None and name in _MEMBERS and not (name == "observedGeneration" and is_whole(item)):
+        elif (
+            item is not None
+            and name in _CONDITION_FIELDS
+            and not (name == "observedGeneration" and is_integer(item))
+        ):
             return False
     return True
 
 
-def is_whole(value: Any) -> bool:
+def is_integer(value: Any) -> bool:
     """Whether a value fits an optional integer field; on the wire every number is a double."""
     if value is None:
         return True

@@ -1,6 +1,6 @@
-"""What a step may say to auto-ready: the fields of `autoready.fn.crossplane.io/v1beta1`.
+"""The input of auto-ready: `autoready.fn.crossplane.io/v1beta1`.
 
-Health checks in CEL are read and have no effect, as in the published function without its feature gate
+Health checks in CEL are decoded and ignored, as in the published function without its feature gate
 `CELHealthcheckCustomizations`.
 """
 
@@ -15,7 +15,7 @@ __all__ = ["InputError", "read_input", "time_to_live"]
 
 _MINUTE = 60 * SECOND
 _GO_TYPE = "v1beta1.Input"
-_SHAPE = struct(
+_INPUT = struct(
     _GO_TYPE,
     {
         **OBJECT,
@@ -27,16 +27,15 @@ _SHAPE = struct(
 
 
 def read_input(request: Request) -> Object:
-    """The function's input."""
     try:
-        return decode(request, _SHAPE, _GO_TYPE)
+        return decode(request, _INPUT, _GO_TYPE)
     except InputError as error:
         raise InputError(f"cannot get Function input from *v1.RunFunctionRequest: {error}") from None
 
 
-def time_to_live(given: Object) -> int:
-    """How long the answer may be reused: what the input says, or a minute."""
-    duration = given.get("ttl")
+def time_to_live(decoded: Object) -> int:
+    """How long the response may be cached, in nanoseconds; a minute by default."""
+    duration = decoded.get("ttl")
     if not duration:
         return _MINUTE
     try:

@@ -1,7 +1,7 @@
-"""Asking CEL about a request. Expressions are evaluated in a confined process, each of a set compiled once.
+"""Evaluation of CEL expressions about a request, in a sandboxed process. A program is compiled once.
 
-An expression sees `observed`, `desired` and `context` as the function protocol describes them; one that is
-asked about a desired resource sees it as `resource`, and its name as `name`.
+An expression sees `observed`, `desired` and `context` as the function protocol describes them. One about a
+desired resource also sees `resource` and its `name`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _LANGUAGE = "crossply.functions.builtin.cel_filter.worker"
 
 
 class ExpressionError(Exception):
-    """An expression has no value. It never leaves the function: it becomes a fatal result."""
+    """An expression cannot be evaluated. It never leaves the function: it becomes a fatal result."""
 
 
 class Question(NamedTuple):
-    """An expression, and the name of the desired resource that it is asked about, if any."""
+    """An expression, and the name of the desired resource that it is about, if any."""
 
     expression: str
     about: str | None = None
@@ -31,29 +31,33 @@ class Question(NamedTuple):
 
 
 def evaluate(request: Request, expressions: Sequence[str]) -> list[bool]:
-    """What conditions say of a request; ExpressionError of the first that says nothing."""
+    """The values of conditions; raises the ExpressionError of the first that fails."""
     values: list[bool] = []
     program = [(expression, CONDITION) for expression in expressions]
     questions = [Question(expression, kind=CONDITION) for expression in expressions]
-    for value in answers(request, questions, program):
+    for value in ask_expressions(request, questions, program):
         if isinstance(value, ExpressionError):
             raise value
         values.append(value)
     return values
 
 
-def answers(request: Request, questions: Sequence[Question], program: Sequence[tuple[str, str]]) -> list[Any]:
-    """The value of each expression, or the ExpressionError that says why it has none.
+def ask_expressions(
+    request: Request, questions: Sequence[Question], program: Sequence[tuple[str, str]]
+) -> list[Any]:
+    """The value of each question, or its ExpressionError.
 
-    The program is all expressions that a step may ask, with their kinds: it has one worker, whatever it asks.
+    The program lists all expressions of the step with their types, so that one worker serves the step.
     """
     import orjson
 
     places = {expression: index for index, expression in enumerate(program)}
-    asked = [(places[each.expression, each.kind], each.about) for each in questions]
+    indexed_questions = [
+        (places[question.expression, question.kind], question.about) for question in questions
+    ]
     try:
-        seen = Request(request.observed, request.desired, context=request.context, tag=request.tag)
-        reply = ask(_LANGUAGE, as_json(program), as_json(asked) + b"\n" + encode_request(seen))
-    except (ProgramError, WireError, TypeError) as error:  # the latter: a text that is no Unicode
+        visible = Request(request.observed, request.desired, context=request.context, tag=request.tag)
+        reply = ask(_LANGUAGE, as_json(program), as_json(indexed_questions) + b"\n" + encode_request(visible))
+    except (ProgramError, WireError, TypeError) as error:  # TypeError: invalid Unicode
         raise ExpressionError(str(error)) from None
     return [ExpressionError(problem) if problem else value for value, problem in orjson.loads(reply)]

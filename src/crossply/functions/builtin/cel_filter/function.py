@@ -1,7 +1,8 @@
-"""function-cel-filter as its makers publish it, and validations in the same language.
+"""function-cel-filter: filters of desired resources, and validations, in CEL.
 
-A filter names desired resources by a pattern; where its expression is false, they are removed. A validation
-is an expression that must be true: of the request, or of each desired resource that its pattern names.
+The input is `cel.fn.crossplane.io/v1beta1`. A filter removes the desired resources that its pattern names
+when its expression is false. `validations` is an addition of ours: an expression that must be true, of the
+request or of each desired resource that its pattern names.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from crossply.compose.messages import (
     respond,
 )
 from crossply.functions.builtin.cel_filter import BOOL, STRING
-from crossply.functions.builtin.cel_filter.expressions import ExpressionError, Question, answers
+from crossply.functions.builtin.cel_filter.expressions import ExpressionError, Question, ask_expressions
 from crossply.functions.builtin.input_decoder import OBJECT, InputError, array, decode, struct, text
 from crossply.functions.builtin.sandbox.limits import SECONDS
 from crossply.values import Object
@@ -32,11 +33,10 @@ _SEVERITIES = {"Fatal": SEVERITY_FATAL, "Warning": SEVERITY_WARNING}
 
 
 class _StepError(Exception):
-    """The step is wrong: it becomes a fatal result."""
+    """The step is invalid. It becomes a fatal result."""
 
 
 def run(request: Request) -> Response:
-    """Remove what the filters remove, and say what the validations find."""
     try:
         step = _Step(request, read_input(request))
     except InputError as error:
@@ -50,54 +50,55 @@ def run(request: Request) -> Response:
 
 
 class _Step:
-    """The filters and validations of one step. All its expressions are one program, and asked at once."""
+    """The filters and validations of one step. All expressions form one program and are evaluated at once."""
 
-    def __init__(self, request: Request, given: Object) -> None:
+    def __init__(self, request: Request, decoded: Object) -> None:
         self._request = request
-        self._filters: list[Object] = given.get("filters", [])
-        self._validations: list[Object] = given.get("validations", [])
+        self._filters: list[Object] = decoded.get("filters", [])
+        self._validations: list[Object] = decoded.get("validations", [])
         self._patterns = [
-            _pattern(each.get("name", ""), "filter", index) for index, each in enumerate(self._filters)
+            _pattern(entry.get("name", ""), "filter", index) for index, entry in enumerate(self._filters)
         ]
-        self._asked = [
+        self._questions = [
             (index, Question(validation.get("expression", ""), about))
             for index, validation in enumerate(self._validations)
-            for about in _about(request, validation, index)
+            for about in _resources_of(request, validation, index)
         ]
-        texts = [each.get("expression", "") for each in (*self._filters, *self._validations)]
-        told = [each["messageExpression"] for each in self._validations if "messageExpression" in each]
-        self._program = [*((text, BOOL) for text in texts), *((text, STRING) for text in told)]
+        texts = [entry.get("expression", "") for entry in (*self._filters, *self._validations)]
+        message_expressions = [
+            entry["messageExpression"] for entry in self._validations if "messageExpression" in entry
+        ]
+        self._program = [*((text, BOOL) for text in texts), *((text, STRING) for text in message_expressions)]
 
     def answer(self) -> Response:
-        """What the expressions say."""
-        filtering = [Question(each.get("expression", "")) for each in self._filters]
-        values = self._values([*filtering, *(question for _, question in self._asked)])
-        desired = self._filtered(values[: len(filtering)])
-        results = self._findings(values[len(filtering) :])
+        filtering = [Question(filter_.get("expression", "")) for filter_ in self._filters]
+        values = self._values([*filtering, *(question for _, question in self._questions)])
+        desired = self._desired_state(values[: len(filtering)])
+        results = self._validation_results(values[len(filtering) :])
         return respond(self._request, desired=desired, results=tuple(results))
 
-    def _filtered(self, values: list[Any]) -> State:
-        """The desired state without the resources that a filter removes."""
+    def _desired_state(self, values: list[Any]) -> State:
+        """The desired state without filtered resources."""
         removing = []
         for index, value in enumerate(values):
             if isinstance(value, ExpressionError):
-                raise _unanswered(self._filters[index].get("expression", ""), "filter", index, value)
+                raise _evaluation_error(self._filters[index].get("expression", ""), "filter", index, value)
             if not value:
                 removing.append(self._patterns[index])
         desired = self._request.desired
-        kept = {
+        remaining = {
             name: resource
             for name, resource in desired.resources.items()
             if not any(pattern.search(name) for pattern in removing)
         }
-        return State(desired.composite, kept)
+        return State(desired.composite, remaining)
 
-    def _findings(self, values: list[Any]) -> list[Result]:
-        """What the validations find wrong."""
+    def _validation_results(self, values: list[Any]) -> list[Result]:
+        """The results of failed validations."""
         failed = []
-        for (index, question), value in zip(self._asked, values, strict=True):
+        for (index, question), value in zip(self._questions, values, strict=True):
             if isinstance(value, ExpressionError):
-                raise _unanswered(question.expression, "validation", index, value)
+                raise _evaluation_error(question.expression, "validation", index, value)
             if not value:
                 failed.append((self._validations[index], question))
         asking = [
@@ -115,26 +116,26 @@ class _Step:
         if not questions:
             return []
         try:
-            return answers(self._request, questions, self._program)
+            return ask_expressions(self._request, questions, self._program)
         except ExpressionError as error:
-            return self._up_to_the_broken_one(questions, error)
+            return self._values_until_failure(questions, error)
 
-    def _up_to_the_broken_one(self, questions: list[Question], error: ExpressionError) -> list[Any]:
-        """Ask one after the other, to find the expression that breaks; those after it are left out."""
+    def _values_until_failure(self, questions: list[Question], error: ExpressionError) -> list[Any]:
+        """Evaluate one by one to find the expression that fails; those after it are skipped."""
         end = monotonic() + SECONDS
         values: list[Any] = []
         for question in questions:
             if monotonic() > end:
                 break
             try:
-                values += answers(self._request, [question], [(question.expression, question.kind)])
+                values += ask_expressions(self._request, [question], [(question.expression, question.kind)])
             except ExpressionError as problem:
                 return [*values, problem, *[True] * (len(questions) - len(values) - 1)]
         raise _StepError(f"cannot evaluate CEL expressions: {error}")
 
 
-def _about(request: Request, validation: Object, index: int) -> list[str | None]:
-    """The desired resources that a validation is asked about; without a pattern, the request as a whole."""
+def _resources_of(request: Request, validation: Object, index: int) -> list[str | None]:
+    """The desired resources that a validation is about; [None] stands for the whole request."""
     if validation.get("severity", "Fatal") not in _SEVERITIES:
         raise _StepError(f"severity of validation {index} must be one of {', '.join(_SEVERITIES)}")
     if "name" not in validation:
@@ -149,22 +150,22 @@ def _result(validation: Object, question: Question, text: Any) -> Result:
 
 
 def _message(validation: Object, question: Question, text: Any) -> str:
-    said = text if isinstance(text, str) and text else validation.get("message")
-    story = said or f"failed validation: {question.expression}"
-    return story if question.about is None else f"resource {quote(question.about)}: {story}"
+    message = text if isinstance(text, str) and text else validation.get("message")
+    text_ = message or f"failed validation: {question.expression}"
+    return text_ if question.about is None else f"resource {quote(question.about)}: {text_}"
 
 
-def _pattern(name: str, what: str, index: int) -> Any:
+def _pattern(name: str, role: str, index: int) -> Any:
     expression = f"^{name}$"
     try:
         return compile_go(expression)
     except RegexpError as error:
-        story = f"cannot compile regular expression {quote(expression)} for {what} {index}"
-        raise _StepError(f"{story}: {error}") from None
+        message = f"cannot compile regular expression {quote(expression)} for {role} {index}"
+        raise _StepError(f"{message}: {error}") from None
 
 
-def _unanswered(expression: str, what: str, index: int, error: ExpressionError) -> _StepError:
-    return _StepError(f"cannot evaluate CEL expression {quote(expression)} for {what} {index}: {error}")
+def _evaluation_error(expression: str, role: str, index: int, error: ExpressionError) -> _StepError:
+    return _StepError(f"cannot evaluate CEL expression {quote(expression)} for {role} {index}: {error}")
 
 
 __all__ = ["InputError", "read_input"]
@@ -181,7 +182,7 @@ _VALIDATION = struct(
     },
 )
 _GO_TYPE = "v1beta1.Filters"
-_SHAPE = struct(
+_INPUT = struct(
     _GO_TYPE,
     {
         **OBJECT,
@@ -192,5 +193,4 @@ _SHAPE = struct(
 
 
 def read_input(request: Request) -> Object:
-    """The function's input; InputError says what is wrong with it."""
-    return decode(request, _SHAPE, _GO_TYPE)
+    return decode(request, _INPUT, _GO_TYPE)

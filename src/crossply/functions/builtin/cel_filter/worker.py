@@ -1,8 +1,7 @@
-"""CEL as a language of confined workers. A program is a list of expressions and the kinds of their values.
+"""CEL as a language of sandboxed workers. A program is a list of expressions with their types.
 
-A question is a line of JSON (which expressions are asked about which resources) and the request as the
-function protocol encodes it. Variables have the types of the protocol's messages, so that an expression
-that names a field that there is not is refused, even within `has()`.
+A question is a line of JSON (which expressions to evaluate about which resources) and the encoded request.
+Variables have the types of the protocol's messages, so the compiler refuses unknown fields, even in `has()`.
 """
 
 from __future__ import annotations
@@ -27,19 +26,18 @@ _BUDGET = "expression takes too many steps"
 
 
 def prepare(program: bytes) -> None:
-    """Make the environment; there is nothing that depends on the program."""
+    """Build the CEL environment, which does not depend on the program."""
     _environment()
 
 
 def load(program: bytes) -> Answer:
-    """Compile the expressions."""
     expressions = [_compiled(text, kind) for text, kind in orjson.loads(program)]
 
     def answer(question: bytes) -> bytes:
-        asked, _, encoded = question.partition(b"\n")
+        questions, _, encoded = question.partition(b"\n")
         request = messages.RunFunctionRequest.FromString(encoded)
         return orjson.dumps(
-            [_value(expressions[index], request, about) for index, about in orjson.loads(asked)]
+            [_value(expressions[index], request, about) for index, about in orjson.loads(questions)]
         )
 
     return answer
@@ -71,17 +69,17 @@ def _environment() -> Any:
 
 
 def _compiled(text: str, kind: str) -> Callable[[Object], tuple[Any, str]]:
-    """What evaluates an expression; one that is wrong says so whenever it is asked."""
+    """Compile an expression; an invalid one returns its error whenever it is evaluated."""
     try:
         program = _environment().compile(text)
     except (RuntimeError, ValueError) as error:
         issues = compile_issues(str(error)) or [str(error)]
         problem = f"cannot type-check {_noun(kind)}: " + "\n".join(issues)
         return lambda data: (None, problem)
-    wrong = _wrong_type(text, kind, str(program.return_type()).lower())
-    if wrong:
-        return lambda data: (None, wrong)
-    return lambda data: _evaluated(program, kind, data)
+    type_error = _wrong_type(text, kind, str(program.return_type()).lower())
+    if type_error:
+        return lambda data: (None, type_error)
+    return lambda data: _evaluate(program, kind, data)
 
 
 def _noun(kind: str) -> str:
@@ -89,16 +87,16 @@ def _noun(kind: str) -> str:
 
 
 def _wrong_type(text: str, kind: str, gives: str) -> str:
-    """Why an expression cannot be of the kind; nothing where it can."""
+    """The error of an expression with the wrong type, or an empty text."""
     if kind == CONDITION:
         return "" if gives in ("bool", "dyn") else f"CEL condition must return bool, got {gives}"
     if gives == kind:
         return ""
-    wanted = "a boolean" if kind == BOOL else f"a {kind}"
-    return f"expression {quote(text)} must return {wanted}, but will return {gives} instead"
+    expected = "a boolean" if kind == BOOL else f"a {kind}"
+    return f"expression {quote(text)} must return {expected}, but will return {gives} instead"
 
 
-def _evaluated(program: Any, kind: str, data: Object) -> tuple[Any, str]:
+def _evaluate(program: Any, kind: str, data: Object) -> tuple[Any, str]:
     failed = f"cannot evaluate CEL {'condition' if kind == CONDITION else 'program'}"
     try:
         result = program.eval(data=data)
@@ -107,7 +105,7 @@ def _evaluated(program: Any, kind: str, data: Object) -> tuple[Any, str]:
         return None, f"{failed}: {problem}"
     gives = str(result.type())
     if gives == "ERROR":
-        return None, f"{failed}: {_go_words(str(result.value()))}"
+        return None, f"{failed}: {_go_message(str(result.value()))}"
     if kind == CONDITION and gives != "BOOL":
         return None, "CEL condition result is not bool"
     return result.plain_value(), ""
@@ -119,6 +117,6 @@ def _value(expression: Callable[[Object], tuple[Any, str]], request: Any, about:
     return expression({**variables, "resource": resource.resource, "name": about or ""})
 
 
-def _go_words(problem: str) -> str:
-    said = evaluation_failure(problem, "", {})
-    return said.removesuffix(" evaluating rule: ").removesuffix(" for rule: ")
+def _go_message(problem: str) -> str:
+    message = evaluation_failure(problem, "", {})
+    return message.removesuffix(" evaluating rule: ").removesuffix(" for rule: ")

@@ -1,9 +1,9 @@
-"""environment-configs: gather EnvironmentConfigs into the environment that later steps read.
+"""function-environment-configs: merge EnvironmentConfigs into the environment that later steps read.
 
-The step names configs or selects them by label. The first call answers with the question (which configs the
-engine should fetch), the second merges their data and puts the result into the context. What a later entry
-says wins over an earlier one; all of them win over the environment that came in, and that one wins over the
-step's default data.
+The input (`environmentconfigs.fn.crossplane.io/v1beta1`) names configs or selects them by label. The first
+call returns requirements for them. The second merges their data and puts the result into the context. Later
+entries override earlier ones, all of them override the environment of the request, and that one overrides the
+default data of the step.
 """
 
 from __future__ import annotations
@@ -49,60 +49,59 @@ _KIND = "EnvironmentConfig"
 
 
 def run(request: Request) -> Response:
-    """Ask for the configs that the step names; once they are there, merge them into the environment."""
     try:
-        given = decode(request, SHAPE, GO_TYPE).get("spec", {})
+        spec = decode(request, INPUT, GO_TYPE).get("spec", {})
     except InputError as error:
         return fatal(request, f"cannot get Function input from *v1.RunFunctionRequest: {error}")
-    sources = given.get("environmentConfigs")
+    sources = spec.get("environmentConfigs")
     if sources is None:
         return respond(request)
     try:
-        requirements = requirements_of(request, sources)
+        requirements = build_requirements(request, sources)
     except SelectionError as error:
         return fatal(request, f"cannot build requirements: {error}")
     if not request.required_resources:
         return respond(request, requirements=requirements)
     try:
-        environment = environment_of(request, given)
+        environment = build_environment(request, spec)
     except SelectionError as error:
         return fatal(request, str(error))._replace(requirements=requirements)
     context = {**(request.context or {}), CONTEXT_KEY: environment}
     return respond(request, requirements=requirements, context=context)
 
 
-def requirements_of(request: Request, sources: list[Object]) -> Requirements:
-    """What the engine should fetch, one entry for each source that is able to say."""
+def build_requirements(request: Request, sources: list[Object]) -> Requirements:
+    """One requirement for each source that selects something."""
     selectors = {}
     for index, source in enumerate(sources):
         selector = _selector_of(request, source)
         if selector is not None:
-            selectors[_requirement(index)] = selector
+            selectors[_requirement_name(index)] = selector
     return Requirements(resources=selectors)
 
 
-def environment_of(request: Request, given: Object) -> Object:
-    """The environment: the data of the configs over what came in, and all of it over the default data."""
+def build_environment(request: Request, spec: Object) -> Object:
+    """Merge default data, the environment of the request and the data of the configs, in this order."""
     try:
-        configs = list(_selected(request, given))
+        configs = list(_select_configs(request, spec))
     except SelectionError as error:
         raise SelectionError(f"cannot get selected environment configs: {error}") from None
     try:
-        environment = merge(_current(request), merged_data(configs))
+        environment = merge(_context_environment(request), merged_data(configs))
     except SelectionError as error:
         raise SelectionError(f"cannot merge environment data: {error}") from None
-    environment = merge(given.get("defaultData", {}), environment)
+    environment = merge(spec.get("defaultData", {}), environment)
     if not _has_kind(environment):
         environment.update(apiVersion="internal.crossplane.io/v1alpha1", kind="Environment")
     return environment
 
 
-def _requirement(index: int) -> str:
+def _requirement_name(index: int) -> str:
     return f"environment-config-{index}"
 
 
-def _current(request: Request) -> Object:
-    """The environment that came in; anything but an object counts as none."""
+def _context_environment(request: Request) -> Object:
+    """The environment of the request; a value that is no object is ignored."""
     current = (request.context or {}).get(CONTEXT_KEY)
     return current if isinstance(current, dict) else {}
 
@@ -146,39 +145,39 @@ def _label_of(request: Request, matcher: Object) -> str | None:
         composite = request.observed.composite
         return label_from(composite.object if composite else {}, matcher, "composite field path")
     if kind == "FromEnvironmentFieldPath":
-        return label_from(_current(request), matcher, "environment field path")
+        return label_from(_context_environment(request), matcher, "environment field path")
     return None
 
 
-def _selected(request: Request, given: Object) -> Iterator[tuple[str, Object]]:
-    """The configs that count, in order, each with the place in the environment where its data goes."""
-    for index, source in enumerate(given["environmentConfigs"]):
-        name = _requirement(index)
-        # A selector whose optional labels are all missing asked for nothing.
+def _select_configs(request: Request, spec: Object) -> Iterator[tuple[str, Object]]:
+    """The selected configs in order, each with the field path of its data in the environment."""
+    for index, source in enumerate(spec["environmentConfigs"]):
+        name = _requirement_name(index)
+        # A selector without labels, because all are optional and missing, has no requirement.
         if name not in request.required_resources:
             continue
-        found = request.required_resources[name]
-        place = source.get("toFieldPath", "")
-        for config in _chosen(name, source, found, is_optional(given.get("policy"))):
-            yield place, config
+        resources = request.required_resources[name]
+        path = source.get("toFieldPath", "")
+        for config in _select(name, source, resources, is_optional(spec.get("policy"))):
+            yield path, config
 
 
-def _chosen(name: str, source: Object, found: tuple[Resource, ...], optional: bool) -> list[Object]:
-    configs = [resource.object for resource in found]
+def _select(name: str, source: Object, resources: tuple[Resource, ...], optional: bool) -> list[Object]:
+    configs = [resource.object for resource in resources]
     try:
         if _source_type(source) == "Reference":
-            return _referenced(_name_of(source), configs, optional)
-        return _matching(source["selector"], configs) if _source_type(source) == "Selector" else []
+            return _select_referenced(_name_of(source), configs, optional)
+        return _select_matching(source["selector"], configs) if _source_type(source) == "Selector" else []
     except SelectionError as error:
         if _source_type(source) == "Selector":
             raise SelectionError(
                 f"cannot process environment config {quote(name)} by selector: {error}"
             ) from None
-        what = f"{quote(_name_of(source))} by reference, {quote(name)}"
-        raise SelectionError(f"cannot process environment config {what}: {error}") from None
+        label = f"{quote(_name_of(source))} by reference, {quote(name)}"
+        raise SelectionError(f"cannot process environment config {label}: {error}") from None
 
 
-def _referenced(name: str, configs: list[Object], optional: bool) -> list[Object]:
+def _select_referenced(name: str, configs: list[Object], optional: bool) -> list[Object]:
     if not configs and not optional:
         raise SelectionError(f"Required environment config {quote(name)} not found")
     if len(configs) > 1:
@@ -186,7 +185,7 @@ def _referenced(name: str, configs: list[Object], optional: bool) -> list[Object
     return configs
 
 
-def _matching(selector: Object, configs: list[Object]) -> list[Object]:
+def _select_matching(selector: Object, configs: list[Object]) -> list[Object]:
     mode = selector.get("mode") or "Single"
     if mode == "Single":
         if len(configs) != 1:
@@ -194,16 +193,16 @@ def _matching(selector: Object, configs: list[Object]) -> list[Object]:
         return configs
     if mode != "Multiple":
         raise SelectionError(f"unknown selector mode {quote(mode)}")
-    fewest = selector.get("minMatch", 0)
-    if len(configs) < fewest:
-        raise SelectionError(f"expected at least {fewest} required resources, got {len(configs)}")
+    min_match = selector.get("minMatch", 0)
+    if len(configs) < min_match:
+        raise SelectionError(f"expected at least {min_match} required resources, got {len(configs)}")
     return sorted_by(configs, selector.get("sortByFieldPath") or DEFAULT_SORT_PATH)[
         : selector.get("maxMatch")
     ]
 
 
 def _has_kind(environment: Object) -> bool:
-    """Whether the environment already says what it is: a kind, or an API version that can be read."""
+    """Whether the environment has a kind, or a valid apiVersion."""
     api_version, kind = environment.get("apiVersion"), environment.get("kind")
     if isinstance(api_version, str):
         if api_version.count("/") > 1:
@@ -231,7 +230,7 @@ _SOURCE = struct(
     },
 )
 
-SHAPE = struct(
+INPUT = struct(
     GO_TYPE,
     {
         **OBJECT,

@@ -1,4 +1,4 @@
-"""Merging the data of EnvironmentConfigs into one environment. Objects merge; anything else is replaced."""
+"""Merging the data of EnvironmentConfigs. Objects merge; other values are replaced."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _JSON_KINDS = {bool: "bool", str: "string", int: "number", float: "number", list
 
 
 def merged_data(configs: Sequence[tuple[str, Object]]) -> Object:
-    """The data of all configs, each at its place in the environment; a later one wins over an earlier one."""
+    """The merged data of pairs of field path and config; later configs override earlier ones."""
     merged: Object = {}
     for place, config in configs:
         merged = merge(merged, data_at(place, config))
@@ -23,13 +23,13 @@ def merged_data(configs: Sequence[tuple[str, Object]]) -> Object:
 
 
 def data_at(place: str, config: Object) -> Object:
-    """The data of one config, under the field path where it belongs or at the top."""
+    """The data of one config, at a field path or at the top."""
     if not place:
         return _data(config)
     placed: Object = {}
     try:
         set_value(placed, place, config.get("data"))
-    except CrossplyError:  # a path that cannot be, or a number that is none
+    except CrossplyError:  # an invalid path, or a number that JSON cannot encode
         name = _name(config)
         raise SelectionError(
             f"cannot get data from environment config {name} into path {quote(place)}"
@@ -38,8 +38,8 @@ def data_at(place: str, config: Object) -> Object:
 
 
 def merge(base: Object, over: Object) -> Object:
-    """A new object with the members of both; where both have an object, the two merge."""
-    # A list of pairs instead of recursion: the depth of the data comes from outside.
+    """A new object with the fields of both; objects merge recursively."""
+    # No recursion: users control how deep the data nests.
     merged = dict(base)
     pending = [(merged, over)]
     while pending:

@@ -16,7 +16,7 @@ DEFAULT_TTL = 60 * SECOND
 
 
 _GO_TYPE = "v1beta1.GoTemplate"
-_SHAPE = struct(
+_INPUT = struct(
     _GO_TYPE,
     {
         **OBJECT,
@@ -45,7 +45,7 @@ class Input(NamedTuple):
 
 def read_input(request: Request) -> Input:
     """The function's input; InputError says what is wrong with it."""
-    fields = decode(request, _SHAPE, _GO_TYPE)
+    fields = decode(request, _INPUT, _GO_TYPE)
     delimiters = fields.get("delims", {})
     pair = (delimiters["left"], delimiters["right"]) if len(delimiters) == 2 else ("", "")
     ttl = _duration(fields.get("ttl", ""))

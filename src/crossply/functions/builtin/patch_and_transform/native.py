@@ -115,8 +115,8 @@ def _keep_observed(state: RenderState, template: CompiledTemplate, observed: Res
 
 def _without_server_fields(observed: Object) -> Object:
     metadata = observed.get("metadata") or {}
-    kept = {name: metadata[name] for name in _PRESERVED_METADATA if name in metadata}
-    return {**{name: field for name, field in observed.items() if name != "status"}, "metadata": kept}
+    preserved = {name: metadata[name] for name in _PRESERVED_METADATA if name in metadata}
+    return {**{name: field for name, field in observed.items() if name != "status"}, "metadata": preserved}
 
 
 def _read_observed(state: RenderState, template: CompiledTemplate, observed: Resource) -> bool:

@@ -34,25 +34,25 @@ def _name(resources: list[Object]) -> None:
     if not any(template.get("name") for template in resources):
         for index, template in enumerate(resources):
             template["name"] = f"resource-{index}"
-    seen = set()
+    names = set()
     for index, template in enumerate(resources):
         name, path = template.get("name", ""), f"resources[{index}].name"
         if not name:
             raise invalid(
                 path, name, "cannot mix named and anonymous resources, all resources must have a name or none"
             )
-        if name in seen:
+        if name in names:
             raise duplicate(path, name)
-        seen.add(name)
+        names.add(name)
 
 
 def _transforms(decoded: Object) -> Iterator[Object]:
-    for holder in (
+    for owner in (
         *decoded.get("patchSets", []),
         *decoded.get("resources", []),
         decoded.get("environment", {}),
     ):
-        for patch in holder.get("patches", []):
+        for patch in owner.get("patches", []):
             yield from patch.get("transforms", [])
 
 

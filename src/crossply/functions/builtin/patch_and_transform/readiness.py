@@ -8,7 +8,7 @@ from typing import Any
 from crossply.functions.builtin.patch_and_transform.dialect import Dialect
 from crossply.functions.builtin.patch_and_transform.errors import FAILURES, Failure, Fatal, is_not_found, wrap
 from crossply.functions.builtin.patch_and_transform.object_fields import Read, reader
-from crossply.functions.builtin.timestamps import instant
+from crossply.functions.builtin.timestamps import parse_timestamp
 from crossply.values import Object
 from crossply.values.structs import from_wire
 
@@ -52,8 +52,8 @@ def _field_check(check: Object, read: Read, path: str, dialect: Dialect) -> Chec
     if kind == "MatchString":
         return _equals(read, str, check["matchString"], f"{path}: not a string")
     if kind == "MatchInteger":
-        whole = (lambda observed: from_wire(read(observed))) if dialect.native_numbers else read
-        return _equals(whole, int, check["matchInteger"], f"{path}: not a (int64) number")
+        read_integer = (lambda observed: from_wire(read(observed))) if dialect.native_numbers else read
+        return _equals(read_integer, int, check["matchInteger"], f"{path}: not a (int64) number")
     return _equals(read, bool, kind == "MatchTrue", f"{path}: not a bool")
 
 
@@ -102,15 +102,15 @@ def condition_status(obj: Object, kind: str) -> str:
 
 
 def _status_in(conditions: list[Any], kind: str) -> str:
-    found = None
+    status = None
     for condition in conditions:
         if condition is None:
             continue
         if not _is_condition(condition):
             return ""
-        if found is None and condition.get("type") == kind:
-            found = condition.get("status") or ""
-    return "Unknown" if found is None else found
+        if status is None and condition.get("type") == kind:
+            status = condition.get("status") or ""
+    return "Unknown" if status is None else status
 
 
 def _is_condition(value: Any) -> bool:
@@ -120,12 +120,12 @@ def _is_condition(value: Any) -> bool:
         text = value.get(name)
         if text is not None and type(text) is not str:
             return False
-    return _is_whole(value.get("observedGeneration")) and _is_time(value.get("lastTransitionTime"))
+    return _is_integer(value.get("observedGeneration")) and _is_time(value.get("lastTransitionTime"))
 
 
-def _is_whole(value: Any) -> bool:
+def _is_integer(value: Any) -> bool:
     return value is None or (type(value) is float and value.is_integer())
 
 
 def _is_time(value: Any) -> bool:
-    return value is None or (type(value) is str and instant(value) is not None)
+    return value is None or (type(value) is str and parse_timestamp(value) is not None)

@@ -1,7 +1,7 @@
-"""What a script finds around it: modules that only compute, and no way to ask for others.
+"""What a script may import and call: modules that only compute.
 
-These are manners, not walls: whoever knows Python gets around them, and then stands before the walls of
-`confined`. They are here so that a script that tries gets an error that says what is the matter.
+This is no security boundary: Python code can get around it and then meets the sandbox. It exists so that
+a script gets an error that names the problem.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MODULES = frozenset(
         *("zlib", "google.protobuf.json_format", "google.protobuf.struct_pb2"),
     )
 )
-"""What scripts may import, beside `crossplane.function`."""
+"""What scripts may import besides `crossplane.function`."""
 
 _SDK = (
     "crossplane.function.logging",
@@ -32,16 +32,16 @@ _SDK = (
     "crossplane.function.resource",
     "crossplane.function.response",
 )
-_LATER = (
+_LAZY_IMPORTS = (
     "_strptime",
     "encodings.idna",
     "encodings.latin_1",
     "encodings.utf_16",
     "google.protobuf.descriptor_pb2",
 )
-"""What libraries import only when they need it, which is too late then."""
+"""Modules that libraries import lazily, which fails inside the sandbox."""
 
-_MISSING = ("breakpoint", "copyright", "credits", "exit", "help", "input", "license", "open", "quit")
+_REMOVED_BUILTINS = ("breakpoint", "copyright", "credits", "exit", "help", "input", "license", "open", "quit")
 _FORBIDDEN = (
     ("open", "files"),
     ("os.", "the operating system"),
@@ -58,48 +58,52 @@ _FORBIDDEN = (
 )
 
 
-_WHERE_MODULES_ARE = (
+_MODULES_HINT = (
     "docs/reference/functions/python.md lists those that are; the published function has all: run it with "
     "--function-runtime container, or annotate the Function with crossply.dev/runtime: container"
 )
 
 
-def import_the_sdk() -> None:
-    """Import what every script may use."""
+def import_sdk() -> None:
+    """Import the SDK and lazily imported modules, before the sandbox is entered."""
     from crossply.sdk import shim
 
     shim.use(shim.OURS)
-    for name in (*_SDK, *_LATER):
+    for name in (*_SDK, *_LAZY_IMPORTS):
         import_module(name)
 
 
-def import_for(source: str) -> None:
-    """Import the modules whose names a script mentions."""
+def import_mentioned_modules(source: str) -> None:
+    """Import the allowed modules whose names occur in a script."""
     words = set(re.findall(r"\w+", source))
     for name in MODULES:
         if words.issuperset(name.split(".")):
             import_module(name)
 
 
-def builtins_for_scripts() -> dict[str, Any]:
-    """Python's own names, without those that reach out."""
-    names = {name: value for name, value in vars(builtins).items() if name not in _MISSING}
+def script_builtins() -> dict[str, Any]:
+    """Python's builtins without those that access the system."""
+    names = {name: value for name, value in vars(builtins).items() if name not in _REMOVED_BUILTINS}
     return {**names, "__import__": _import}
 
 
-def _import(name: str, given: Any = None, local: Any = None, wanted: Any = (), level: int = 0) -> Any:
+def _import(
+    name: str, global_names: Any = None, local: Any = None, from_list: Any = (), level: int = 0
+) -> Any:
     top = name.partition(".")[0]
     if top in ("__future__", "crossplane") or (name in sys.modules and _is_allowed(name)):
-        return builtins.__import__(name, given, local, wanted, level)
-    raise ImportError(f"module {name!r} is not there for scripts ({_WHERE_MODULES_ARE})")
+        return builtins.__import__(name, global_names, local, from_list, level)
+    raise ImportError(f"module {name!r} is not there for scripts ({_MODULES_HINT})")
 
 
 def _is_allowed(name: str) -> bool:
-    return name in MODULES or name in _LATER or any(each.startswith(f"{name}.") for each in MODULES)
+    return (
+        name in MODULES or name in _LAZY_IMPORTS or any(module.startswith(f"{name}.") for module in MODULES)
+    )
 
 
-def refuse(event: str, arguments: tuple[Any, ...]) -> None:
-    """An audit hook: what reaches out is refused, in words."""
-    for prefix, what in _FORBIDDEN:
+def audit_hook(event: str, arguments: tuple[Any, ...]) -> None:
+    """Refuse access to the system with an error that names it."""
+    for prefix, resource in _FORBIDDEN:
         if event.startswith(prefix):
-            raise PermissionError(f"scripts have no access to {what} ({event})")
+            raise PermissionError(f"scripts have no access to {resource} ({event})")

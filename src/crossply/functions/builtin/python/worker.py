@@ -1,7 +1,7 @@
-"""Python as a language of confined workers. A program is the source of a script.
+"""Python as a language of sandboxed workers. A program is the source of a script.
 
 A script defines `compose(req, rsp)` or `operate(req, rsp)`, which changes the response. It is compiled once
-and executed anew for every request, as the published function does: what it leaves in its names is forgotten.
+and executed again for every request, as in the published function: its globals do not survive a request.
 """
 
 from __future__ import annotations
@@ -14,36 +14,34 @@ from types import CodeType
 from typing import Any
 
 from crossply.functions.builtin.python.script_environment import (
-    builtins_for_scripts,
-    import_for,
-    import_the_sdk,
-    refuse,
+    audit_hook,
+    import_mentioned_modules,
+    import_sdk,
+    script_builtins,
 )
 from crossply.functions.builtin.sandbox.limits import MEMORY, SECONDS
-from crossply.functions.builtin.sandbox.worker import Answer, OutOfTime, ProgramFailed
+from crossply.functions.builtin.sandbox.worker import Answer, ProgramFailed, TimeLimitExceeded
 
-_ENTRIES = ("compose", "operate")
+_ENTRY_POINTS = ("compose", "operate")
 
 
 def prepare(program: bytes) -> None:
-    """Import what the script mentions."""
     if not program:
-        import_the_sdk()
+        import_sdk()
         return
-    import_for(program.decode())
+    import_mentioned_modules(program.decode())
     if b"async" in program:
-        from crossply.functions.builtin.python import event_loop  # noqa: F401 - it is needed later
+        from crossply.functions.builtin.python import event_loop  # noqa: F401 - it cannot be imported later
 
 
 def load(program: bytes) -> Answer:
-    """Compile the script."""
     try:
-        code = compile(parsed(program.decode(), SCRIPT), SCRIPT, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError) as problem:
-        raise ProgramFailed(blamed(problem)) from None
+        code = compile(parse_script(program.decode(), SCRIPT), SCRIPT, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise ProgramFailed(error_message(error)) from None
     except (MemoryError, RecursionError):
         raise ProgramFailed(f"{SCRIPT}: is too large, or nests too deep") from None
-    sys.addaudithook(refuse)
+    sys.addaudithook(audit_hook)
     return lambda question: _answer(code, question)
 
 
@@ -56,41 +54,41 @@ def _answer(code: CodeType, question: bytes) -> bytes:
         reply: bytes = answer.SerializeToString()
     except ProgramFailed:
         raise
-    except BaseException as problem:  # noqa: BLE001 - a script may raise anything, and must not end the worker
-        raise ProgramFailed(blamed(problem)) from None
+    except BaseException as error:  # noqa: BLE001 - a script may raise anything and must not end the worker
+        raise ProgramFailed(error_message(error)) from None
     return reply
 
 
 def _call(code: CodeType, request: Any, answer: Any) -> None:
-    known = {**builtins_for_scripts(), NUMBER: number}
-    names: dict[str, Any] = {"__name__": SCRIPT, "__builtins__": known}
+    builtin_names = {**script_builtins(), TO_NUMBER: bool_to_number}
+    names: dict[str, Any] = {"__name__": SCRIPT, "__builtins__": builtin_names}
     exec(code, names)
-    entries = [name for name in _ENTRIES if name in names]
+    entries = [name for name in _ENTRY_POINTS if name in names]
     if not entries:
         raise ProgramFailed("script must define a compose or operate function")
     if len(entries) > 1:
         raise ProgramFailed("script must define only one function: compose or operate")
     running = names[entries[0]](request, answer)
     if iscoroutine(running):
-        from crossply.functions.builtin.python.event_loop import finish
+        from crossply.functions.builtin.python.event_loop import run_coroutine
 
-        finish(running)
+        run_coroutine(running)
 
 
 SCRIPT = "script"
-"""What tracebacks call a script."""
+"""The file name of scripts in tracebacks."""
 
 
-def blamed(problem: BaseException) -> str:
-    """What went wrong, with the place."""
-    return f"{_place(problem)}: {_told(problem)}"
+def error_message(error: BaseException) -> str:
+    """The error with the last line of the script that led to it."""
+    return f"{_location(error)}: {_error_text(error)}"
 
 
-def _place(problem: BaseException) -> str:
-    if isinstance(problem, SyntaxError) and problem.filename == SCRIPT:
-        return f"{SCRIPT}:{problem.lineno}"
+def _location(error: BaseException) -> str:
+    if isinstance(error, SyntaxError) and error.filename == SCRIPT:
+        return f"{SCRIPT}:{error.lineno}"
     place = SCRIPT
-    trace = problem.__traceback__
+    trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
         if code.co_filename == SCRIPT:
@@ -99,35 +97,38 @@ def _place(problem: BaseException) -> str:
     return place
 
 
-def _told(problem: BaseException) -> str:
-    if isinstance(problem, OutOfTime):
+def _error_text(error: BaseException) -> str:
+    if isinstance(error, TimeLimitExceeded):
         return f"takes longer than {SECONDS:g} seconds"
-    if isinstance(problem, MemoryError):
+    if isinstance(error, MemoryError):
         return f"takes more than {MEMORY >> 20} MiB of memory"
-    name = type(problem).__name__
-    if isinstance(problem, SyntaxError):
-        return f"{name}: {problem.msg}"
+    name = type(error).__name__
+    if isinstance(error, SyntaxError):
+        return f"{name}: {error.msg}"
     try:
-        return f"{name}: {problem}"
-    except Exception:  # noqa: BLE001 - whatever an exception of the script does when it is printed
+        return f"{name}: {error}"
+    except Exception:  # noqa: BLE001 - the script may define the exception
         return name
 
 
-NUMBER = "__number__"
-"""What scripts call the function by which a boolean becomes a number."""
+TO_NUMBER = "__number__"
+"""The name of `bool_to_number` in scripts.
+
+Older versions of protobuf accept a boolean for an enum, and the example of the published function sets
+`ready = True`. The current version refuses it, so assignments to fields of enums are rewritten.
+"""
 
 _ENUMS = ("ready", "severity", "status", "target")
 
 
-def parsed(source: str, name: str) -> ast.Module:
-    """A script with every assignment to an enum's field through `NUMBER`."""
+def parse_script(source: str, name: str) -> ast.Module:
+    """Parse a script and convert what it assigns to fields of enums with `TO_NUMBER`."""
     tree = ast.parse(source, name)
     _Assignments().visit(tree)
     return ast.fix_missing_locations(tree)
 
 
-def number(value: Any) -> Any:
-    """A boolean as a number; everything else as it is."""
+def bool_to_number(value: Any) -> Any:
     return int(value) if isinstance(value, bool) else value
 
 
@@ -136,6 +137,6 @@ class _Assignments(ast.NodeTransformer):
         """Rewrite `a.ready = b` only: one target, one attribute."""
         target = node.targets[0]
         if len(node.targets) == 1 and isinstance(target, ast.Attribute) and target.attr in _ENUMS:
-            called = ast.Call(ast.Name(NUMBER, ast.Load()), [node.value], [])
+            called = ast.Call(ast.Name(TO_NUMBER, ast.Load()), [node.value], [])
             return ast.copy_location(ast.Assign([target], ast.copy_location(called, node.value)), node)
         return node

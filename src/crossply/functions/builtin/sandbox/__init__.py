@@ -1,9 +1,9 @@
-"""Running what users write in processes that can do nothing but compute.
+"""Running user programs in processes that can only compute.
 
-`pool` is the door: it hands a program and a question to a worker and waits for the answer. Every worker is
-a fork of a `nursery`, a process that has imported what the language needs and nothing else; it serves one
-program only, so that programs never meet. Before it runs a line of it, it goes behind `walls`: no files, no
-network, no processes, little memory. One that takes too long, or breaks, is killed alone.
+`pool` is the entry point: it sends a program and a question to a worker and waits for the answer. Each
+worker is a fork of a `zygote`, a process that has imported the language and nothing else. A worker serves
+one program only. Before it runs the program, `confinement` removes its access to files, network and
+processes, and limits its memory. A worker that takes too long or crashes is killed alone.
 
-Parent and worker talk in `frames`. A language is a module with `prepare` and `load`; see `worker`.
+Parent and worker exchange `frames`. A language is a module with `prepare` and `load`; see `worker`.
 """

@@ -1,13 +1,13 @@
-"""What a worker gives up before it runs a line of a user's program. There is no way back.
+"""Confinement of a worker before it runs a user program. It cannot be undone.
 
-Three walls, one behind the other:
+Three layers:
 
-* limits of the kernel: memory (on Linux), and no descriptor more than it has, so no file, socket or pipe can
-  be opened;
-* namespaces of its own for users, network, mounts and messages, where the kernel grants them: without rights
-  over the machine, and on an empty network;
-* on Linux a filter of system calls (`system_calls`), which is the strongest of the three: whatever a program
-  reaches inside the interpreter, the kernel refuses.
+* resource limits: memory (on Linux), and no new descriptors, so no file, socket or pipe can be opened;
+* new namespaces for users, network, mounts and IPC, where the kernel allows them: no rights over the
+  machine and an empty network;
+* on Linux a seccomp filter of system calls, the strongest layer: whatever a program reaches inside the
+  interpreter, the kernel refuses. It allows calls that use memory, read the time, handle the worker's own
+  signals, and read and write open descriptors. All others fail with EPERM.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _NEW_NAMESPACES = 0x00020000 | 0x08000000 | 0x10000000 | 0x40000000  # mounts, m
 
 
 class _Program(ctypes.Structure):
-    """A filter as `prctl` takes it."""
+    """`struct sock_fprog` of `prctl`."""
 
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
 
 
 def confine() -> None:
-    """Go behind the walls; OSError if the kernel refuses one that must stand."""
+    """Confine this process; OSError when the kernel refuses a required layer."""
     machine = os.uname().machine if os.uname().sysname == "Linux" else ""
     library = ctypes.CDLL(None, use_errno=True)
     if machine:
         _limit_memory()
-        library.unshare(_NEW_NAMESPACES)  # containers often forbid it: the other walls stand without it
+        library.unshare(_NEW_NAMESPACES)  # containers often forbid it; the other layers do not need it
     for limit in (resource.RLIMIT_CORE, resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE):
         resource.setrlimit(limit, (0, 0))
     instructions = filter_program(machine)
@@ -44,7 +44,7 @@ def confine() -> None:
 
 
 def _limit_memory() -> None:
-    """Bound the address space, counted from what the process has already."""
+    """Limit the address space to what the process has already plus MEMORY."""
     with open("/proc/self/statm", "rb") as file:
         in_use = int(file.read().split()[0]) * resource.getpagesize()
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
@@ -58,16 +58,16 @@ def _install(library: ctypes.CDLL, instructions: bytes) -> None:
     program = _Program(len(instructions) // 8, instructions)
     for arguments in ((_NO_NEW_PRIVILEGES, 1, 0), (_SECCOMP, _FILTER, ctypes.byref(program))):
         if library.prctl(*arguments, 0, 0):
-            problem = ctypes.get_errno()
-            raise OSError(problem, os.strerror(problem))
+            error = ctypes.get_errno()
+            raise OSError(error, os.strerror(error))
 
 
 _LOAD, _JUMP_IF_EQUAL, _JUMP_IF_GREATER_OR_EQUAL, _RETURN = 0x20, 0x15, 0x35, 0x06
-_ALLOW, _REFUSE = 0x7FFF0000, 0x00050001  # the latter: errno 1, EPERM
-_NUMBER, _ARCHITECTURE = 0, 4  # where the kernel puts them
+_ALLOW, _REFUSE = 0x7FFF0000, 0x00050001  # _REFUSE: errno 1, EPERM
+_NUMBER, _ARCHITECTURE = 0, 4  # offsets in `struct seccomp_data`
 
 _X32 = 0x40000000
-"""Numbers from here on are another table of the same machine."""
+"""Numbers from here on belong to the x32 ABI."""
 
 _X86_64 = {
     "read": 0,
@@ -136,7 +136,7 @@ _MACHINES = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}
 
 
 def filter_program(machine: str) -> bytes | None:
-    """The filter for a machine; None for one whose system calls are not known here."""
+    """The seccomp filter of a machine, eight bytes for each instruction; None for an unsupported machine."""
     if machine not in _MACHINES:
         return None
     architecture, table = _MACHINES[machine]

@@ -1,4 +1,4 @@
-"""How a parent and its worker talk: four bytes that say how long, then so many bytes."""
+"""Messages between a parent and its worker: four bytes of length, then the data."""
 
 from __future__ import annotations
 
@@ -9,37 +9,36 @@ from time import monotonic
 _CHUNK = 1 << 20
 
 
-class Closed(Exception):
-    """The other side is gone."""
+class ConnectionClosed(Exception):
+    """The peer closed the connection."""
 
 
-class TooLong(Exception):
-    """The other side says more than it may."""
+class FrameTooLong(Exception):
+    """The peer sends more than the limit."""
 
 
 def pack(data: bytes) -> bytes:
-    """The bytes of one frame."""
     return len(data).to_bytes(4, "big") + data
 
 
 def send(connection: socket.socket, data: bytes, deadline: float) -> None:
-    """Send a frame; TimeoutError when the other side does not take it in time."""
+    """Send a frame; TimeoutError when the peer does not receive it in time."""
     connection.settimeout(max(deadline - monotonic(), 0.001))
     try:
         connection.sendall(pack(data))
     except (BrokenPipeError, ConnectionResetError):
-        raise Closed from None
+        raise ConnectionClosed from None
 
 
-def receive(connection: socket.socket, longest: int, deadline: float) -> bytes:
-    """Wait for a frame; TimeoutError when there is none in time."""
-    length = int.from_bytes(_received(connection, 4, deadline), "big")
-    if length > longest:
-        raise TooLong
-    return _received(connection, length, deadline)
+def receive(connection: socket.socket, max_length: int, deadline: float) -> bytes:
+    """Receive a frame; TimeoutError when none arrives in time."""
+    length = int.from_bytes(_receive_exactly(connection, 4, deadline), "big")
+    if length > max_length:
+        raise FrameTooLong
+    return _receive_exactly(connection, length, deadline)
 
 
-def _received(connection: socket.socket, length: int, deadline: float) -> bytes:
+def _receive_exactly(connection: socket.socket, length: int, deadline: float) -> bytes:
     parts = []
     while length:
         connection.settimeout(max(deadline - monotonic(), 0.001))
@@ -48,30 +47,30 @@ def _received(connection: socket.socket, length: int, deadline: float) -> bytes:
         except ConnectionResetError:
             part = b""
         if not part:
-            raise Closed
+            raise ConnectionClosed
         parts.append(part)
         length -= len(part)
     return b"".join(parts)
 
 
 def write(descriptor: int, data: bytes) -> None:
-    """Write a frame with no system call but `write`, for a worker behind its walls."""
+    """Write a frame with the system call `write` only, for a confined worker."""
     left = memoryview(pack(data))
     while left:
         left = left[os.write(descriptor, left) :]
 
 
 def read(descriptor: int) -> bytes:
-    """Read a frame with no system call but `read`, for a worker behind its walls."""
-    return _read(descriptor, int.from_bytes(_read(descriptor, 4), "big"))
+    """Read a frame with the system call `read` only, for a confined worker."""
+    return _read_exactly(descriptor, int.from_bytes(_read_exactly(descriptor, 4), "big"))
 
 
-def _read(descriptor: int, length: int) -> bytes:
+def _read_exactly(descriptor: int, length: int) -> bytes:
     parts = []
     while length:
         part = os.read(descriptor, min(length, _CHUNK))
         if not part:
-            raise Closed
+            raise ConnectionClosed
         parts.append(part)
         length -= len(part)
     return b"".join(parts)

@@ -1,33 +1,33 @@
-"""How much one call of a user's program may take, and the bytes that parents and workers agree on."""
+"""Limits of one call of a user program, and the protocol bytes of parents and workers."""
 
 from __future__ import annotations
 
 SECONDS = 10.0
-"""How long a call may take. The worker ends the program by then, and says where it was."""
+"""How long a call may take. The worker then stops the program and reports its line."""
 
 GRACE = 1.0
-"""How much longer the parent waits before it kills the worker."""
+"""How many seconds later the parent kills the worker."""
 
 START_SECONDS = 30.0
-"""How long a new worker may take until it is ready, on a busy machine."""
+"""How long a new worker may take to start on a busy machine."""
 
 MEMORY = 256 << 20
-"""How many bytes of memory a program may have beside what its interpreter needs."""
+"""How many bytes of memory a program may use in addition to its interpreter."""
 
-LONGEST_PROGRAM = 2 << 20
-"""How long a program may be, in bytes; more than an API server would store."""
+MAX_PROGRAM = 2 << 20
+"""The largest program in bytes; API servers store less."""
 
-LONGEST_REPLY = 16 << 20
-"""How long an answer may be, in bytes."""
+MAX_REPLY = 16 << 20
+"""The largest answer in bytes."""
 
-LONGEST_MESSAGE = 4 << 10
-"""How much of an error is told, in characters."""
+MAX_MESSAGE = 4 << 10
+"""The longest error message in characters."""
 
-MOST_WORKERS = 32
-"""How many workers there are at most for one language, busy and idle ones together."""
+MAX_WORKERS = 32
+"""The most workers of one language, busy and idle together."""
 
-ANSWER, COMPLAINT = b"=", b"!"
-"""How a worker's reply begins."""
+ANSWER, FAILURE = b"=", b"!"
+"""The first byte of a reply of a worker."""
 
 START, KILL = b"S", b"K"
-"""How an order to a nursery begins."""
+"""The first byte of an order to the zygote."""

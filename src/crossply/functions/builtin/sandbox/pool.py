@@ -1,7 +1,7 @@
-"""Programs and their workers, as the rest of Crossply sees them: `ask` a program something.
+"""A pool of workers for each language. `ask` sends a question to a program and returns its answer.
 
-A worker serves one program. Those that are idle are kept for the next question about the same program, and
-give way, the longest idle one first, when another program needs the place.
+A worker serves one program. Idle workers are reused for the same program; the longest idle one is closed when
+another program needs its place.
 """
 
 from __future__ import annotations
@@ -11,16 +11,21 @@ import threading
 from functools import cache
 from time import monotonic
 
-from crossply.functions.builtin.sandbox.limits import GRACE, LONGEST_PROGRAM, MOST_WORKERS, SECONDS
-from crossply.functions.builtin.sandbox.processes import Broken, NurseryHandle, ProgramError, WorkerHandle
+from crossply.functions.builtin.sandbox.limits import GRACE, MAX_PROGRAM, MAX_WORKERS, SECONDS
+from crossply.functions.builtin.sandbox.processes import (
+    ProgramError,
+    WorkerFailed,
+    WorkerProcess,
+    ZygoteProcess,
+)
 
-__all__ = ["Broken", "ProgramError", "ask"]
+__all__ = ["ProgramError", "WorkerFailed", "ask"]
 
 
 def ask(module: str, program: bytes, question: bytes) -> bytes:
-    """The answer of a program in the language that a module knows; ProgramError if it gives none."""
-    if len(program) > LONGEST_PROGRAM:
-        raise Broken(f"is longer than {LONGEST_PROGRAM >> 20} MiB")
+    """The answer of a program in the language of a module; raises ProgramError."""
+    if len(program) > MAX_PROGRAM:
+        raise WorkerFailed(f"is longer than {MAX_PROGRAM >> 20} MiB")
     return _pool(module).ask(program, question)
 
 
@@ -32,82 +37,81 @@ def _pool(module: str) -> Pool:
 
 
 class Pool:
-    """The workers of one language, for any number of threads."""
+    """The workers of one language. Thread-safe."""
 
-    def __init__(self, module: str, most: int = MOST_WORKERS) -> None:
+    def __init__(self, module: str, max_workers: int = MAX_WORKERS) -> None:
         self._module = module
-        self._most = most
-        self._change = threading.Condition()
-        self._idle: list[WorkerHandle] = []
-        self._places = 0
-        """How many workers there are, or are about to be."""
-        self._nursery: NurseryHandle | None = None
+        self._most = max_workers
+        self._condition = threading.Condition()
+        self._idle: list[WorkerProcess] = []
+        self._worker_count = 0
+        """How many workers exist or are being started."""
+        self._zygote: ZygoteProcess | None = None
 
     def ask(self, program: bytes, question: bytes) -> bytes:
-        """The answer of a program; ProgramError if it gives none."""
-        worker = self._place(program)
+        """The answer of a program; raises ProgramError."""
+        worker = self._acquire(program)
         usable = False
         try:
             if worker is None:
-                worker = self._born(program)
+                worker = self._start_worker(program)
             answer = worker.ask(question)
             usable = True
             return answer
-        except ProgramError as problem:
-            usable = not isinstance(problem, Broken)
+        except ProgramError as error:
+            usable = not isinstance(error, WorkerFailed)
             raise
         finally:
-            self._give_back(worker, usable)
+            self._release(worker, usable)
 
     def close(self) -> None:
-        """End every worker."""
-        with self._change:
+        with self._condition:
             idle, self._idle = self._idle, []
-            self._places -= len(idle)
-            nursery, self._nursery = self._nursery, None
+            self._worker_count -= len(idle)
+            zygote, self._zygote = self._zygote, None
         for worker in idle:
             worker.close()
-        if nursery is not None:
-            nursery.close()
+        if zygote is not None:
+            zygote.close()
 
-    def _place(self, program: bytes) -> WorkerHandle | None:
-        """An idle worker of the program, or None: there is a place for a new one."""
+    def _acquire(self, program: bytes) -> WorkerProcess | None:
+        """An idle worker of the program, or None when a new one may be started."""
         deadline = monotonic() + SECONDS + GRACE
-        with self._change:
+        with self._condition:
             while True:
                 for index in range(len(self._idle) - 1, -1, -1):
                     if self._idle[index].program == program:
                         return self._idle.pop(index)
-                if self._places < self._most:
-                    self._places += 1
+                if self._worker_count < self._most:
+                    self._worker_count += 1
                     return None
                 if self._idle:
                     self._idle.pop(0).close()
                     return None
-                if not self._change.wait(deadline - monotonic()):
-                    raise Broken(f"waits longer than {SECONDS + GRACE:g} seconds for a process")
+                if not self._condition.wait(deadline - monotonic()):
+                    raise WorkerFailed(f"waits longer than {SECONDS + GRACE:g} seconds for a process")
 
-    def _born(self, program: bytes) -> WorkerHandle:
-        with self._change:
-            if self._nursery is not None and not self._nursery.alive():
-                self._nursery.close()
-                self._nursery = None
-            if self._nursery is None:
-                self._nursery = NurseryHandle(self._module)
-            worker = self._nursery.start(program)
+    def _start_worker(self, program: bytes) -> WorkerProcess:
+        with self._condition:
+            if self._zygote is not None and not self._zygote.is_alive():
+                self._zygote.close()
+                self._zygote = None
+            if self._zygote is None:
+                self._zygote = ZygoteProcess(self._module)
+            worker = self._zygote.start(program)
         try:
-            worker.begin()
+            worker.load_program()
         except BaseException:
             worker.kill()
             raise
         return worker
 
-    def _give_back(self, worker: WorkerHandle | None, usable: bool) -> None:
+    def _release(self, worker: WorkerProcess | None, usable: bool) -> None:
         if worker is not None and not usable:
             worker.kill()
-        with self._change:
+        with self._condition:
             if worker is not None and usable:
                 self._idle.append(worker)
             else:
-                self._places -= 1
-            self._change.notify()
+                self._worker_count -= 1
+            self._condition.notify()

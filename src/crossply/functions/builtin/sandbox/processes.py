@@ -1,4 +1,4 @@
-"""A nursery and its workers, as their parent holds them."""
+"""The zygote and its workers, as seen from the parent process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crossply.functions.builtin.sandbox.limits import (
     ANSWER,
     GRACE,
     KILL,
-    LONGEST_REPLY,
+    MAX_REPLY,
     MEMORY,
     SECONDS,
     START,
@@ -26,72 +26,68 @@ _MAIN = (
     "import sys; sys.path[:] = sys.argv[3:]; "
     "from crossply.functions.builtin.sandbox.zygote import main; main(sys.argv[1], int(sys.argv[2]))"
 )
-_KEPT_VARIABLES = ("LD_LIBRARY_PATH",)
-_DIED = f"ended its process: it takes more than {MEMORY >> 20} MiB of memory, or nests too deep"
+_PRESERVED_VARIABLES = ("LD_LIBRARY_PATH",)
+_WORKER_DIED = f"ended its process: it takes more than {MEMORY >> 20} MiB of memory, or nests too deep"
 
 _NO_PROCESS = "cannot be run: no process can be started for it"
 
 
 class ProgramError(Exception):
-    """A user's program cannot be run; the text says why. It never leaves a function: it becomes fatal."""
+    """A user program fails; the message says why. It never leaves a function: it becomes a fatal result."""
 
 
-class Broken(ProgramError):
-    """The program's worker is of no use any more, or there is none; nothing is known of the place."""
+class WorkerFailed(ProgramError):
+    """The worker is lost, or cannot be started; the message has no line of the program."""
 
 
-class WorkerHandle:
-    """One worker. It is used by one thread at a time."""
+class WorkerProcess:
+    """One worker. One thread uses it at a time."""
 
-    __slots__ = ("_connection", "_number", "_nursery", "program")
+    __slots__ = ("_connection", "_number", "_zygote", "program")
 
-    def __init__(
-        self, program: bytes, connection: socket.socket, nursery: NurseryHandle, number: int
-    ) -> None:
+    def __init__(self, program: bytes, connection: socket.socket, zygote: ZygoteProcess, number: int) -> None:
         self.program = program
         self._connection = connection
-        self._nursery = nursery
+        self._zygote = zygote
         self._number = number
 
-    def begin(self) -> None:
-        """Hand over the program, and wait until it is read."""
+    def load_program(self) -> None:
+        """Send the program and wait until it is loaded."""
         try:
             self._exchange(self.program, START_SECONDS)
-        except Broken:
+        except WorkerFailed:
             raise
-        except ProgramError as problem:
-            raise Broken(str(problem)) from None  # it has nothing to answer with, and is gone
+        except ProgramError as error:
+            raise WorkerFailed(str(error)) from None  # the worker has exited
 
     def ask(self, question: bytes) -> bytes:
-        """The program's answer to a question."""
         return self._exchange(question, SECONDS + GRACE)
 
     def _exchange(self, data: bytes, seconds: float) -> bytes:
         deadline = monotonic() + seconds
         try:
             frames.send(self._connection, data, deadline)
-            reply = frames.receive(self._connection, LONGEST_REPLY + 1, deadline)
+            reply = frames.receive(self._connection, MAX_REPLY + 1, deadline)
         except TimeoutError:
-            raise Broken(f"takes longer than {SECONDS:g} seconds") from None
-        except frames.TooLong:
-            raise Broken(f"answer is longer than {LONGEST_REPLY >> 20} MiB") from None
-        except frames.Closed:
-            raise Broken(_DIED) from None
+            raise WorkerFailed(f"takes longer than {SECONDS:g} seconds") from None
+        except frames.FrameTooLong:
+            raise WorkerFailed(f"answer is longer than {MAX_REPLY >> 20} MiB") from None
+        except frames.ConnectionClosed:
+            raise WorkerFailed(_WORKER_DIED) from None
         if not reply.startswith(ANSWER):
             raise ProgramError(reply[1:].decode("utf-8", "replace"))
         return reply[1:]
 
     def close(self) -> None:
-        """Let it go: a worker that is idle ends by itself then."""
+        """Close the connection: an idle worker exits by itself then."""
         self._connection.close()
 
     def kill(self) -> None:
-        """End it, whatever it is doing."""
         self._connection.close()
-        self._nursery.kill(self._number)
+        self._zygote.kill(self._number)
 
 
-class NurseryHandle:
+class ZygoteProcess:
     """The process that workers are forks of."""
 
     def __init__(self, module: str) -> None:
@@ -100,38 +96,36 @@ class NurseryHandle:
         self._control.settimeout(START_SECONDS)
         with other:
             try:
-                self._process = _started(module, other.fileno())
-            except OSError as problem:
+                self._process = _start_process(module, other.fileno())
+            except OSError as error:
                 self._control.close()
-                raise Broken(f"{_NO_PROCESS}: {problem}") from None
+                raise WorkerFailed(f"{_NO_PROCESS}: {error}") from None
 
-    def alive(self) -> bool:
-        """Whether it can start workers."""
+    def is_alive(self) -> bool:
         return self._process.poll() is None
 
-    def start(self, program: bytes) -> WorkerHandle:
-        """A new worker, which has not read its program yet."""
-        ours, theirs = socket.socketpair()
+    def start(self, program: bytes) -> WorkerProcess:
+        """Fork a worker, which has not loaded its program yet."""
+        parent_end, worker_end = socket.socketpair()
         try:
-            with theirs, self._lock:
-                socket.send_fds(self._control, [START], [theirs.fileno()])
+            with worker_end, self._lock:
+                socket.send_fds(self._control, [START], [worker_end.fileno()])
                 number = self._control.recv(4, socket.MSG_WAITALL)
         except OSError:
             number = b""
         if len(number) != 4:
             self.close()
         if not int.from_bytes(number, "big"):
-            ours.close()
-            raise Broken(_NO_PROCESS)
-        return WorkerHandle(program, ours, self, int.from_bytes(number, "big"))
+            parent_end.close()
+            raise WorkerFailed(_NO_PROCESS)
+        return WorkerProcess(program, parent_end, self, int.from_bytes(number, "big"))
 
     def kill(self, number: int) -> None:
-        """Kill a worker."""
         with contextlib.suppress(OSError), self._lock:
             self._control.sendall(KILL + number.to_bytes(4, "big"))
 
     def close(self) -> None:
-        """End it and all its workers."""
+        """End the zygote and all its workers."""
         self._control.close()
         try:
             self._process.wait(GRACE)
@@ -140,15 +134,15 @@ class NurseryHandle:
             self._process.wait()
 
 
-def _started(module: str, descriptor: int) -> subprocess.Popen[bytes]:
+def _start_process(module: str, descriptor: int) -> subprocess.Popen[bytes]:
     paths = [os.path.abspath(path) for path in sys.path]
     return subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", _MAIN, module, str(descriptor), *paths],
         pass_fds=(descriptor,),
-        env={name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ},
+        env={name: os.environ[name] for name in _PRESERVED_VARIABLES if name in os.environ},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         cwd="/",
-        start_new_session=True,  # what a terminal sends to the user's command is not for it
+        start_new_session=True,  # it must not receive signals of the user's terminal
     )

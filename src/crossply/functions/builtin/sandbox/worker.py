@@ -1,10 +1,10 @@
-"""The life of one worker: take a program, go behind the walls, answer questions about it until told no more.
+"""One worker: load a program, confine the process, answer questions until the connection closes.
 
-A language is a module with two functions. `prepare(program)` imports what the program will need, while that
-is still possible; it must not run any of it. `load(program)` runs behind the walls and gives the function
-that answers questions: bytes in, bytes out. Both raise `ProgramFailed` for what its author has to know.
+A language is a module with two functions. `prepare(program)` imports what the program needs while that is
+still possible; it must not run any of it. `load(program)` runs confined and returns the function that
+answers questions: bytes in, bytes out. Both raise `ProgramFailed` for errors that the author has to know.
 
-A reply begins with a byte that says whether it is an answer or such a complaint.
+The first byte of a reply says whether it is an answer or an error.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from crossply.functions.builtin.sandbox import frames
 from crossply.functions.builtin.sandbox.confinement import confine
 from crossply.functions.builtin.sandbox.limits import (
     ANSWER,
-    COMPLAINT,
+    FAILURE,
     GRACE,
-    LONGEST_MESSAGE,
-    LONGEST_REPLY,
+    MAX_MESSAGE,
+    MAX_REPLY,
     SECONDS,
 )
 
@@ -32,26 +32,26 @@ Answer = Callable[[bytes], bytes]
 
 
 class ProgramFailed(Exception):
-    """A user's program cannot be read or run; the text says why, and where."""
+    """A user program cannot be loaded or run; the message says why and where."""
 
 
-class OutOfTime(BaseException):
-    """Raised inside a program that takes too long. Not an Exception: few programs catch this by accident."""
+class TimeLimitExceeded(BaseException):
+    """Raised inside a program that takes too long. No Exception, so that programs rarely catch it."""
 
 
 class Language(Protocol):
-    """What a module of a language has."""
+    """The functions of a language module."""
 
     def prepare(self, program: bytes) -> None:
-        """Import what a program needs."""
+        """Import what the program needs."""
 
     def load(self, program: bytes) -> Answer:
-        """Read a program, behind the walls."""
+        """Load the program in the confined process."""
 
 
 def serve(descriptor: int, language: Language) -> None:
-    """Serve one program on a descriptor until the other side closes it."""
-    with contextlib.suppress(frames.Closed):
+    """Serve one program on a descriptor until the peer closes it."""
+    with contextlib.suppress(frames.ConnectionClosed):
         program = frames.read(descriptor)
         language.prepare(program)
         loaded: list[Answer] = []
@@ -59,8 +59,8 @@ def serve(descriptor: int, language: Language) -> None:
         def load() -> bytes:
             try:
                 confine()
-            except OSError as problem:
-                raise ProgramFailed(f"is not run: its process cannot be confined: {problem}") from None
+            except OSError as error:
+                raise ProgramFailed(f"is not run: its process cannot be confined: {error}") from None
             loaded.append(language.load(program))
             return b""
 
@@ -71,7 +71,7 @@ def serve(descriptor: int, language: Language) -> None:
 
 
 def _reply(work: Callable[[], bytes]) -> bytes:
-    """What the work gives, or a complaint; it is stopped when its time is over."""
+    """The result of the work or an error. The work is stopped at the time limit."""
     try:
         signal.signal(signal.SIGALRM, _stop)
         signal.setitimer(signal.ITIMER_REAL, SECONDS, 2 * GRACE)
@@ -79,28 +79,28 @@ def _reply(work: Callable[[], bytes]) -> bytes:
             answer = work()
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-        if len(answer) <= LONGEST_REPLY:
+        if len(answer) <= MAX_REPLY:
             return ANSWER + answer
-        text = f"answer is longer than {LONGEST_REPLY >> 20} MiB"
-    except ProgramFailed as problem:
-        text = str(problem)
-    except OutOfTime:
+        text = f"answer is longer than {MAX_REPLY >> 20} MiB"
+    except ProgramFailed as error:
+        text = str(error)
+    except TimeLimitExceeded:
         text = f"takes longer than {SECONDS:g} seconds"
     except MemoryError:
         text = "runs out of memory"
     except RecursionError:
         text = "nests too deep"
-    return COMPLAINT + text[:LONGEST_MESSAGE].encode("utf-8", "replace")
+    return FAILURE + text[:MAX_MESSAGE].encode("utf-8", "replace")
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    """Stop the program; if it goes on all the same, the next signal ends the process."""
+    """Stop the program. If it continues, the next signal ends the process."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    raise OutOfTime
+    raise TimeLimitExceeded
 
 
 def close_all_but(descriptor: int) -> None:
-    """Let go of everything that is open; what is written to standard output goes nowhere."""
+    """Close all other descriptors and redirect standard streams to the null device."""
     null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(null, standard)

@@ -1,8 +1,8 @@
-"""The process that workers are forks of. It imports a language once, then does what its parent says.
+"""The process that forks workers. It imports a language once, then follows the orders of its parent.
 
-It never sees a program. It has no secrets: its environment is empty, and it is started before anything else
-is opened. Its parent sends it a byte with a descriptor to start a worker on, or a byte with a worker's number
-to kill it; it ends, and its workers with it, when the parent goes.
+It never receives a program or secrets: its environment is empty, and it starts before anything else is
+opened. Its parent sends a byte with a descriptor to start a worker on it, or a byte with the PID of a
+worker to kill. When the parent exits, it exits too and kills its workers.
 """
 
 from __future__ import annotations
@@ -18,24 +18,23 @@ from crossply.functions.builtin.sandbox.worker import Language, close_all_but, s
 
 
 def main(module: str, descriptor: int) -> None:
-    """Serve a parent on a descriptor."""
     language: Language = import_module(module)
-    language.prepare(b"")  # what every program needs
-    gc.freeze()  # what is here already is shared by all workers, as long as nobody writes to it
+    language.prepare(b"")  # imports that every program needs
+    gc.freeze()  # share the memory with all workers: the collector would write to it
     control = socket.socket(fileno=descriptor)
     workers: set[int] = set()
     try:
-        while _obey(control, workers, language):
-            _bury(workers)
+        while _handle_order(control, workers, language):
+            _reap(workers)
     finally:
         for worker in workers:
             os.kill(worker, signal.SIGKILL)
 
 
-def _obey(control: socket.socket, workers: set[int], language: Language) -> bool:
+def _handle_order(control: socket.socket, workers: set[int], language: Language) -> bool:
     order, descriptors, _, _ = socket.recv_fds(control, 5, 1)
     if order == START and descriptors:
-        worker = _forked(descriptors[0], language)
+        worker = _fork_worker(descriptors[0], language)
         os.close(descriptors[0])
         if worker:
             workers.add(worker)
@@ -47,19 +46,18 @@ def _obey(control: socket.socket, workers: set[int], language: Language) -> bool
     return bool(order)
 
 
-def _forked(descriptor: int, language: Language) -> int:
-    """The number of a new worker, or 0 where the machine has no place for another process."""
+def _fork_worker(descriptor: int, language: Language) -> int:
+    """The PID of a new worker, or 0 when the machine cannot start a process."""
     try:
         worker = os.fork()
     except OSError:
         return 0
     if not worker:
-        _live(descriptor, language)
+        _run_worker(descriptor, language)
     return worker
 
 
-def _live(descriptor: int, language: Language) -> None:
-    """Be a worker, and end with it."""
+def _run_worker(descriptor: int, language: Language) -> None:
     status = 1
     try:
         close_all_but(descriptor)
@@ -69,8 +67,8 @@ def _live(descriptor: int, language: Language) -> None:
         os._exit(status)
 
 
-def _bury(workers: set[int]) -> None:
-    """Forget the workers that have ended. Until then no other process gets their numbers."""
+def _reap(workers: set[int]) -> None:
+    """Reap workers that have exited. Until then their PIDs are not reused."""
     for worker in tuple(workers):
         if os.waitpid(worker, os.WNOHANG)[0]:
             workers.discard(worker)

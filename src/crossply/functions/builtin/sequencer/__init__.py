@@ -1,5 +1,5 @@
-"""function-sequencer: nothing is created before what it needs is ready.
+"""function-sequencer: create resources only when the resources they depend on are ready.
 
-`function` is the door, `input` reads the rules, `sequencing` applies them, `usages` writes the Usages that
-keep the order when things are deleted.
+`function` is the entry point and applies the rules, `input` decodes them, `usages` composes the Usages that
+order deletion.
 """

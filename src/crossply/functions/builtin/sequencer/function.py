@@ -1,4 +1,7 @@
-"""function-sequencer as its makers publish it."""
+"""function-sequencer: delay the creation of resources, and order deletion with Usages.
+
+Existing resources are never removed: a sequence only delays creation.
+"""
 
 from __future__ import annotations
 
@@ -26,56 +29,55 @@ from crossply.values.regexp import RegexpError, compile_go
 
 
 def run(request: Request) -> Response:
-    """Hold back the desired resources whose turn has not come."""
     try:
-        given = read_input(request)
+        step_input = read_input(request)
     except InputError as error:
         return fatal(request, f"cannot get Function input from *v1.RunFunctionRequest: {error}")
-    sequencing = Sequencing(request, given)
+    state = SequenceState(request, step_input)
     try:
-        for rule in given.rules:
-            _apply(rule, sequencing, request)
+        for rule in step_input.rules:
+            _apply(rule, state, request)
     except SequenceError as error:
-        return fatal(request, str(error), ttl=given.ttl)
+        return fatal(request, str(error), ttl=step_input.ttl)
     return respond(
         request,
-        ttl=given.ttl,
-        desired=_desired(request, given, sequencing),
-        results=tuple(_normal(message) for message in sequencing.messages),
+        ttl=step_input.ttl,
+        desired=_desired(request, step_input, state),
+        results=tuple(_normal(message) for message in state.messages),
     )
 
 
-def _apply(rule: Rule, sequencing: Sequencing, request: Request) -> None:
-    if not rule.condition or _holds(rule, request):
-        sequencing.apply(rule)
+def _apply(rule: Rule, state: SequenceState, request: Request) -> None:
+    if not rule.condition or _is_condition_true(rule, request):
+        state.apply(rule)
         return
-    shown = f"[{' '.join(rule.sequence)}]"
-    sequencing.messages.append(
-        f"Skipping sequence {shown}: condition {quote(rule.condition)} evaluated to false"
+    sequence_text = f"[{' '.join(rule.sequence)}]"
+    state.messages.append(
+        f"Skipping sequence {sequence_text}: condition {quote(rule.condition)} evaluated to false"
     )
     if rule.deletes:
         for before, after in zip(rule.sequence, rule.sequence[1:], strict=False):
-            sequencing.keep_order(before, after)
+            state.order_deletion(before, after)
 
 
-def _holds(rule: Rule, request: Request) -> bool:
+def _is_condition_true(rule: Rule, request: Request) -> bool:
     from crossply.functions.builtin.cel_filter.expressions import ExpressionError, evaluate
 
     try:
         return evaluate(request, [rule.condition])[0]
     except ExpressionError as error:
-        shown = f"[{' '.join(rule.sequence)}]"
+        sequence_text = f"[{' '.join(rule.sequence)}]"
         raise SequenceError(
-            f"cannot evaluate condition {quote(rule.condition)} for sequence {shown}: {error}"
+            f"cannot evaluate condition {quote(rule.condition)} for sequence {sequence_text}: {error}"
         ) from None
 
 
-def _desired(request: Request, given: Input, sequencing: Sequencing) -> State:
+def _desired(request: Request, step_input: Input, state: SequenceState) -> State:
     composite = request.desired.composite
-    if given.resets_readiness and sequencing.delays:
+    if step_input.resets_readiness and state.has_delays:
         before = composite or Resource({})
         composite = Resource(before.object, before.connection_details, READY_FALSE, before.snapshot)
-    return State(composite, {**sequencing.desired, **sequencing.usages})
+    return State(composite, {**state.desired, **state.usages})
 
 
 def _normal(message: str) -> Result:
@@ -86,68 +88,72 @@ class SequenceError(Exception):
     """A rule cannot be applied. It never leaves the function: it becomes a fatal result."""
 
 
-class Sequencing:
-    """The desired resources of a step while its rules are applied, one after the other."""
+class SequenceState:
+    """The desired resources of a step while its rules are applied in order."""
 
-    def __init__(self, request: Request, given: Input) -> None:
-        self._given = given
+    def __init__(self, request: Request, step_input: Input) -> None:
+        self._input = step_input
         self._observed = request.observed.resources
         self.desired = dict(request.desired.resources)
         self.usages: dict[str, Resource] = {}
         self.messages: list[str] = []
-        self.delays = False
-        """Whether a desired resource has to wait."""
+        self.has_delays = False
+        """Whether any desired resource is delayed."""
 
     def apply(self, rule: Rule) -> None:
-        """Delay what the rule delays, and keep the order of what exists."""
+        """Delay resources by a rule, and order the deletion of existing ones."""
         for index in range(1, len(rule.sequence)):
             if rule.deletes:
-                self.keep_order(rule.sequence[index - 1], rule.sequence[index])
+                self.order_deletion(rule.sequence[index - 1], rule.sequence[index])
             if rule.creates and rule.sequence[index] not in self._observed:
                 self._delay(rule.sequence[index], rule.sequence[:index])
 
-    def keep_order(self, before: str, after: str) -> None:
-        """Write a Usage for every pair of existing resources that match two neighbours of a sequence."""
-        version = self._given.usage_version
-        first, second = strict_pattern(before), strict_pattern(after)
-        kept = [name for name in sorted(self.desired) if name in self._observed and first.search(name)]
+    def order_deletion(self, before: str, after: str) -> None:
+        """Desire a Usage for each pair of existing resources that match two neighbours of a sequence."""
+        version = self._input.usage_version
+        first, second = anchored_pattern(before), anchored_pattern(after)
+        protected = [name for name in sorted(self.desired) if name in self._observed and first.search(name)]
         for by in sorted(name for name in self._observed if second.search(name)):
             user = self._observed[by].object
             if is_usage(user, version):
                 continue
-            for of in kept:
-                made = usage(self._observed[of].object, user, self._given.replays_deletion, version)
-                self.usages[f"{by}-{of}-usage"] = made
+            for of in protected:
+                usage_resource = usage(self._observed[of].object, user, self._input.replays_deletion, version)
+                self.usages[f"{by}-{of}-usage"] = usage_resource
 
     def _delay(self, name: str, needs: Iterable[str]) -> None:
-        waiting = strict_pattern(name)
+        waiting = anchored_pattern(name)
         for before in needs:
-            problem = self._unready(before)
-            if problem:
+            unready_reason = self._unready_reason(before)
+            if unready_reason:
                 waits = f"Delaying creation of resource(s) matching {quote(name)}"
-                self.messages.append(f"{waits} because {quote(before)} {problem}")
+                self.messages.append(f"{waits} because {quote(before)} {unready_reason}")
                 self._withhold(waiting)
                 return
 
-    def _unready(self, before: str) -> str:
-        pattern = strict_pattern(before)
-        found = [resource for name, resource in self.desired.items() if pattern.search(name)]
-        ready = sum(resource.ready == READY_TRUE for resource in found)
-        if not found:
+    def _unready_reason(self, before: str) -> str:
+        pattern = anchored_pattern(before)
+        matching = [resource for name, resource in self.desired.items() if pattern.search(name)]
+        ready = sum(resource.ready == READY_TRUE for resource in matching)
+        if not matching:
             return "does not exist yet"
-        return "" if ready == len(found) else f"is not fully ready ({ready} of {len(found)})"
+        return "" if ready == len(matching) else f"is not fully ready ({ready} of {len(matching)})"
 
     def _withhold(self, pattern: Any) -> None:
-        for name in [each for each in self.desired if pattern.search(each) and each not in self._observed]:
+        for name in [
+            candidate
+            for candidate in self.desired
+            if pattern.search(candidate) and candidate not in self._observed
+        ]:
             del self.desired[name]
-            self.delays = True
+            self.has_delays = True
 
 
 @lru_cache(maxsize=512)
-def strict_pattern(pattern: str) -> Any:
-    """A pattern that must match a whole name, unless it says itself where it begins or ends."""
-    whole = pattern if pattern.startswith("^") or pattern.endswith("$") else f"^{pattern}$"
+def anchored_pattern(pattern: str) -> Any:
+    """A pattern that must match a whole name, unless it has an anchor of its own."""
+    anchored = pattern if pattern.startswith("^") or pattern.endswith("$") else f"^{pattern}$"
     try:
-        return compile_go(whole)
+        return compile_go(anchored)
     except RegexpError as error:
         raise SequenceError(f"cannot compile regex {pattern}: {error}") from None

@@ -1,4 +1,4 @@
-"""What a step may say to sequencer: the fields of `sequencer.fn.crossplane.io/v1beta1`."""
+"""The input of sequencer: `sequencer.fn.crossplane.io/v1beta1`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _RULE = struct(
     },
 )
 _GO_TYPE = "v1beta1.Input"
-_SHAPE = struct(
+_INPUT = struct(
     _GO_TYPE,
     {
         **OBJECT,
@@ -44,18 +44,18 @@ _SHAPE = struct(
 
 
 class Rule(NamedTuple):
-    """Names of resources, or patterns of them, in the order in which they may be created."""
+    """Names of resources, or patterns, in the order of their creation."""
 
     sequence: list[str]
     condition: str
     creates: bool
-    """Whether creation waits."""
+    """Whether the rule orders creation."""
     deletes: bool
-    """Whether deletion waits, too."""
+    """Whether the rule orders deletion."""
 
 
 class Input(NamedTuple):
-    """A step's input, read."""
+    """The decoded input of a step."""
 
     rules: list[Rule]
     resets_readiness: bool
@@ -65,25 +65,24 @@ class Input(NamedTuple):
 
 
 def read_input(request: Request) -> Input:
-    """The function's input; InputError says what is wrong with it."""
-    given = decode(request, _SHAPE, _GO_TYPE)
-    deletes = given.get("enableDeletionSequencing", False)
+    decoded = decode(request, _INPUT, _GO_TYPE)
+    deletes = decoded.get("enableDeletionSequencing", False)
     return Input(
-        [_rule(each, deletes) for each in given.get("rules", ())],
-        given.get("resetCompositeReadiness", False),
-        given.get("replayDeletion", False),
-        given.get("usageVersion", ""),
-        _ttl(given.get("cacheTTL", "")),
+        [_rule(rule, deletes) for rule in decoded.get("rules", ())],
+        decoded.get("resetCompositeReadiness", False),
+        decoded.get("replayDeletion", False),
+        decoded.get("usageVersion", ""),
+        _ttl(decoded.get("cacheTTL", "")),
     )
 
 
-def _rule(given: dict[str, object], deletes: bool) -> Rule:
-    create_only, delete_only = bool(given.get("createOnly")), bool(given.get("deleteOnly"))
+def _rule(decoded: dict[str, object], deletes: bool) -> Rule:
+    create_only, delete_only = bool(decoded.get("createOnly")), bool(decoded.get("deleteOnly"))
     if create_only and delete_only:
         raise InputError("createOnly and deleteOnly exclude each other in a rule")
-    sequence = given.get("sequence", [])
+    sequence = decoded.get("sequence", [])
     assert isinstance(sequence, list)
-    return Rule(sequence, str(given.get("condition", "")), not delete_only, deletes and not create_only)
+    return Rule(sequence, str(decoded.get("condition", "")), not delete_only, deletes and not create_only)
 
 
 def _ttl(duration: str) -> int:

@@ -1,4 +1,4 @@
-"""Usages: the objects by which one resource keeps another from being deleted before it."""
+"""Usages: objects that protect a resource from deletion while another one uses it."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from crossply.values.digest import sha256_hex
 _LEGACY = "v1"
 _LEGACY_VERSION = "apiextensions.crossplane.io/v1beta1"
 _VERSION = "protection.crossplane.io/v1beta1"
-_LONGEST_NAME = 63
+_MAX_NAME = 63
 
 
 def is_usage(obj: Object, usage_version: str) -> bool:
-    """Whether an object is a Usage of the version that a step writes."""
+    """Whether an object is a Usage of the version that the step composes."""
     if usage_version == _LEGACY:
         return obj.get("apiVersion") == _LEGACY_VERSION and obj.get("kind") == "Usage"
     return obj.get("apiVersion") == _VERSION and obj.get("kind") in ("ClusterUsage", "Usage")
 
 
 def usage(of: Object, by: Object, replay: bool, usage_version: str) -> Resource:
-    """The Usage that keeps `of` as long as there is `by`; it is ready as soon as it is desired."""
+    """A Usage that protects `of` while `by` exists. It is always ready."""
     parts = (_text(by, "kind"), _name(by), _text(of, "kind"), _name(of))
     metadata: Object = {"name": generated_name("-".join(parts).lower())}
     version, kind = _LEGACY_VERSION, "Usage"
@@ -44,12 +44,12 @@ def usage(of: Object, by: Object, replay: bool, usage_version: str) -> Resource:
 
 
 def generated_name(name: str) -> str:
-    """A name with a digest of the whole, short enough for Kubernetes."""
+    """The name with a digest suffix, shortened to the limit of Kubernetes."""
     ending = f"{sha256_hex(name.encode())[:6]}-dependency"
-    whole = f"{name}-{ending}"
-    if len(whole) <= _LONGEST_NAME:
-        return whole
-    cut = name[: _LONGEST_NAME - len(ending) - 1]
+    full_name = f"{name}-{ending}"
+    if len(full_name) <= _MAX_NAME:
+        return full_name
+    cut = name[: _MAX_NAME - len(ending) - 1]
     return cut + ("" if cut.endswith("-") else "-") + ending
 
 

@@ -1,6 +1,6 @@
-"""function-starlark: Starlark composes resources.
+"""function-starlark: compose resources with Starlark scripts.
 
-`function` is the door, `input` reads the step, `answer` turns what a script said into a response. The script
-itself runs in a confined worker: `worker` is its language, `script` runs it, `natives`, `prelude.star` and
-`schemas.star` are what it can call, `libraries` the modules `crypto`, `encoding`, `regex` and `yaml`.
+`function` is the entry point and builds the response, `input` decodes the step. Scripts run in a sandboxed
+worker: `worker` is the language module, `script` evaluates a script, `script_calls`, `prelude.star` and
+`schemas.star` define what it can call, `libraries` the modules `crypto`, `encoding`, `regex` and `yaml`.
 """

@@ -1,4 +1,4 @@
-"""function-starlark: run the step's script in a confined process, and answer with what it said."""
+"""function-starlark: run the script of the step in a sandboxed process and build the response."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from crossply.compose.messages import (
 )
 from crossply.functions.builtin.dummy import merged
 from crossply.functions.builtin.protojson import MessageError, read_response
-from crossply.functions.builtin.sandbox.pool import Broken, ProgramError, ask
+from crossply.functions.builtin.sandbox.pool import ProgramError, WorkerFailed, ask
 from crossply.functions.builtin.sandbox.request_json import as_json, request_data
 from crossply.functions.builtin.sequencer.usages import usage
 from crossply.functions.builtin.starlark.input import Input, InputError, read_input
@@ -29,50 +29,58 @@ _LANGUAGE = "crossply.functions.builtin.starlark.worker"
 
 
 def run(request: Request) -> Response:
-    """Compose what the step's script says."""
     try:
-        given = read_input(request)
+        step_input = read_input(request)
     except InputError as error:
         return fatal(request, f"cannot get Function input: {error}")
     try:
-        return answer_of(request, given, ask(_LANGUAGE, _program(given), as_json(request_data(request))))
-    except Broken as error:
-        return fatal(request, f"starlark execution failed: {given.file}: {error}")
+        return build_response(
+            request, step_input, ask(_LANGUAGE, _program(step_input), as_json(request_data(request)))
+        )
+    except WorkerFailed as error:
+        return fatal(request, f"starlark execution failed: {step_input.file}: {error}")
     except ProgramError as error:
         return fatal(request, f"starlark execution failed: {error}")
     except MessageError as error:
         return fatal(request, f"script does not give a RunFunctionResponse: {error}")
-    except TypeError as error:  # of the JSON encoder: a text that is no Unicode, an integer that is too long
+    except TypeError as error:  # of the JSON encoder: invalid Unicode or a huge integer
         return fatal(request, f"cannot run script: {error}")
 
 
-def _program(given: Input) -> bytes:
+def _program(step_input: Input) -> bytes:
     return as_json(
-        {"file": given.file, "source": given.source, "modules": given.modules, "main": given.defines_main}
+        {
+            "file": step_input.file,
+            "source": step_input.source,
+            "modules": step_input.modules,
+            "main": step_input.defines_main,
+        }
     )
 
 
-def answer_of(request: Request, given: Input, reply: bytes) -> Response:
-    """The response; MessageError says why there is none."""
+def build_response(request: Request, step_input: Input, reply: bytes) -> Response:
+    """Build the response from the reply of the worker; raises MessageError."""
     import orjson
 
     try:
-        said: Any = to_wire(orjson.loads(reply))
+        reply_data: Any = to_wire(orjson.loads(reply))
     except (ValueError, StructError) as error:
         raise MessageError(str(error)) from None
-    if given.defines_main:
-        return _returned(request, said)
-    if "fatal" in said:
-        return _ended(request, said["fatal"], read_response(said["response"]))
-    answer = merged(respond(request), read_response(said["response"]))
-    return _sequenced(request, given, said, _without(answer, said["skipped"]))
+    if step_input.defines_main:
+        return _main_response(request, reply_data)
+    if "fatal" in reply_data:
+        return _fatal_response(request, reply_data["fatal"], read_response(reply_data["response"]))
+    answer = merged(respond(request), read_response(reply_data["response"]))
+    return _with_sequencing(
+        request, step_input, reply_data, _without_resources(answer, reply_data["skipped"])
+    )
 
 
-def _returned(request: Request, said: Any) -> Response:
-    """What `main` returned is the whole response; a part that it does not mention stays as it came."""
-    if not isinstance(said, dict):
+def _main_response(request: Request, call_main: Any) -> Response:
+    """The value of `main` is the whole response; missing parts are taken from the request."""
+    if not isinstance(call_main, dict):
         raise MessageError("main must return a dict")
-    response = read_response(said)
+    response = read_response(call_main)
     before = respond(request)
     return response._replace(
         desired=before.desired if response.desired is None else response.desired,
@@ -82,28 +90,32 @@ def _returned(request: Request, said: Any) -> Response:
     )
 
 
-def _ended(request: Request, message: str, said: Response) -> Response:
-    """A script that called fatal(): nothing that it desired counts, but what it told before does."""
-    results = (Result(SEVERITY_FATAL, message, None, TARGET_COMPOSITE), *said.results)
-    return respond(request, results=results, conditions=said.conditions, requirements=said.requirements)
+def _fatal_response(request: Request, message: str, response: Response) -> Response:
+    """The script called fatal(): desired resources are dropped, results and conditions are not."""
+    results = (Result(SEVERITY_FATAL, message, None, TARGET_COMPOSITE), *response.results)
+    return respond(
+        request, results=results, conditions=response.conditions, requirements=response.requirements
+    )
 
 
-def _without(answer: Response, names: list[str]) -> Response:
+def _without_resources(answer: Response, names: list[str]) -> Response:
     state = answer.desired or State()
-    kept = {name: resource for name, resource in state.resources.items() if name not in names}
-    return answer._replace(desired=State(state.composite, kept))
+    remaining = {name: resource for name, resource in state.resources.items() if name not in names}
+    return answer._replace(desired=State(state.composite, remaining))
 
 
-def _sequenced(request: Request, given: Input, said: Object, answer: Response) -> Response:
-    """Hold back what depends on something that is not there yet; keep the order for deletion."""
+def _with_sequencing(request: Request, step_input: Input, reply_data: Object, answer: Response) -> Response:
+    """Defer resources whose dependencies are not met; desire Usages that order deletion."""
     state = answer.desired or State()
     resources = dict(state.resources)
     observed = request.observed.resources
     deferred = set()
-    for dependent, needed, path in said["dependencies"]:
+    for dependent, needed, path in reply_data["dependencies"]:
         if dependent in observed and needed in observed:
-            made = usage(observed[needed].object, observed[dependent].object, True, given.usage_version)
-            resources[f"{dependent}-{needed}-usage"] = made
+            usage_resource = usage(
+                observed[needed].object, observed[dependent].object, True, step_input.usage_version
+            )
+            resources[f"{dependent}-{needed}-usage"] = usage_resource
         elif dependent not in observed and not _is_met(observed.get(needed), path):
             deferred.add(dependent)
     if not deferred:
@@ -111,11 +123,11 @@ def _sequenced(request: Request, given: Input, said: Object, answer: Response) -
     names = sorted(deferred)
     for name in names:
         resources.pop(name, None)
-    story = f"Creation sequencing: {len(names)} resource(s) deferred: {', '.join(names)}"
+    message = f"Creation sequencing: {len(names)} resource(s) deferred: {', '.join(names)}"
     return answer._replace(
         desired=State(state.composite, resources),
-        results=(*answer.results, Result(SEVERITY_WARNING, story, None, TARGET_COMPOSITE)),
-        ttl=given.sequencing_ttl,
+        results=(*answer.results, Result(SEVERITY_WARNING, message, None, TARGET_COMPOSITE)),
+        ttl=step_input.sequencing_ttl,
     )
 
 
@@ -134,6 +146,6 @@ def _has_condition(obj: Object, kind: str) -> bool:
     status = obj.get("status")
     conditions = status.get("conditions") if isinstance(status, dict) else None
     return isinstance(conditions, list) and any(
-        isinstance(each, dict) and each.get("type") == kind and each.get("status") == "True"
-        for each in conditions
+        isinstance(condition, dict) and condition.get("type") == kind and condition.get("status") == "True"
+        for condition in conditions
     )

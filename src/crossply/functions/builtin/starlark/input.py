@@ -1,6 +1,6 @@
-"""What a step may say to starlark: `starlark.fn.crossplane.io/v1alpha1`.
+"""The input of starlark: `starlark.fn.crossplane.io/v1alpha1`.
 
-`kind: StarlarkInput` with `spec.source` is the published function's: a script that calls `Resource(…)`.
+`kind: StarlarkInput` with `spec.source` is that of the published function: a script that calls `Resource(…)`.
 `kind: StarlarkScript` with `script` is a script that defines `main(req)`.
 """
 
@@ -31,7 +31,7 @@ _SPEC = struct(
     },
 )
 _GO_TYPE = "v1alpha1.StarlarkInput"
-_SHAPE = struct(
+_INPUT = struct(
     _GO_TYPE,
     {
         **OBJECT,
@@ -44,27 +44,26 @@ _SEQUENCING_TTL = 10 * SECOND
 
 
 class Input(NamedTuple):
-    """A step's input, read."""
+    """The decoded input of a step."""
 
     source: str
     modules: dict[str, str]
     defines_main: bool
-    """Whether the script is a function of a request, and not a list of calls."""
+    """Whether the script defines `main`, instead of calling `Resource`."""
     usage_version: str
     sequencing_ttl: int
 
     @property
     def file(self) -> str:
-        """What error messages call the script."""
+        """The file name of the script in error messages."""
         return "script.star" if self.defines_main else "composition.star"
 
 
 def read_input(request: Request) -> Input:
-    """The function's input; InputError says what is wrong with it."""
-    given = decode(request, _SHAPE, _GO_TYPE)
-    if given.get("script"):
-        return Input(given["script"], given.get("modules", {}), True, "", _SEQUENCING_TTL)
-    spec = given.get("spec", {})
+    decoded = decode(request, _INPUT, _GO_TYPE)
+    if decoded.get("script"):
+        return Input(decoded["script"], decoded.get("modules", {}), True, "", _SEQUENCING_TTL)
+    spec = decoded.get("spec", {})
     if not spec.get("source"):
         if "scriptConfigRef" in spec:
             raise InputError("spec.scriptConfigRef is not supported: put the script into spec.source")

@@ -1,4 +1,4 @@
-"""The modules `crypto`, `encoding`, `regex` and `yaml` of scripts; `prelude.star` puts them together."""
+"""The script modules `crypto`, `encoding`, `regex` and `yaml`, as functions for `prelude.star`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from crossply.values import yaml
 from crossply.values.regexp import compile_go
 
 
-class Wrong(Exception):
-    """A script calls a function with what it cannot take; the text is told with the place of the call."""
+class ArgumentError(Exception):
+    """A script calls a function with invalid arguments; the message is reported with the line of the call."""
 
 
 def functions() -> dict[str, Callable[..., Any]]:
-    """The functions by the names under which `prelude.star` knows them."""
+    """The functions by their names in `prelude.star`."""
     return {
         "sha256": lambda data: hashlib.sha256(_bytes(data)).hexdigest(),
         "sha512": lambda data: hashlib.sha512(_bytes(data)).hexdigest(),
@@ -27,19 +27,19 @@ def functions() -> dict[str, Callable[..., Any]]:
         "hmac_sha256": lambda key, message: hmac.new(_bytes(key), _bytes(message), "sha256").hexdigest(),
         "stable_id": _stable_id,
         "b64enc": lambda data: base64.b64encode(_bytes(data)).decode(),
-        "b64dec": lambda data: _decoded(_base64, data, 4, "base64"),
+        "b64dec": lambda data: _decode(_base64, data, 4, "base64"),
         "b64url_enc": lambda data: base64.urlsafe_b64encode(_bytes(data)).decode().rstrip("="),
-        "b64url_dec": lambda data: _decoded(_base64_of_urls, data, 4, "base64"),
+        "b64url_dec": lambda data: _decode(_urlsafe_base64, data, 4, "base64"),
         "b32enc": lambda data: base64.b32encode(_bytes(data)).decode().rstrip("="),
-        "b32dec": lambda data: _decoded(base64.b32decode, data, 8, "base32"),
+        "b32dec": lambda data: _decode(base64.b32decode, data, 8, "base32"),
         "hex_enc": lambda data: _bytes(data).hex(),
-        "hex_dec": lambda data: _decoded(binascii.unhexlify, data, 1, "hex"),
+        "hex_dec": lambda data: _decode(binascii.unhexlify, data, 1, "hex"),
         "regex_match": lambda pattern, s: compile_go(pattern).search(s) is not None,
         "regex_find": _find,
-        "regex_find_all": lambda pattern, s: [found[0] for found in compile_go(pattern).finditer(s)],
+        "regex_find_all": lambda pattern, s: [match[0] for match in compile_go(pattern).finditer(s)],
         "regex_find_groups": _find_groups,
-        "regex_replace": lambda pattern, s, replacement: _replaced(pattern, s, replacement, 1),
-        "regex_replace_all": lambda pattern, s, replacement: _replaced(pattern, s, replacement, 0),
+        "regex_replace": lambda pattern, s, replacement: _replace(pattern, s, replacement, 1),
+        "regex_replace_all": lambda pattern, s, replacement: _replace(pattern, s, replacement, 0),
         "regex_split": lambda pattern, s: compile_go(pattern).split(s),
         "yaml_encode": yaml.dump,
         "yaml_decode": yaml.load,
@@ -49,7 +49,7 @@ def functions() -> dict[str, Callable[..., Any]]:
 
 def _bytes(data: Any) -> bytes:
     if not isinstance(data, str):
-        raise Wrong(f"needs a text, not {type(data).__name__}")
+        raise ArgumentError(f"needs a text, not {type(data).__name__}")
     return data.encode()
 
 
@@ -57,46 +57,46 @@ def _base64(data: bytes) -> bytes:
     return base64.b64decode(data, validate=True)
 
 
-def _base64_of_urls(data: bytes) -> bytes:
+def _urlsafe_base64(data: bytes) -> bytes:
     return base64.b64decode(data, altchars=b"-_", validate=True)
 
 
 def _stable_id(seed: str, length: int = 8) -> str:
     if not 1 <= length <= 64:
-        raise Wrong("length must be between 1 and 64")
+        raise ArgumentError("length must be between 1 and 64")
     return hashlib.sha256(_bytes(seed)).hexdigest()[:length]
 
 
-def _decoded(decode: Callable[[bytes], bytes], data: Any, unit: int, what: str) -> str:
+def _decode(decode: Callable[[bytes], bytes], data: Any, unit: int, encoding: str) -> str:
     text = _bytes(data).rstrip(b"=") if unit > 1 else _bytes(data)
     try:
         return decode(text + b"=" * (-len(text) % unit)).decode()
     except (binascii.Error, ValueError):
-        raise Wrong(f"is no {what} of a text") from None
+        raise ArgumentError(f"is no {encoding} of a text") from None
 
 
 def _find(pattern: str, s: str) -> str | None:
-    found = compile_go(pattern).search(s)
-    return found and str(found[0])
+    match = compile_go(pattern).search(s)
+    return match and str(match[0])
 
 
 def _find_groups(pattern: str, s: str) -> list[str] | None:
-    found = compile_go(pattern).search(s)
-    return [each or "" for each in found.groups()] if found else None
+    match = compile_go(pattern).search(s)
+    return [group or "" for group in match.groups()] if match else None
 
 
-def _replaced(pattern: str, s: str, replacement: str, count: int) -> str:
-    """Replace matches; `$1` and `${1}` in the replacement stand for groups, as in Go."""
+def _replace(pattern: str, s: str, replacement: str, count: int) -> str:
+    """Replace matches; `$1` and `${1}` in the replacement refer to groups, as in Go."""
     groups = compile_go(r"\$(?:\{(\w+)\}|(\w+)|(\$))")
 
-    def text_of(found: Any) -> str:
+    def text_of(match: Any) -> str:
         def group(reference: Any) -> str:
             name = reference[1] or reference[2]
             if name is None:
                 return "$"
-            known = found.re.groupindex
-            number = int(name) if name.isdigit() else known.get(name, -1)
-            return (found[number] or "") if 0 <= number <= found.re.groups else ""
+            group_numbers = match.re.groupindex
+            number = int(name) if name.isdigit() else group_numbers.get(name, -1)
+            return (match[number] or "") if 0 <= number <= match.re.groups else ""
 
         return str(groups.sub(group, replacement))
 

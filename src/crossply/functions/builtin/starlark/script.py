@@ -1,7 +1,7 @@
-"""One script: read once, run for every request.
+"""One script: parsed once, evaluated for every request.
 
-A script that defines `main` is evaluated once and then called. One that calls `Resource` is a list of
-statements about one request: it is evaluated for each, with the request in its variables.
+A script that defines `main` is evaluated once and then called. One that calls `Resource` is evaluated for
+each request, with the request in its variables.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import orjson
 import starlark
 
 from crossply.functions.builtin.environment_configs.function import CONTEXT_KEY
-from crossply.functions.builtin.starlark.script_calls import Run
+from crossply.functions.builtin.starlark.script_calls import ScriptRun
 from crossply.values import Object
 
 _LIBRARY = (
@@ -33,7 +33,7 @@ oxr, dxr, observed, context, environment, extra_resources = json.decode(crossply
 def set_xr_status(path, value):
     set_path(dxr, "status." + path, value)
 """
-_WRITTEN = "crossply_json([dxr, context])"
+_RESULT_EXPRESSION = "crossply_json([dxr, context])"
 _CALL_MAIN = """
 def crossply_main(request):
     return crossply_call(main, request)
@@ -41,23 +41,23 @@ def crossply_main(request):
 
 
 class Script:
-    """A script and its modules, parsed."""
+    """A parsed script and its modules."""
 
-    def __init__(self, given: Object, prelude: Any) -> None:
-        self.defines_main: bool = given["main"]
+    def __init__(self, program: Object, prelude: Any) -> None:
+        self.defines_main: bool = program["main"]
         self._prelude = prelude
         names = _LIBRARY if self.defines_main else _LIBRARY + _COMPOSING
-        self._opening = self._parsed("prelude", f"load({', '.join(map(repr, (_PRELUDE, *names)))})")
+        self._load_prelude = self._parsed("prelude", f"load({', '.join(map(repr, (_PRELUDE, *names)))})")
         self._variables = self._parsed("prelude", _VARIABLES)
-        self._written = self._parsed("prelude", _WRITTEN)
-        self._source = self._parsed(given["file"], given["source"])
-        self._modules = {name: self._parsed(name, text) for name, text in given["modules"].items()}
+        self._result_expression = self._parsed("prelude", _RESULT_EXPRESSION)
+        self._source = self._parsed(program["file"], program["source"])
+        self._modules = {name: self._parsed(name, text) for name, text in program["modules"].items()}
         self._callable: Any = None
 
     @staticmethod
     @cache
     def dialect() -> Any:
-        """The language: all that is not experimental, with statements at the top."""
+        """The language: all that is not experimental, with top-level statements."""
         dialect = starlark.Dialect.extended()
         dialect.enable_top_level_stmt = True
         dialect.enable_load = True
@@ -66,54 +66,54 @@ class Script:
     @staticmethod
     @cache
     def globals() -> Any:
-        """What Starlark itself brings."""
+        """The built-in functions of Starlark."""
         extension = starlark.LibraryExtension
         return starlark.Globals.extended_by([extension.StructType, extension.Json, extension.Print])
 
-    def returned(self, options: Any, request: bytes) -> bytes:
-        """What `main` returns for a request, as JSON."""
+    def call_main(self, options: Any, request: bytes) -> bytes:
+        """The value of `main` for a request, as JSON."""
         if self._callable is None:
-            module = self._opened("", options, ())
+            module = self._new_module("", options, ())
             starlark.eval_with(options, module, self._source, self.globals(), self._loader("", options, ()))
             starlark.eval(module, self._parsed("prelude", _CALL_MAIN), self.globals())
             self._callable = module.freeze()
         reply: str = self._callable.call_with(options, "crossply_main", request.decode()).value
         return reply.encode()
 
-    def collected(self, options: Any, request: Object, run: Run) -> Object:
-        """What the calls of a script say about a request."""
+    def evaluate(self, options: Any, request: Object, run: ScriptRun) -> Object:
+        """Evaluate the script and return what its calls collected."""
         context = request["context"]
         desired = request["desired"]["composite"]["resource"]
         environment = context.get(CONTEXT_KEY) or {}
         values = [run.composite, desired, run.observed, context, environment, run.required]
         variables = orjson.dumps(values).decode()
-        module = self._opened(variables, options, ())
+        module = self._new_module(variables, options, ())
         loader = self._loader(variables, options, ())
         starlark.eval_with(options, module, self._source, self.globals(), loader)
-        written = starlark.eval(module, self._written, self.globals())
+        written = starlark.eval(module, self._result_expression, self.globals())
         composite, context = orjson.loads(str(written))
-        return run.said(composite, context or None)
+        return run.response_data(composite, context or None)
 
-    def _opened(self, variables: str, options: Any, within: tuple[str, ...]) -> Any:
-        """A module with all that is predeclared; variables are the values of _VARIABLES, in JSON."""
+    def _new_module(self, variables: str, options: Any, loading: tuple[str, ...]) -> Any:
+        """A module with the predeclared names; `variables` are the values of _VARIABLES as JSON."""
         module = starlark.Module()
-        starlark.eval(module, self._opening, self.globals(), self._loader(variables, options, within))
+        starlark.eval(module, self._load_prelude, self.globals(), self._loader(variables, options, loading))
         if variables:
             module["crossply_request"] = variables
             starlark.eval(module, self._variables, self.globals())
         return module
 
-    def _loader(self, variables: str, options: Any, within: tuple[str, ...]) -> Any:
+    def _loader(self, variables: str, options: Any, loading: tuple[str, ...]) -> Any:
         def load(name: str) -> Any:
             if name == _PRELUDE:
                 return self._prelude
-            if name in within:
-                raise ImportError(f"modules load each other in a circle: {' → '.join((*within, name))}")
+            if name in loading:
+                raise ImportError(f"modules load each other in a circle: {' → '.join((*loading, name))}")
             if name not in self._modules:
                 raise ImportError(f"there is no module {name!r} in the input's modules")
-            deeper = (*within, name)
-            module = self._opened(variables, options, deeper)
-            loader = self._loader(variables, options, deeper)
+            nested = (*loading, name)
+            module = self._new_module(variables, options, nested)
+            loader = self._loader(variables, options, nested)
             starlark.eval_with(options, module, self._modules[name], self.globals(), loader)
             return module.freeze()
 

@@ -1,7 +1,7 @@
-"""The functions by which a script says what it wants, and looks at what there is.
+"""The functions that a script calls to desire resources and to read the request.
 
-One `Run` at a time: a worker serves one question after the other. What the script says is collected here, in
-the shape of a RunFunctionResponse.
+A worker answers one question at a time, so there is one `ScriptRun` at a time. It collects the calls in the
+form of a RunFunctionResponse.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from typing import Any
 
 import orjson
 
-from crossply.functions.builtin.starlark.libraries import Wrong
-from crossply.functions.builtin.starlark.resource_body import labelled, skipped_body
+from crossply.functions.builtin.starlark.libraries import ArgumentError
+from crossply.functions.builtin.starlark.resource_body import skipped_body, with_labels
 from crossply.values import Object
 from crossply.values.durations import parse_duration
 
 UNSET = "\x00unset"
-"""What stands for an argument that was not given, where None means something."""
+"""Marks an argument that was not passed, where None has a meaning."""
 
 _STATUSES = {"True": 2, "False": 3, "Unknown": 1}
 _SEVERITIES = {"Normal": 3, "Warning": 2}
@@ -27,16 +27,16 @@ class Fatal(Exception):
     """The script called fatal()."""
 
 
-class Run:
-    """What one run of a script sees and says."""
+class ScriptRun:
+    """What one run of a script reads and collects."""
 
     def __init__(self, request: Object) -> None:
         observed = request["observed"]
         self.composite: Object = observed["composite"]["resource"]
-        self.observed = {name: each["resource"] for name, each in observed["resources"].items()}
+        self.observed = {name: item["resource"] for name, item in observed["resources"].items()}
         self.required = {
-            name: [each["resource"] for each in found["items"]]
-            for name, found in {**request["extra_resources"], **request["required_resources"]}.items()
+            name: [item["resource"] for item in group["items"]]
+            for name, group in {**request["extra_resources"], **request["required_resources"]}.items()
         }
         self.resources: Object = {}
         self.skipped: list[str] = []
@@ -48,8 +48,8 @@ class Run:
         self.ttl: str | None = None
         self.fatal: str | None = None
 
-    def said(self, composite: Any = None, context: Any = None) -> Object:
-        """All that was said, as a response, and what a response has no words for."""
+    def response_data(self, composite: Any = None, context: Any = None) -> Object:
+        """The collected response, and what a response cannot express."""
         desired: Object = {"resources": self.resources}
         if composite or self.connection:
             desired["composite"] = {"resource": composite, "connection_details": self.connection}
@@ -66,29 +66,31 @@ class Run:
         return {"response": response, "skipped": self.skipped, "dependencies": self.dependencies}
 
     def do_resource(self, arguments: str) -> None:
-        """Desire a composed resource, unless the gates of the call say otherwise."""
-        given = orjson.loads(arguments)
-        name, body, ready, labels, details, depends_on, external_name, when, skip_reason, preserve = given
+        """Desire a composed resource, unless `when` is false or it has no body."""
+        values = orjson.loads(arguments)
+        name, body, ready, labels, details, depends_on, external_name, when, skip_reason, preserve = values
         if when is not True or body is None:
             body, result = skipped_body(name, when, skip_reason, preserve, self.observed.get(name))
             self.results.append(result)
             if body is None:
                 return
-        obj = labelled(body, None if labels is None else ({} if labels == UNSET else labels), self.composite)
+        obj = with_labels(
+            body, None if labels is None else ({} if labels == UNSET else labels), self.composite
+        )
         if external_name is not None:
             metadata = obj.setdefault("metadata", {})
             metadata.setdefault("annotations", {})["crossplane.io/external-name"] = external_name
         self.resources[name] = {
             "resource": obj,
             "ready": 0 if ready is None else (1 if ready else 2),
-            "connection_details": _encoded(details or {}),
+            "connection_details": _encode_details(details or {}),
         }
-        self.dependencies += [(name, *_dependency(each)) for each in depends_on or ()]
+        self.dependencies += [(name, *_dependency(dependency)) for dependency in depends_on or ()]
 
     def do_skip_resource(self, name: str, reason: str) -> None:
-        """Take back a resource that a step before desired."""
+        """Remove a resource that an earlier step desires."""
         if name in self.resources:
-            raise Wrong(f"resource {name!r} was desired by this script")
+            raise ArgumentError(f"resource {name!r} was desired by this script")
         if name not in self.skipped:
             self.skipped.append(name)
             self.do_emit_event("Warning", f"Skipping resource {name!r}: {reason}")
@@ -102,26 +104,26 @@ class Run:
         target: str = "Composite",
     ) -> None:
         """Set a condition of the XR."""
-        numbers = {"status": _chosen(status, _STATUSES), "target": _chosen(target, _TARGETS)}
+        numbers = {"status": _enum_number(status, _STATUSES), "target": _enum_number(target, _TARGETS)}
         self.conditions.append({"type": type, "reason": reason, "message": message, **numbers})
 
     def do_emit_event(self, severity: str, message: str, target: str = "Composite") -> None:
-        """Tell of something in an event of the XR."""
-        numbers = {"severity": _chosen(severity, _SEVERITIES), "target": _chosen(target, _TARGETS)}
+        """Add an event of the XR."""
+        numbers = {"severity": _enum_number(severity, _SEVERITIES), "target": _enum_number(target, _TARGETS)}
         self.results.append({"message": message, **numbers})
 
     def do_fatal(self, message: str) -> None:
-        """End the script, and the pipeline."""
+        """Stop the script and the pipeline."""
         self.fatal = message
         raise Fatal
 
     def do_set_connection_details(self, details: dict[str, str]) -> None:
         """Add connection details of the XR."""
-        self.connection.update(_encoded(details))
+        self.connection.update(_encode_details(details))
 
     def do_get_observed(self, name: str, path: Any, default: Any = None) -> Any:
         """A field of an observed resource."""
-        return _at(self.observed.get(name), path, default)
+        return _get_path(self.observed.get(name), path, default)
 
     def do_is_observed(self, name: str) -> bool:
         """Whether a composed resource exists."""
@@ -133,11 +135,11 @@ class Run:
 
     def do_get_condition(self, name: str, type: str) -> dict[str, str] | None:  # noqa: A002
         """A condition of an observed resource."""
-        found = _at(self.observed.get(name), "status.conditions", [])
-        for each in found if isinstance(found, list) else ():
-            if isinstance(each, dict) and each.get("type") == type:
+        conditions = _get_path(self.observed.get(name), "status.conditions", [])
+        for condition in conditions if isinstance(conditions, list) else ():
+            if isinstance(condition, dict) and condition.get("type") == type:
                 fields = ("status", "reason", "message", "lastTransitionTime")
-                return {field: each.get(field, "") for field in fields}
+                return {field: condition.get(field, "") for field in fields}
         return None
 
     def do_require_resource(
@@ -149,50 +151,50 @@ class Run:
         match_labels: dict[str, str] | None = None,
         namespace: str | None = None,
     ) -> None:
-        """Ask for resources that the XR is not composed of."""
+        """Require resources that the XR does not own."""
         selector: Object = {"api_version": apiVersion, "kind": kind}
         if match_name is not None:
             selector["match_name"] = match_name
         elif match_labels is not None:
             selector["match_labels"] = {"labels": match_labels}
         else:
-            raise Wrong("match_name or match_labels is needed")
+            raise ArgumentError("match_name or match_labels is needed")
         if namespace is not None:
             selector["namespace"] = namespace
         self.requirements[name] = selector
 
     def do_get_extra_resource(self, name: str, path: Any = None, default: Any = None) -> Any:
-        """The first resource that was asked for by a name, or a field of it."""
-        found = self.required.get(name)
-        return _at(found[0], path, default) if found else default
+        """The first required resource of a name, or a field of it."""
+        resources = self.required.get(name)
+        return _get_path(resources[0], path, default) if resources else default
 
     def do_get_extra_resources(self, name: str, path: Any = None, default: Any = ()) -> Any:
-        """All resources that were asked for by a name, or a field of each that has it."""
-        found = self.required.get(name)
-        if not found:
+        """All required resources of a name, or a field of each that has it."""
+        resources = self.required.get(name)
+        if not resources:
             return list(default) if default == () else default
-        values = [_at(each, path, None) for each in found]
+        values = [_get_path(resource, path, None) for resource in resources]
         return [value for value in values if value is not None]
 
     def do_set_response_ttl(self, duration: Any) -> None:
-        """Say how long the answer may be reused."""
+        """Set how long the response may be cached."""
         if isinstance(duration, int) and not isinstance(duration, bool):
             nanoseconds = duration * 1_000_000_000
         else:
             try:
                 nanoseconds = parse_duration(duration)
             except (ValueError, AttributeError, TypeError):
-                raise Wrong("needs a duration such as 30s, or seconds") from None
+                raise ArgumentError("needs a duration such as 30s, or seconds") from None
         if nanoseconds < 0:
-            raise Wrong("a duration must not be negative")
+            raise ArgumentError("a duration must not be negative")
         self.ttl = f"{nanoseconds // 1_000_000_000}.{nanoseconds % 1_000_000_000:09d}s"
 
 
-NAMES = [name.removeprefix("do_") for name in dir(Run) if name.startswith("do_")]
-"""The functions, by the names under which `prelude.star` knows them."""
+NAMES = [name.removeprefix("do_") for name in dir(ScriptRun) if name.startswith("do_")]
+"""The names of the functions in `prelude.star`."""
 
 
-def _at(value: Any, path: Any, default: Any) -> Any:
+def _get_path(value: Any, path: Any, default: Any) -> Any:
     if path is None:
         return value
     for name in path.split(".") if isinstance(path, str) else path:
@@ -200,25 +202,25 @@ def _at(value: Any, path: Any, default: Any) -> Any:
     return default if value is None else value
 
 
-def _chosen(word: str, numbers: dict[str, int]) -> int:
-    if word not in numbers:
-        raise Wrong(f"{word!r} must be one of {', '.join(numbers)}")
-    return numbers[word]
+def _enum_number(name: str, numbers: dict[str, int]) -> int:
+    if name not in numbers:
+        raise ArgumentError(f"{name!r} must be one of {', '.join(numbers)}")
+    return numbers[name]
 
 
-def _dependency(given: Any) -> tuple[str, str]:
-    """What `depends_on` names: a resource, or a field of one that must have a value."""
-    if isinstance(given, list) and len(given) == 2:
-        return _dependency(given[0])[0], str(given[1])
-    name = given.get("name") if isinstance(given, dict) else given
+def _dependency(dependency: Any) -> tuple[str, str]:
+    """An entry of `depends_on`: a resource, or a field of one that must be set."""
+    if isinstance(dependency, list) and len(dependency) == 2:
+        return _dependency(dependency[0])[0], str(dependency[1])
+    name = dependency.get("name") if isinstance(dependency, dict) else dependency
     if not isinstance(name, str):
-        raise Wrong("depends_on needs resources, names, or pairs of these and a field")
+        raise ArgumentError("depends_on needs resources, names, or pairs of these and a field")
     return name, ""
 
 
-def _encoded(details: dict[str, str]) -> dict[str, str]:
+def _encode_details(details: dict[str, str]) -> dict[str, str]:
     from base64 import b64encode
 
-    if not all(isinstance(each, str) for pair in details.items() for each in pair):
-        raise Wrong("connection details must be texts")
+    if not all(isinstance(text, str) for pair in details.items() for text in pair):
+        raise ArgumentError("connection details must be texts")
     return {key: b64encode(value.encode()).decode() for key, value in details.items()}

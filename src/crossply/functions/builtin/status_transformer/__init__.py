@@ -1,5 +1,5 @@
-"""function-status-transformer: what composed resources say of themselves becomes conditions of the XR.
+"""function-status-transformer: conditions of composed resources become conditions and events of the XR.
 
-`function` is the door, `input` reads the hooks, `matching` tells which of them apply, `outcome` writes the
-conditions and events, with what the patterns captured put into their messages.
+`function` is the entry point and writes conditions and events, `input` decodes the hooks, `matchers` decides
+which of them apply.
 """

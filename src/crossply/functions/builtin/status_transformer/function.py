@@ -1,7 +1,8 @@
-"""function-status-transformer as its makers publish it.
+"""function-status-transformer: set conditions and create events for the hooks that match.
 
-Its own mistakes are conditions, too: `StatusTransformationSuccess` says what went wrong, and the pipeline
-goes on, since a status that cannot be told is no reason to stop composing.
+Its own errors are conditions, too: `StatusTransformationSuccess` reports them and the pipeline continues,
+because a missing status is no reason to stop composing. Text that patterns capture is available in
+messages.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from crossply.functions.builtin.status_transformer.matchers import (
     Groups,
     MatchError,
     Observed,
-    matched,
-    observed_in,
+    match_groups,
+    read_observed,
 )
 from crossply.values import Object
 
@@ -37,17 +38,16 @@ SUCCESS = "StatusTransformationSuccess"
 
 
 def run(request: Request) -> Response:
-    """Set the conditions of the hooks that apply."""
     try:
         hooks = read_input(request)
     except InputError as error:
-        story = f"cannot get Function input from *v1.RunFunctionRequest: {error}"
-        return respond(request, conditions=(_failure("InputFailure", story),))
+        message = f"cannot get Function input from *v1.RunFunctionRequest: {error}"
+        return respond(request, conditions=(_failure("InputFailure", message),))
     try:
-        observed = observed_in(request, with_extra=_want_extra_resources(hooks))
+        observed = read_observed(request, with_extra=_want_extra_resources(hooks))
     except MatchError as error:
-        story = f"cannot load extra-resources: {error}"
-        return respond(request, conditions=(_failure("InputFailure", story),))
+        message = f"cannot load extra-resources: {error}"
+        return respond(request, conditions=(_failure("InputFailure", message),))
     transformation = _Transformation(observed)
     for index, hook in enumerate(hooks):
         transformation.apply(index, hook)
@@ -55,42 +55,42 @@ def run(request: Request) -> Response:
 
 
 class _Transformation:
-    """What the hooks of one step have set so far."""
+    """The conditions and events of one step so far."""
 
     def __init__(self, observed: Observed) -> None:
         self._observed = observed
-        self._writer = Writer()
+        self._writer = StatusWriter()
         self._conditions: list[Condition] = []
         self._set: set[str] = set()
         self._failed = False
         self.results: list[Result] = []
 
     def all_conditions(self) -> tuple[Condition, ...]:
-        """The conditions that were set, and whether all went well."""
+        """The conditions that were set, and the success condition."""
         if not self._failed:
             self._conditions.append(Condition(SUCCESS, STATUS_TRUE, "Available", None, TARGET_COMPOSITE))
         return tuple(self._conditions)
 
     def apply(self, index: int, hook: Object) -> None:
-        """Set what a hook sets, if every one of its matchers matches."""
-        groups = self._matched(index, hook)
+        """Set conditions and create events if all matchers of the hook match."""
+        groups = self._match_groups(index, hook)
         if groups is None:
             return
-        for number, given in enumerate(hook.get("setConditions", ())):
+        for number, settings in enumerate(hook.get("setConditions", ())):
             place = f"statusConditionHookIndex: {index}, setConditionIndex: {number}"
-            self._set_condition(given, groups, place)
-        for number, given in enumerate(hook.get("createEvents", ())):
+            self._set_condition(settings, groups, place)
+        for number, settings in enumerate(hook.get("createEvents", ())):
             try:
-                self.results.append(self._writer.event(given, groups))
-            except OutcomeError as error:
+                self.results.append(self._writer.event(settings, groups))
+            except StatusError as error:
                 place = f"statusConditionHookIndex: {index}, createEventIndex: {number}"
                 self._fail("SetConditionFailure", f"cannot create event, {place}: {error}")
 
-    def _matched(self, index: int, hook: Object) -> Groups | None:
+    def _match_groups(self, index: int, hook: Object) -> Groups | None:
         captured: Groups | None = None
         for number, matcher in enumerate(hook.get("matchers", ())):
             try:
-                groups = matched(matcher, self._observed)
+                groups = match_groups(matcher, self._observed)
             except MatchError as error:
                 place = f"statusConditionHookIndex: {index}, matchConditionIndex: {number}"
                 self._fail("MatchFailure", f"cannot match resources, {place}: {error}")
@@ -100,13 +100,13 @@ class _Transformation:
             captured = {**(captured or {}), **groups}
         return captured
 
-    def _set_condition(self, given: Object, groups: Groups, place: str) -> None:
-        kind = given.get("condition", {}).get("type", "")
-        if kind in self._set and not given.get("force"):
+    def _set_condition(self, settings: Object, groups: Groups, place: str) -> None:
+        kind = settings.get("condition", {}).get("type", "")
+        if kind in self._set and not settings.get("force"):
             return
         try:
-            self._conditions.append(self._writer.condition(given, groups))
-        except OutcomeError as error:
+            self._conditions.append(self._writer.condition(settings, groups))
+        except StatusError as error:
             self._fail("SetConditionFailure", f"cannot set condition, {place}: {error}")
         else:
             self._set.add(kind)
@@ -127,53 +127,53 @@ def _want_extra_resources(hooks: list[Object]) -> bool:
 _STATUSES = {"True": STATUS_TRUE, "False": STATUS_FALSE}
 _SEVERITIES = {"Normal": SEVERITY_NORMAL, "Warning": SEVERITY_WARNING}
 _SECONDS = 2.0
-"""How long the messages of one step may take to write."""
+"""How many seconds the message templates of one step may take."""
 
 
-class OutcomeError(Exception):
-    """A condition or event cannot be written. It never leaves the function: it becomes a condition."""
+class StatusError(Exception):
+    """A condition or event is invalid. It never leaves the function: it becomes a condition."""
 
 
-class Writer:
-    """Writes the messages of one step; all of them share one budget."""
+class StatusWriter:
+    """Builds conditions and events; the messages of one step share one budget."""
 
     __slots__ = ("_budget",)
 
     def __init__(self) -> None:
         self._budget = Budget(_SECONDS)
 
-    def condition(self, given: Object, groups: Groups) -> Condition:
-        """The condition that a hook sets."""
-        said = given.get("condition", {})
-        status = _STATUSES.get(said.get("status", ""), STATUS_UNKNOWN)
-        message = self._message(said.get("message"), groups)
-        return Condition(said.get("type", ""), status, said.get("reason", ""), message, _target(given))
+    def condition(self, settings: Object, groups: Groups) -> Condition:
+        condition = settings.get("condition", {})
+        status = _STATUSES.get(condition.get("status", ""), STATUS_UNKNOWN)
+        message = self._message(condition.get("message"), groups)
+        return Condition(
+            condition.get("type", ""), status, condition.get("reason", ""), message, _target(settings)
+        )
 
-    def event(self, given: Object, groups: Groups) -> Result:
-        """The event that a hook creates."""
-        said = given.get("event", {})
-        kind = said.get("type", "Normal")
+    def event(self, settings: Object, groups: Groups) -> Result:
+        event = settings.get("event", {})
+        kind = event.get("type", "Normal")
         if kind not in _SEVERITIES:
-            raise OutcomeError(f"invalid type {kind}, must be one of [Normal, Warning]")
-        message = self._message(said.get("message"), groups) or ""
-        return Result(_SEVERITIES[kind], message, said.get("reason"), _target(given))
+            raise StatusError(f"invalid type {kind}, must be one of [Normal, Warning]")
+        message = self._message(event.get("message"), groups) or ""
+        return Result(_SEVERITIES[kind], message, event.get("reason"), _target(settings))
 
     def _message(self, text: str | None, groups: Groups) -> str | None:
-        """A message is a template only where there is something to put into it."""
+        """Render the template of a message. Without captured groups a message is no template."""
         if text is None or not groups:
             return text
         try:
             return compile_text(text).render(groups, (), self._budget)
         except ParseError as error:
-            raise OutcomeError(f"cannot parse template: {_unnamed(error)}") from None
+            raise StatusError(f"cannot parse template: {_without_template_name(error)}") from None
         except ExecError as error:
-            raise OutcomeError(f"cannot execute template: {_unnamed(error)}") from None
+            raise StatusError(f"cannot execute template: {_without_template_name(error)}") from None
 
 
-def _target(given: Object) -> int:
-    return TARGET_COMPOSITE_AND_CLAIM if given.get("target") == "CompositeAndClaim" else TARGET_COMPOSITE
+def _target(settings: Object) -> int:
+    return TARGET_COMPOSITE_AND_CLAIM if settings.get("target") == "CompositeAndClaim" else TARGET_COMPOSITE
 
 
-def _unnamed(error: Exception) -> str:
-    """An error of a template that has no name of its own."""
+def _without_template_name(error: Exception) -> str:
+    """The error without the name of the template."""
     return str(error).replace("template: manifests:", "template: :", 1)

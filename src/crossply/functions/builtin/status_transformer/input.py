@@ -1,4 +1,4 @@
-"""What a step may say to status-transformer: `function-status-transformer.fn.crossplane.io/v1beta1`."""
+"""The input of status-transformer: `function-status-transformer.fn.crossplane.io/v1beta1`."""
 
 from __future__ import annotations
 
@@ -63,12 +63,11 @@ _HOOK = struct(
     },
 )
 _GO_TYPE = "v1beta1.StatusTransformation"
-_SHAPE = struct(
+_INPUT = struct(
     _GO_TYPE, {**OBJECT, "statusConditionHooks": array("[]v1beta1.StatusConditionHook", _HOOK, {})}
 )
 
 
 def read_input(request: Request) -> list[Object]:
-    """The hooks of a step; InputError says what is wrong with the input."""
-    hooks: list[Object] = decode(request, _SHAPE, _GO_TYPE).get("statusConditionHooks", [])
+    hooks: list[Object] = decode(request, _INPUT, _GO_TYPE).get("statusConditionHooks", [])
     return hooks

@@ -1,7 +1,7 @@
-"""Which hooks apply: the conditions of observed resources, held against those that a matcher names.
+"""Matchers of hooks: they compare conditions of observed resources with expected ones.
 
-A matcher chooses resources by patterns of their names and says how many of them must have how many of its
-conditions. What the groups of a message's pattern captured is kept for the messages that the hook writes.
+A matcher selects resources by patterns of their names, and says how many of them must have how many of its
+conditions. Groups that message patterns capture are returned for the messages of the hook.
 """
 
 from __future__ import annotations
@@ -20,43 +20,43 @@ _COMPOSITE = "function-status-transformer.reserved-keys.composite-resource"
 
 
 class MatchError(Exception):
-    """A matcher cannot be applied. It never leaves the function: it becomes a condition."""
+    """A matcher is invalid. It never leaves the function: it becomes a condition."""
 
 
 class Observed(NamedTuple):
-    """What matchers may look at: the XR, and other objects by the names that patterns see."""
+    """What matchers see: the XR, and other objects by the names that patterns match."""
 
     composite: Object
     resources: dict[str, Object]
     extra: dict[str, Object]
 
 
-def observed_in(request: Request, with_extra: bool) -> Observed:
-    """What a request shows; the extra resources are read from the context only if they are wanted."""
+def read_observed(request: Request, with_extra: bool) -> Observed:
+    """The observed objects of a request; extra resources are read from the context only on demand."""
     composite = request.observed.composite
-    found = {name: resource.object for name, resource in request.observed.resources.items()}
+    resources = {name: resource.object for name, resource in request.observed.resources.items()}
     extra = _extra_resources(request.context or {}) if with_extra else {}
-    return Observed(composite.object if composite else {}, found, extra)
+    return Observed(composite.object if composite else {}, resources, extra)
 
 
-def matched(matcher: Object, observed: Observed) -> Groups | None:
-    """What the patterns of a matcher captured, or None if it does not match."""
-    chosen = _chosen(matcher, observed)
+def match_groups(matcher: Object, observed: Observed) -> Groups | None:
+    """The groups that patterns captured, or None when the matcher does not match."""
+    chosen = _select_resources(matcher, observed)
     conditions = matcher.get("conditions", [])
     if not chosen or not conditions:
         return None
-    return _WAYS.get(matcher.get("type", ""), _all_match_all)(conditions, chosen)
+    return _MATCH_TYPES.get(matcher.get("type", ""), _all_match_all)(conditions, chosen)
 
 
-def _chosen(matcher: Object, observed: Observed) -> list[Object]:
-    """The objects that a matcher looks at, in the order of their names."""
+def _select_resources(matcher: Object, observed: Observed) -> list[Object]:
+    """The objects that a matcher selects, ordered by name."""
     names: Object = {}
     candidates = observed.resources
     if matcher.get("includeExtraResources"):
         candidates = {**candidates, **observed.extra}
-    for index, each in enumerate(matcher.get("resources", ())):
+    for index, resource in enumerate(matcher.get("resources", ())):
         problem = f"cannot compile resource key regex, resourcesIndex: {index}"
-        pattern = _pattern(each.get("name", ""), problem)
+        pattern = _pattern(resource.get("name", ""), problem)
         names.update((name, obj) for name, obj in candidates.items() if pattern.search(name))
     if matcher.get("includeCompositeAsResource"):
         names[_COMPOSITE] = observed.composite
@@ -83,10 +83,10 @@ def _any_matches_all(conditions: list[Object], objects: list[Object]) -> Groups 
 def _all_match_any(conditions: list[Object], objects: list[Object]) -> Groups | None:
     captured: Groups = {}
     for obj in objects:
-        found = [_condition_groups(condition, obj) for condition in conditions]
-        if all(groups is None for groups in found):
+        matches = [_condition_groups(condition, obj) for condition in conditions]
+        if all(groups is None for groups in matches):
             return None
-        for groups in found:
+        for groups in matches:
             captured.update(groups or {})
     return captured
 
@@ -96,7 +96,7 @@ def _all_match_all(conditions: list[Object], objects: list[Object]) -> Groups | 
     return captured if all(_matches_all(conditions, obj, captured) for obj in objects) else None
 
 
-_WAYS = {
+_MATCH_TYPES = {
     "AnyResourceMatchesAnyCondition": _any_matches_any,
     "AnyResourceMatchesAllConditions": _any_matches_all,
     "AllResourcesMatchAnyCondition": _all_match_any,
@@ -113,15 +113,15 @@ def _matches_all(conditions: list[Object], obj: Object, captured: Groups) -> boo
     return True
 
 
-def _condition_groups(wanted: Object, obj: Object) -> Groups | None:
-    found = _condition(obj, wanted.get("type", ""))
+def _condition_groups(expected: Object, obj: Object) -> Groups | None:
+    condition = _condition(obj, expected.get("type", ""))
     for field in ("reason", "status"):
-        if field in wanted and wanted[field] != found.get(field, ""):
+        if field in expected and expected[field] != condition.get(field, ""):
             return None
-    if "message" not in wanted:
+    if "message" not in expected:
         return {}
-    pattern = _pattern(wanted["message"], "cannot compile message regex")
-    match = pattern.search(_text(found.get("message")))
+    pattern = _pattern(expected["message"], "cannot compile message regex")
+    match = pattern.search(_text(condition.get("message")))
     if match is None:
         return None
     names = {number: name for name, number in pattern.groupindex.items()}
@@ -129,12 +129,12 @@ def _condition_groups(wanted: Object, obj: Object) -> Groups | None:
 
 
 def _condition(obj: Object, kind: str) -> Object:
-    """The first condition of a type; one that is not there has the status Unknown."""
+    """The first condition of a type; a missing one has the status Unknown."""
     status = obj.get("status")
     conditions = status.get("conditions") if isinstance(status, dict) else None
-    for each in conditions if isinstance(conditions, list) else ():
-        if isinstance(each, dict) and each.get("type") == kind:
-            return each
+    for condition in conditions if isinstance(conditions, list) else ():
+        if isinstance(condition, dict) and condition.get("type") == kind:
+            return condition
     return {"status": "Unknown"}
 
 
@@ -146,11 +146,11 @@ def _pattern(text: str, problem: str) -> Any:
 
 
 def _extra_resources(context: Object) -> dict[str, Object]:
-    """The extra resources in the context, named `extra-resource.INTO.GROUP.KIND.NAMESPACE.NAME`."""
+    """The extra resources in the context, by `extra-resource.INTO.GROUP.KIND.NAMESPACE.NAME`."""
     into = context.get(CONTEXT_KEY, {})
     if not isinstance(into, dict):
         raise MatchError(f"unexpected extra-resources type: {go_type(into)}")
-    found: dict[str, Object] = {}
+    resources: dict[str, Object] = {}
     for name, items in into.items():
         if not isinstance(items, list):
             raise MatchError(f"unexpected extra-resources value type for {name}: {go_type(items)}")
@@ -158,15 +158,15 @@ def _extra_resources(context: Object) -> dict[str, Object]:
             if not isinstance(obj, dict):
                 kind = go_type(obj)
                 raise MatchError(f"unexpected extra-resources value type for {name} [{index}]: {kind}")
-            found[_extra_name(name, obj)] = obj
-    return found
+            resources[_extra_name(name, obj)] = obj
+    return resources
 
 
 def _extra_name(into: str, obj: Object) -> str:
     metadata = obj.get("metadata")
-    about = metadata if isinstance(metadata, dict) else {}
+    metadata_ = metadata if isinstance(metadata, dict) else {}
     group, slash, _ = _text(obj.get("apiVersion")).partition("/")
-    parts = (_text(obj.get("kind")), _text(about.get("namespace")), _text(about.get("name")))
+    parts = (_text(obj.get("kind")), _text(metadata_.get("namespace")), _text(metadata_.get("name")))
     return ".".join(("extra-resource", into, group if slash else "", *parts))
 
 

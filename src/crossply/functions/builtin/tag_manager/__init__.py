@@ -1,5 +1,5 @@
-"""function-tag-manager: cloud tags on the composed resources that have them, and labels on all.
+"""function-tag-manager: set cloud tags on composed resources that support them, and labels on all.
 
-`function` is the door, `input` reads what the step says, `sources` finds the tags it speaks of, `kinds`
-tells which resources have tags.
+`function` is the entry point, `tag_sources` reads the tags that the input refers to, `taggable_kinds` knows
+which resources support tags.
 """

@@ -1,6 +1,7 @@
-"""function-tag-manager as its makers publish it: add tags, keep those that others set, remove tags.
+"""function-tag-manager: add tags, retain tags that others set, remove tags.
 
-Labels are our addition: they are set on every composed resource, by the same rules.
+The input is `tag-manager.fn.crossplane.io/v1beta1`. `addLabels` and `removeLabels` are an addition of ours:
+the same rules for `metadata.labels`, which every kind has.
 """
 
 from __future__ import annotations
@@ -28,52 +29,53 @@ from crossply.functions.builtin.input_decoder import (
     text,
 )
 from crossply.functions.builtin.tag_manager.tag_sources import Sources, Tags
-from crossply.functions.builtin.tag_manager.taggable_kinds import has_tags, is_ignored, schemas_wanted
+from crossply.functions.builtin.tag_manager.taggable_kinds import has_tags, is_ignored, required_schemas
 from crossply.values import Object
 
-_DONE = Result(SEVERITY_NORMAL, "Successfully Processed tags", None, TARGET_COMPOSITE)
+_SUCCESS_RESULT = Result(SEVERITY_NORMAL, "Successfully Processed tags", None, TARGET_COMPOSITE)
 _TAGS = ("spec", "forProvider", "tags")
 _LABELS = ("metadata", "labels")
 
 
 def run(request: Request) -> Response:
-    """Set the tags and labels of the desired resources."""
     try:
-        given = read_input(request)
+        decoded = read_input(request)
     except InputError as error:
         return fatal(request, f"cannot get Function input from *v1.RunFunctionRequest: {error}")
-    manager = _Manager(request, given)
-    changed = {name: manager.managed(name, each) for name, each in request.desired.resources.items()}
+    manager = _TagManager(request, decoded)
+    changed = {
+        name: manager.with_tags_and_labels(name, resource)
+        for name, resource in request.desired.resources.items()
+    }
     return respond(
         request,
         desired=State(request.desired.composite, changed),
-        requirements=schemas_wanted(request),
-        results=(_DONE,),
+        requirements=required_schemas(request),
+        results=(_SUCCESS_RESULT,),
     )
 
 
-class _Manager:
+class _TagManager:
     """The tags and labels that one step sets."""
 
-    def __init__(self, request: Request, given: Object) -> None:
+    def __init__(self, request: Request, decoded: Object) -> None:
         sources = Sources(request)
         self._request = request
         self._sources = sources
-        self._ignored: list[Object] = given.get("ignoreTags", [])
-        self._tags = sources.tags(given.get("addTags", []), "tags")
-        self._removed_tags = sources.names(given.get("removeTags", []))
-        self._labels = sources.tags(given.get("addLabels", []), "labels")
-        self._removed_labels = sources.names(given.get("removeLabels", []))
+        self._ignored: list[Object] = decoded.get("ignoreTags", [])
+        self._tags = sources.tags(decoded.get("addTags", []), "tags")
+        self._removed_tags = sources.names(decoded.get("removeTags", []))
+        self._labels = sources.tags(decoded.get("addLabels", []), "labels")
+        self._removed_labels = sources.names(decoded.get("removeLabels", []))
 
-    def managed(self, name: str, resource: Resource) -> Resource:
-        """A desired resource with its tags and labels set."""
+    def with_tags_and_labels(self, name: str, resource: Resource) -> Resource:
         obj = resource.object
         if is_ignored(obj):
             return resource
-        changed = _changed(obj, _LABELS, [self._labels], self._removed_labels)
+        changed = _merge_at(obj, _LABELS, [self._labels], self._removed_labels)
         if has_tags(obj, self._request):
             layers = [self._tags, self._observed_tags(name)]
-            changed = _changed(changed, _TAGS, layers, self._removed_tags)
+            changed = _merge_at(changed, _TAGS, layers, self._removed_tags)
         return resource if changed is obj else Resource(changed, resource.connection_details, resource.ready)
 
     def _observed_tags(self, name: str) -> Tags:
@@ -83,25 +85,25 @@ class _Manager:
         )
 
 
-def _changed(obj: Object, place: tuple[str, ...], layers: list[Tags], removed: list[str]) -> Object:
+def _merge_at(obj: Object, path: tuple[str, ...], layers: list[Tags], removed: list[str]) -> Object:
     present: Any = obj
-    for step in place:
-        present = present.get(step) if isinstance(present, dict) else None
+    for field in path:
+        present = present.get(field) if isinstance(present, dict) else None
     before: Object = present if isinstance(present, dict) else {}
     tags = before
     for layer in layers:
         tags = layer.over(tags)
     tags = {name: value for name, value in tags.items() if name not in removed}
-    return obj if tags == before else _with(obj, place, tags)
+    return obj if tags == before else _with(obj, path, tags)
 
 
-def _with(obj: Object, place: tuple[str, ...], value: Any) -> Object:
-    """A copy of an object with a field set; what is in the way and is no object is replaced."""
-    step, *rest = place
+def _with(obj: Object, path: tuple[str, ...], value: Any) -> Object:
+    """A copy of an object with a field set; parents that are no objects are replaced."""
+    field, *rest = path
     if not rest:
-        return {**obj, step: value}
-    inner = obj.get(step)
-    return {**obj, step: _with(inner if isinstance(inner, dict) else {}, tuple(rest), value)}
+        return {**obj, field: value}
+    inner = obj.get(field)
+    return {**obj, field: _with(inner if isinstance(inner, dict) else {}, tuple(rest), value)}
 
 
 __all__ = ["InputError", "read_input"]
@@ -115,7 +117,7 @@ _REMOVE = struct("v1beta1.RemoveTag", {**_SOURCE, **_KEYS})
 _ADD_LABEL = struct("v1beta1.AddLabel", {**_SOURCE, **_POLICY, "labels": mapping("v1beta1.Tags", text(), "")})
 
 _GO_TYPE = "v1beta1.ManagedTags"
-_SHAPE = struct(
+_INPUT = struct(
     _GO_TYPE,
     {
         **OBJECT,
@@ -129,5 +131,4 @@ _SHAPE = struct(
 
 
 def read_input(request: Request) -> Object:
-    """The function's input; InputError says what is wrong with it."""
-    return decode(request, _SHAPE, _GO_TYPE)
+    return decode(request, _INPUT, _GO_TYPE)

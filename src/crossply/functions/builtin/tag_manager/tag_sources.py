@@ -1,4 +1,4 @@
-"""Where tags and the names of tags come from: the input itself, a field of the XR, or the environment."""
+"""The sources of tags and tag names: the input itself, a field of the XR, or the environment."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from crossply.values.path_read import get
 from crossply.values.path_syntax import PathError
 
 RETAIN = "Retain"
-"""The policy that leaves a tag as it is where there is one; every other replaces it."""
+"""The policy that retains an existing tag; all others replace it."""
 
 
 class Tags(NamedTuple):
-    """Tags to set: those that win over what is there, and those that only fill gaps."""
+    """Tags to set: those that replace existing tags, and those that do not."""
 
     replace: dict[str, str]
     retain: dict[str, str]
 
     def over(self, present: Object) -> Object:
-        """Present tags with these set."""
+        """Merge these tags into the present ones."""
         return {**self.retain, **present, **self.replace}
 
 
 class Sources:
-    """What the entries of an input refer to."""
+    """Resolves the entries of an input."""
 
     __slots__ = ("_places",)
 
@@ -38,40 +38,39 @@ class Sources:
         }
 
     def tags(self, entries: list[Object], member: str) -> Tags:
-        """The tags that entries add; of two that name the same one the first counts."""
-        found = Tags({}, {})
+        """The tags that entries add; the first entry of a tag wins."""
+        collected = Tags({}, {})
         for entry in entries:
-            _fill(found, entry, _texts(self._value(entry, member)))
-        return found
+            _fill(collected, entry, _texts(self._value(entry, member)))
+        return collected
 
     def observed_tags(self, entries: list[Object], observed: Object) -> Tags:
         """The tags of an observed resource that entries name."""
-        present = _texts(_at(observed, "status.atProvider.tags"))
-        found = Tags({}, {})
+        present = _texts(_get(observed, "status.atProvider.tags"))
+        collected = Tags({}, {})
         for entry in entries:
             keys = _names(self._value(entry, "keys"))
-            _fill(found, entry, {key: present[key] for key in keys if key in present})
-        return found
+            _fill(collected, entry, {key: present[key] for key in keys if key in present})
+        return collected
 
     def names(self, entries: list[Object]) -> list[str]:
-        """The names that entries list."""
         return [name for entry in entries for name in _names(self._value(entry, "keys"))]
 
     def _value(self, entry: Object, member: str) -> Any:
         kind = entry.get("type") or "FromValue"
         if kind == "FromValue":
             return entry.get(member)
-        return _at(self._places.get(kind), entry.get("fromFieldPath", ""))
+        return _get(self._places.get(kind), entry.get("fromFieldPath", ""))
 
 
-def _fill(found: Tags, entry: Object, tags: dict[str, str]) -> None:
-    target = found.retain if entry.get("policy") == RETAIN else found.replace
+def _fill(collected: Tags, entry: Object, tags: dict[str, str]) -> None:
+    target = collected.retain if entry.get("policy") == RETAIN else collected.replace
     for name, value in tags.items():
         target.setdefault(name, value)
 
 
-def _at(value: Any, path: str) -> Any:
-    """A field, or None: a path that leads nowhere stands for no tags, as in the published function."""
+def _get(value: Any, path: str) -> Any:
+    """The value at a path, or None: a missing field means no tags, as in the published function."""
     try:
         return get(value, path)
     except PathError:
@@ -79,13 +78,13 @@ def _at(value: Any, path: str) -> Any:
 
 
 def _texts(value: Any) -> dict[str, str]:
-    """Tags as they are, or none at all if one of them is no text."""
-    if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
+    """The tags, or none if any of them is no string."""
+    if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
         return {}
     return value
 
 
 def _names(value: Any) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         return []
     return value

@@ -1,7 +1,7 @@
-"""Which composed resources have tags.
+"""Which composed resources support tags.
 
-Their schema says so, and the function asks for it. Where none is to be had, as in a render, kinds are told
-by their names: those of the large cloud providers have tags, but for the many that only join others.
+The schema of a kind decides, and the function requires it. Without schemas, as in a render, names decide:
+kinds of the large cloud providers support tags, except for those that only connect others.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from crossply.compose.messages import Request, Requirements, SchemaSelector
 from crossply.values import Object
 
 IGNORE = "tag-manager.fn.crossplane.io/ignore-resource"
-"""The annotation, or label, by which a resource is left alone."""
+"""The annotation or label of resources that are not changed."""
 
 _SCHEMAS = 5
-"""The engine's capability to send schemas."""
+"""The capability of engines that send schemas."""
 
 _PROVIDERS = ("aws.upbound.io", "aws.m.upbound.io", "azure.upbound.io", "azure.m.upbound.io")
-"""The groups of the providers themselves. Those of their services end in one of them."""
+"""The API groups of providers, which are also the suffixes of the groups of their services."""
 
 _SERVICES = tuple(f".{group}" for group in _PROVIDERS)
 _ENDINGS_WITHOUT_TAGS = (
@@ -74,33 +74,32 @@ _KINDS_WITH_TAGS = frozenset(
 
 
 def is_ignored(obj: Object) -> bool:
-    """Whether a resource asks to be left alone; its annotation counts before its label."""
+    """Whether a resource must not be changed; the annotation overrides the label."""
     metadata = _object(obj.get("metadata"))
-    for place in ("annotations", "labels"):
-        value = _object(metadata.get(place)).get(IGNORE)
+    for path in ("annotations", "labels"):
+        value = _object(metadata.get(path)).get(IGNORE)
         if isinstance(value, str):
             return value.lower() == "true"
     return False
 
 
 def has_tags(obj: Object, request: Request) -> bool:
-    """Whether resources of this kind have tags."""
     schema = request.required_schemas.get(_schema_name(obj))
     if schema:
         return "tags" in _properties(_properties(_properties(schema).get("spec")).get("forProvider"))
-    return _is_known(obj)
+    return _is_taggable_kind(obj)
 
 
-def schemas_wanted(request: Request) -> Requirements | None:
-    """The schemas of all desired kinds that a provider looks after, if the engine sends schemas."""
+def required_schemas(request: Request) -> Requirements | None:
+    """Requirements for the schemas of desired managed resources, if the engine sends schemas."""
     if _SCHEMAS not in request.capabilities:
         return None
-    wanted = {}
+    schemas = {}
     for resource in request.desired.resources.values():
         obj = resource.object
         if "forProvider" in _object(obj.get("spec")) and _schema_name(obj):
-            wanted[_schema_name(obj)] = SchemaSelector(obj["apiVersion"], obj["kind"])
-    return Requirements(schemas=wanted) if wanted else None
+            schemas[_schema_name(obj)] = SchemaSelector(obj["apiVersion"], obj["kind"])
+    return Requirements(schemas=schemas) if schemas else None
 
 
 def _schema_name(obj: Object) -> str:
@@ -108,7 +107,7 @@ def _schema_name(obj: Object) -> str:
     return f"{api_version}/{kind}" if isinstance(api_version, str) and isinstance(kind, str) else ""
 
 
-def _is_known(obj: Object) -> bool:
+def _is_taggable_kind(obj: Object) -> bool:
     group, _, _ = str(obj.get("apiVersion")).partition("/")
     kind = str(obj.get("kind"))
     if group not in _PROVIDERS and not group.endswith(_SERVICES):
