@@ -13,6 +13,7 @@ import pytest
 from crossply.certificates import FOR_CLIENTS, FOR_SERVERS
 from crossply.compose.messages import Request, Resource, Response, State
 from crossply.control.calls.pipeline_functions import PipelineFunctions
+from crossply.control.calls.runner_factory import RunnerFactory
 from crossply.control.runtimes.authority import (
     Lives,
     authority_due,
@@ -73,9 +74,9 @@ def serving(by, who="it"):
 
 @pytest.fixture
 def functions():
-    made = PipelineFunctions(seconds=5.0)
-    yield made
-    made.close()
+    functions = PipelineFunctions(timeout=5.0)
+    yield functions
+    functions.close()
 
 
 def called(functions, step=STEP):
@@ -87,7 +88,7 @@ def called(functions, step=STEP):
 def test_an_endpoint_is_called_with_mutual_tls(functions):
     ours = authority()
     with serving(ours) as endpoint, shown(ours) as files:
-        functions.opening.certificates = files.directory
+        functions.factory.use_certificates(files.directory)
         functions.put_revision(revision(1, endpoint=endpoint))
         assert called(functions) == "it"
 
@@ -99,9 +100,9 @@ def test_without_a_certificate_nothing_is_sent(functions):
 
 
 def test_who_is_not_vouched_for_gets_nothing():
-    functions = PipelineFunctions(seconds=1.0)
+    functions = PipelineFunctions(timeout=1.0)
     with serving(authority()) as endpoint, shown(authority()) as files:
-        functions.opening.certificates = files.directory
+        functions.factory.use_certificates(files.directory)
         functions.put_revision(revision(1, endpoint=endpoint))
         with pytest.raises(FunctionError):
             called(functions)
@@ -112,7 +113,7 @@ def test_a_new_endpoint_is_called_and_each_step_gets_the_revision_it_wants(funct
     ours = authority()
     with contextlib.ExitStack() as stack:
         one, two, three = (stack.enter_context(serving(ours, who)) for who in ("one", "two", "three"))
-        functions.opening.certificates = stack.enter_context(shown(ours)).directory
+        functions.factory.use_certificates(stack.enter_context(shown(ours)).directory)
         functions.put_revision(revision(1, endpoint=one, channel="stable"))
         functions.put_revision(revision(2, endpoint=two, channel="alpha"))
         selects = Step("s", "f", function_revision_selector={"channel": "stable"})
@@ -138,7 +139,7 @@ def silent_endpoint():
 def test_a_revision_that_does_not_run_is_not_waited_for_until_the_time_of_a_call_is_over():
     functions = PipelineFunctions()
     with shown(authority()) as files:
-        functions.opening.certificates = files.directory
+        functions.factory.use_certificates(files.directory)
         functions.put_revision(with_runtime(1, silent_endpoint(), "False", "no Pod is ready"))
         with pytest.raises(FunctionNotRunning) as failure:
             called(functions)
@@ -150,25 +151,25 @@ def test_a_revision_that_does_not_run_is_not_waited_for_until_the_time_of_a_call
 
 
 def test_those_who_could_not_call_a_revision_are_woken_once_when_it_runs():
-    functions, woken = PipelineFunctions(), []
-    functions.follow("xr", (STEP,), lambda: woken.append("xr"))
+    functions, queue = PipelineFunctions(), []
+    functions.register_caller("xr", (STEP,), lambda: queue.append("xr"))
     endpoint = silent_endpoint()
     with shown(authority()) as files:
-        functions.opening.certificates = files.directory
+        functions.factory.use_certificates(files.directory)
         functions.put_revision(with_runtime(1, endpoint, "False"))
         with pytest.raises(FunctionNotRunning):
             called(functions)
-        woken.clear()
+        queue.clear()
         functions.put_revision(with_runtime(1, endpoint, "True"))
         functions.put_revision(with_runtime(1, endpoint, "True"))
-        assert woken == ["xr"]
+        assert queue == ["xr"]
     functions.close()
 
 
 def test_a_revision_that_answers_is_called_whatever_its_condition_says(functions):
     ours = authority()
     with serving(ours) as endpoint, shown(ours) as files:
-        functions.opening.certificates = files.directory
+        functions.factory.use_certificates(files.directory)
         functions.put_revision(with_runtime(1, endpoint, "False", "not yet"))
         assert called(functions) == "it"
 
@@ -197,33 +198,35 @@ def test_a_function_that_is_a_command_is_only_run_where_that_is_wanted(functions
     with pytest.raises(HostAccessRefused, match=r'annotation "crossply\.dev/command" names a command'):
         called(functions)
     assert not told.exists()
-    functions.opening.check_host_access = HostAccess(commands=True).check
+    allowed = PipelineFunctions(factory=RunnerFactory(check_host_access=HostAccess(commands=True).check))
+    allowed.put_revision(command)
     with pytest.raises(FunctionCrashed):
-        called(functions)
+        called(allowed)
+    allowed.close()
     assert told.exists()
 
 
 class Opened:
     """A runner of a test, which notes what becomes of it."""
 
-    def __init__(self, way, noted):
-        self.way, self.noted = way, noted
+    def __init__(self, endpoint, noted):
+        self.endpoint, self.noted = endpoint, noted
 
     def __call__(self, request, timeout):
-        return saying(self.way.revision)(request)
+        return saying(self.endpoint.revision)(request)
 
     def close(self):
-        self.noted.append(self.way.revision)
+        self.noted.append(self.endpoint.revision)
 
 
 def test_an_endpoint_of_our_own_is_opened_once_and_closed_when_its_revision_rests(functions):
     opened, closed = [], []
 
-    def opener(way):
-        opened.append(way.revision)
-        return Opened(way, closed)
+    def opener(endpoint):
+        opened.append(endpoint.revision)
+        return Opened(endpoint, closed)
 
-    functions.opening.schemes["container"] = opener
+    functions.factory.register_scheme("container", opener)
     functions.put_revision(revision(1, endpoint="container:///f-1"))
     assert [called(functions), called(functions)] == ["f-1", "f-1"]
     functions.put_revision(revision(2, endpoint="container:///f-2"))
@@ -256,15 +259,16 @@ def wait_until(check):
 ).steps
 
 
-def test_a_step_that_names_an_image_is_run_beside_the_event_loop(functions):
+def test_a_step_that_names_an_image_is_run_beside_the_event_loop():
     threads = []
 
-    def run(step, request, seconds):
+    def run(request, timeout):
         threads.append(threading.current_thread())
-        return saying(step.container.image)(request)
+        return saying("example.org/c")(request)
 
-    functions.containers.run = run
+    functions = PipelineFunctions(factory=RunnerFactory(open_container=lambda step: run))
     assert called(functions, CONTAINER) == "example.org/c"
+    functions.close()
     assert threads != [threading.main_thread()]
 
 

@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 
 from crossply.compose.messages import Request, Resource, State
-from crossply.control.calls.ways import Way
+from crossply.control.calls.endpoint import Endpoint
 from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.plane import plane_for
 from crossply.control.runtimes.authority import Lives
@@ -56,8 +56,8 @@ async def containers(client, ns, directory, lives=Lives()):  # noqa: B008 - it i
             try:
                 await running.start()
                 yield (
-                    lambda name: plane.functions.opening.schemes["container"](
-                        Way("f", "", f"container:///{name}", name)
+                    lambda name: plane.functions.factory.connect(
+                        Endpoint("f", "", f"container:///{name}", name)
                     ),
                     running,
                 )

@@ -8,7 +8,7 @@ import pytest
 
 from crossply.control.kinds import ENDPOINT_SLICE
 from crossply.control.runtimes.addresses import SERVICE_NAME, FunctionAddresses
-from crossply.functions.lines import NOWHERE
+from crossply.functions.channels import NOWHERE
 from crossply.kube.shared_informers import SharedInformers
 
 pytestmark = pytest.mark.xdist_group("packages")

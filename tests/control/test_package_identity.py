@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from crossply.control.calls.ways import way_of_revision
+from crossply.control.calls.endpoint import revision_endpoint
 from crossply.control.package_manager.fetching import Fetching
 from crossply.control.package_manager.package import PackageController
 from crossply.control.package_manager.package_identity import FRESH_SECONDS, Identities
@@ -216,9 +216,9 @@ def test_a_built_in_function_stays_with_the_revision_that_crossplane_installed(
 
 
 def test_a_revision_that_crossplane_installed_is_called_at_its_endpoint():
-    assert way_of_revision(SERVED).endpoint == "dns:///x.crossplane-system:9443"
+    assert revision_endpoint(SERVED).address == "dns:///x.crossplane-system:9443"
     ours = {**SERVED, "status": {"endpoint": "builtin:///auto-ready"}}
-    assert way_of_revision(ours).endpoint == ""
+    assert revision_endpoint(ours).address == ""
 
 
 def test_what_crossplane_installed_stays_while_its_registry_cannot_be_asked(play):

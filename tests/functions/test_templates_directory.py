@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, State
-from crossply.control.calls.opening import Opening
-from crossply.control.calls.ways import Way
+from crossply.control.calls.endpoint import Endpoint
+from crossply.control.calls.pipeline_functions import PipelineFunctions
+from crossply.control.calls.runner_factory import RunnerFactory
 from crossply.functions.binding import TEMPLATES_DIRECTORY, bind, choose_runtime, sources_of
 from crossply.functions.failures import RuntimeAnnotationError
 from crossply.functions.host_access import HostAccess, HostAccessRefused
@@ -96,11 +97,10 @@ def test_what_is_missing_is_told(tmp_path):
 
 
 def test_a_control_plane_reads_directories_only_where_that_is_wanted(directory):
-    way = Way("f", "r.example.org/f:v1", annotations=((TEMPLATES_DIRECTORY, str(directory)),))
-    opening = Opening()
+    endpoint = Endpoint("f", "r.example.org/f:v1", annotations=((TEMPLATES_DIRECTORY, str(directory)),))
     with pytest.raises(
         HostAccessRefused, match="names a directory of templates on the control plane's machine"
     ):
-        opening.open(way)
-    opening.check_host_access = HostAccess((str(directory),)).check
-    assert opening.open(way).key == repr(way)
+        RunnerFactory().open(endpoint, PipelineFunctions())
+    factory = RunnerFactory(check_host_access=HostAccess((str(directory),)).check)
+    factory.open(endpoint, PipelineFunctions()).close()

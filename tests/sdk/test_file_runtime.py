@@ -11,8 +11,9 @@ import pytest
 import yaml
 
 from crossply.compose.messages import Request, Resource, State
-from crossply.control.calls.opening import Opening
-from crossply.control.calls.ways import Way
+from crossply.control.calls.endpoint import Endpoint
+from crossply.control.calls.pipeline_functions import PipelineFunctions
+from crossply.control.calls.runner_factory import RunnerFactory
 from crossply.functions.binding import bind, choose_runtime
 from crossply.functions.failures import FunctionNotBound, FunctionTimedOut, RuntimeAnnotationError
 from crossply.functions.host_access import HostAccess, HostAccessRefused
@@ -85,12 +86,11 @@ def test_a_file_that_cannot_be_loaded_is_told_and_tried_again(file):
 
 def test_a_control_plane_runs_files_only_where_that_is_wanted(file):
     annotations = {"crossply.dev/file": str(file)}
-    way = Way("f", "r.example.org/function-f:v1", annotations=tuple(annotations.items()))
-    opening = Opening()
+    endpoint = Endpoint("f", "r.example.org/function-f:v1", annotations=tuple(annotations.items()))
     with pytest.raises(HostAccessRefused, match=r'annotation "crossply\.dev/file" names a Python file'):
-        opening.open(way)
-    opening.check_host_access = HostAccess((str(file.parent),)).check
-    assert opening.open(way).key == repr(way)
+        RunnerFactory().open(endpoint, PipelineFunctions())
+    factory = RunnerFactory(check_host_access=HostAccess((str(file.parent),)).check)
+    factory.open(endpoint, PipelineFunctions()).close()
 
 
 COMPOSITION = """

@@ -6,9 +6,10 @@ import asyncio
 from contextlib import suppress
 
 from crossply.compose.messages import CAPABILITIES, REQUIRED_RESOURCES
-from crossply.control.calls.feeding import feed
-from crossply.control.calls.kept_answers import KeptAnswers
-from crossply.control.calls.pipeline_functions import PipelineFunctions
+from crossply.control.calls.pipeline_functions import PipelineFunctions, watch_functions
+from crossply.control.calls.response_cache import ResponseCache
+from crossply.control.calls.response_store import ResponseStore
+from crossply.control.calls.runner_factory import RunnerFactory
 from crossply.control.controller import Controller
 from crossply.control.definitions import standing_roles
 from crossply.control.definitions.controllers import definition_controllers
@@ -63,23 +64,21 @@ class ControlPlane:
     ) -> None:
         """Without `shares` it is the only replica, and does everything; `webhooks` may be left out."""
         self._options = options
-        self._plane = plane_for(client)
+        images = ImagePlace(options.packages, options.images)
+        self._responses = self._response_store()
+        self._plane = plane_for(client, self._functions(images))
         self._plane.circuit, self._plane.concurrency = options.circuit, options.concurrency
         self._plane.shortest_poll, self._plane.retry = options.shortest_poll, options.retry
         self._plane.most_composed = options.most_composed
         if not options.extra_resources:
             self._plane.capabilities = tuple(each for each in CAPABILITIES if each != REQUIRED_RESOURCES)
-        self._plane.functions = PipelineFunctions(options.function_seconds, options.rollout)
-        self._plane.functions.opening.check_host_access = options.host_access.check
         self._plane.keeper = client.acting_as(options.keeper) if options.keeper else None
         self._shares = self._plane.shards = shares or SingleReplica()
         self._sharing: asyncio.Task[None] | None = None
         self._controllers: list[Controller] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._protection = Protection(self._plane, webhooks)
-        images = ImagePlace(options.packages, options.images)
         self._runtimes = Runtimes(self._plane, options.runtimes, options.rollout, images)
-        self._plane.functions.containers.run = images.steps()
 
     async def start(self) -> None:
         """Install our kinds and begin to follow them."""
@@ -98,7 +97,7 @@ class ControlPlane:
         plane = self._plane
         for kind in (COMPOSITION, REVISION):
             await plane.informers.acquire(kind).synced.wait()
-        await feed(plane.functions, plane.informers)
+        await watch_functions(plane.functions, plane.informers)
         # Before anything is composed: functions are called with certificates only.
         await self._runtimes.start()
         self._begin_calls(self._runtimes)
@@ -110,17 +109,26 @@ class ControlPlane:
         self._sharing = asyncio.create_task(self._shares.run())
 
     def _begin_calls(self, runtimes: Runtimes) -> None:
-        """Say how functions are called: where, with which certificates, and within which bounds."""
-        opening, settings = self._plane.functions.opening, self._options.calls
-        opening.certificates = certificates = runtimes.credentials.directory
-        opening.where = runtimes.addresses.where if runtimes.addresses is not None else None
-        opening.at_once, opening.max_reply = settings.at_once, settings.max_reply
-        if settings.kept is not None:
-            kept = KeptAnswers(settings.kept, lambda: read_certificate(certificates, "tls.key"))
-            self._plane.functions.answers.kept = kept
-            self._tasks.append(asyncio.create_task(kept.tend()))
+        resolve = runtimes.addresses.where if runtimes.addresses is not None else None
+        self._plane.functions.factory.use_certificates(runtimes.credentials.directory, resolve)
+        if self._responses is not None:
+            self._tasks.append(asyncio.create_task(self._responses.run()))
         if not self._options.host_access.is_nothing:
             self._tasks.append(asyncio.create_task(self._plane.functions.sources.run()))
+
+    def _functions(self, images: ImagePlace) -> PipelineFunctions:
+        options = self._options
+        cache, containers = ResponseCache(self._responses), images.container_functions()
+        factory = RunnerFactory(options.calls, options.host_access.check, cache, containers.open)
+        return PipelineFunctions(options.function_seconds, options.rollout, factory)
+
+    def _response_store(self) -> ResponseStore | None:
+        settings = self._options.calls.store
+        if settings is None:
+            return None
+        return ResponseStore(
+            settings, lambda: read_certificate(self._runtimes.credentials.directory, "tls.key")
+        )
 
     @property
     def is_ready(self) -> bool:

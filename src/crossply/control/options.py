@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crossply.control.calls.pipeline_functions import CALL_SECONDS
-from crossply.control.calls.settings import CallSettings
+from crossply.control.calls.runner_factory import CallSettings
 from crossply.control.composites.circuit import Limits
 from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.plane import MOST_COMPOSED

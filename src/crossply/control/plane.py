@@ -67,7 +67,7 @@ class Plane:
         return self.reporting or self.client
 
 
-def plane_for(client: Client) -> Plane:
+def plane_for(client: Client, functions: PipelineFunctions | None = None) -> Plane:
     """What controllers need, all by one client."""
     informers = SharedInformers(client)
     return Plane(
@@ -77,4 +77,5 @@ def plane_for(client: Client) -> Plane:
         Recorder(client, "crossply"),
         Dependencies(informers),
         PublishedSchemas(client),
+        functions=functions or PipelineFunctions(),
     )

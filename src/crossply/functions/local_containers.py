@@ -8,7 +8,7 @@ import sys
 from crossply.containers.settings import Settings, store_directory
 from crossply.containers.store import Store, StoredImage
 from crossply.errors import CrossplyError
-from crossply.functions.container_steps import ContainerSteps
+from crossply.functions.container_functions import ContainerFunctions
 from crossply.functions.docker_settings import ContainerSettings
 from crossply.functions.image_runs import ImageRun, fetch_within
 from crossply.functions.in_container import InContainer
@@ -33,9 +33,9 @@ def open_locally(function: ContainerSettings, to_completion: bool, instead: str 
     return InContainer(function.function, fetch, settings, to_completion=to_completion)
 
 
-def local_steps() -> ContainerSteps:
+def local_container_functions() -> ContainerFunctions:
     """What runs the container functions of the user's Compositions."""
-    return ContainerSteps(_store(), default_keychain(os.environ), _trust())
+    return ContainerFunctions(_store(), default_keychain(os.environ), _trust())
 
 
 def _store() -> Store:

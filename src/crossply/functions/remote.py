@@ -13,14 +13,7 @@ from typing import Any
 
 from crossply.compose.messages import Request, Response
 from crossply.compose.wire import WireError, decode_response, encode_request
-from crossply.functions.failures import (
-    FunctionError,
-    FunctionReplyDamaged,
-    FunctionReplyTooLarge,
-    FunctionTimedOut,
-    FunctionUnavailable,
-)
-from crossply.functions.lines import (
+from crossply.functions.channels import (
     BETA_METHOD,
     METHOD,
     NOWHERE,
@@ -29,6 +22,13 @@ from crossply.functions.lines import (
     Lines,
     read_certificate,
     silence_grpc,
+)
+from crossply.functions.failures import (
+    FunctionError,
+    FunctionReplyDamaged,
+    FunctionReplyTooLarge,
+    FunctionTimedOut,
+    FunctionUnavailable,
 )
 from crossply.functions.reply_limits import MAX_REPLY
 from crossply.record.run import call_headers

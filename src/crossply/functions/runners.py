@@ -1,4 +1,4 @@
-"""The functions of one run by name: each is bound when it is first called, and all are closed together."""
+"""The functions of one command: called by the names that pipeline steps use, and closed together."""
 
 from __future__ import annotations
 
@@ -9,47 +9,44 @@ from crossply.compose.messages import Request, Response
 from crossply.functions import builtin
 from crossply.functions.binding import bind, bind_builtin
 from crossply.functions.failures import FunctionNotBound
-from crossply.functions.runner import Runner
+from crossply.functions.runner import OpenRunners, Runner
 from crossply.kinds.composition import NATIVE_FUNCTION, Step
 from crossply.values import Object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from crossply.functions.container_steps import ContainerSteps
+    from crossply.functions.container_functions import ContainerFunctions
 
 
 class Runners:
-    """Calls functions by the names that pipeline steps use.
+    """Calls the functions of steps.
 
     `functions` are Function objects, `preferred` is the command's `--function-runtime`.
     """
 
-    __slots__ = ("_functions", "_open", "_preferred", "_steps")
+    __slots__ = ("_container_functions", "_functions", "_preferred", "_runners")
 
     def __init__(self, functions: Iterable[Object], preferred: str | None = None) -> None:
         self._functions = {function["metadata"]["name"]: function for function in functions}
         self._preferred = preferred
-        self._open: dict[str, Runner] = {}
-        self._steps: ContainerSteps | None = None
+        self._runners: OpenRunners[str, Runner] = OpenRunners(self._open)
+        self._container_functions: ContainerFunctions | None = None
 
     def call(self, name: str, request: Request, timeout: float) -> Response:
         """Call a function and wait at most `timeout` seconds."""
-        runner = self._open.get(name)
-        if runner is None:
-            runner = self._open[name] = self._bind(name)
-        return runner(request, timeout)
+        return self._runners.get(name)(request, timeout)
 
     def call_step(self, step: Step, request: Request, timeout: float) -> Response:
-        """Call the function of a step, whichever kind of function it is."""
+        """Call the function of a step: a Function by name, or the image that the step names."""
         if step.container is None:
             return self.call(step.function, request, timeout)
-        if self._steps is None:
-            from crossply.functions.local_containers import local_steps
+        if self._container_functions is None:
+            from crossply.functions.local_containers import local_container_functions
 
-            self._steps = local_steps()
-        return self._steps(step, request, timeout)
+            self._container_functions = local_container_functions()
+        return self._container_functions.open(step)(request, timeout)
 
-    def _bind(self, name: str) -> Runner:
+    def _open(self, name: str) -> Runner:
         if name == NATIVE_FUNCTION:
             return bind_builtin(builtin.NATIVE, name)
         if name not in self._functions:
@@ -61,8 +58,7 @@ class Runners:
 
     def close(self) -> None:
         """Stop everything that was started for the functions."""
-        while self._open:
-            self._open.popitem()[1].close()
+        self._runners.close_all()
 
     def __enter__(self) -> Runners:
         return self

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from crossply.functions.channels import newest_state, read_certificate
 from crossply.functions.failures import FunctionError, ServeError
-from crossply.functions.lines import newest_state, read_certificate
 
 if TYPE_CHECKING:
     import grpc

@@ -23,33 +23,33 @@ FUNCTION_RESPONSES = Counter(
 FUNCTION_SECONDS = Durations(
     "function_run_function_seconds", "How long calls of functions took.", *_ANSWER, bounds=_SECONDS
 )
-ANSWERS_REUSED = Counter(
+CACHE_HITS = Counter(
     "function_run_function_response_cache_hits_total",
     "Calls of functions saved: the last answer to the same question was still good.",
     "function_name",
 )
-ANSWERS_NOT_KNOWN = Counter(
+CACHE_MISSES = Counter(
     "function_run_function_response_cache_misses_total",
     "Calls of functions made because there was no answer to the same question, or an old one.",
     "function_name",
 )
-ANSWERS_DAMAGED = Counter(
+CACHE_ERRORS = Counter(
     "function_run_function_response_cache_errors_total",
     "Answers on disk that could not be read or written.",
     "function_name",
 )
-ANSWERS_WRITTEN = Counter(
+CACHE_WRITES = Counter(
     "function_run_function_response_cache_writes_total", "Answers written to disk.", "function_name"
 )
-ANSWERS_DELETED = Counter(
+CACHE_DELETES = Counter(
     "function_run_function_response_cache_deletes_total", "Answers deleted from disk.", "function_name"
 )
-ANSWER_BYTES_WRITTEN = Counter(
+CACHE_BYTES_WRITTEN = Counter(
     "function_run_function_response_cache_bytes_written_total",
     "Bytes of answers written to disk.",
     "function_name",
 )
-ANSWER_BYTES_DELETED = Counter(
+CACHE_BYTES_DELETED = Counter(
     "function_run_function_response_cache_bytes_deleted_total",
     "Bytes of answers deleted from disk.",
     "function_name",
@@ -101,13 +101,13 @@ ALL: tuple[Shown, ...] = (
     FUNCTION_REQUESTS,
     FUNCTION_RESPONSES,
     FUNCTION_SECONDS,
-    ANSWERS_REUSED,
-    ANSWERS_NOT_KNOWN,
-    ANSWERS_DAMAGED,
-    ANSWERS_WRITTEN,
-    ANSWERS_DELETED,
-    ANSWER_BYTES_WRITTEN,
-    ANSWER_BYTES_DELETED,
+    CACHE_HITS,
+    CACHE_MISSES,
+    CACHE_ERRORS,
+    CACHE_WRITES,
+    CACHE_DELETES,
+    CACHE_BYTES_WRITTEN,
+    CACHE_BYTES_DELETED,
     *WorkMeter.FAMILIES,
     Gauge("workqueue_depth", "Objects that wait to be worked on.", "controller", "name", read=waiting),
     Gauge(

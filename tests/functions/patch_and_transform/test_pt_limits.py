@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from crossply.compose.messages import SEVERITY_FATAL, Request, Resource, Response, State
-from crossply.control.calls.bound import Bound
-from crossply.control.calls.function_calls import FunctionMeter
+from crossply.control.calls.async_runner import FunctionCall
+from crossply.control.calls.event_loop_runner import EventLoopRunner
 from crossply.functions import builtin
 from crossply.functions.binding import bind_builtin
 from crossply.functions.in_process import InProcess
@@ -155,16 +155,16 @@ def test_a_large_call_leaves_the_event_loop_and_is_made_in_a_thread() -> None:
         function.call_in_event_loop(large)
     assert not function.call_in_event_loop(small).results
 
-    bound = Bound("f", function, FunctionMeter("f"), pure=True, quick=True)
+    runner = EventLoopRunner(function)
 
     async def call_both() -> None:
         for request in (large, small):
-            answer = await bound.call("step", request, 30.0)
+            answer = await runner(FunctionCall("step", request, 30.0))
             assert not answer.response.results
             assert set(answer.response.desired.resources) == {"r0"}
 
     asyncio.run(call_both())
-    bound.close()
+    runner.close()
 
 
 def test_the_reply_of_every_function_in_process_is_limited() -> None:

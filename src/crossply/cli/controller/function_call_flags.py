@@ -6,7 +6,7 @@ from crossply.cli.framework.command import Flag, Invocation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from crossply.control.calls.settings import CallSettings
+    from crossply.control.calls.runner_factory import CallSettings
 
 CALL_FLAGS = (
     Flag(
@@ -53,12 +53,12 @@ CALL_FLAGS = (
 
 def call_settings(invocation: Invocation) -> CallSettings:
     """What the flags say."""
-    from crossply.control.calls.kept_answers import KeptSettings
-    from crossply.control.calls.settings import CallSettings
+    from crossply.control.calls.response_store import ResponseStoreSettings
+    from crossply.control.calls.runner_factory import CallSettings
 
-    kept = KeptSettings(invocation["xfn-cache-dir"], invocation["xfn-cache-max-ttl"])
+    store = ResponseStoreSettings(invocation["xfn-cache-dir"], invocation["xfn-cache-max-ttl"])
     return CallSettings(
         max(invocation["max-concurrent-function-calls"], 1),
         max(invocation["max-function-reply-size"], 1) << 20,
-        kept if invocation["enable-function-response-cache"] else None,
+        store if invocation["enable-function-response-cache"] else None,
     )

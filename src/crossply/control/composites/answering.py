@@ -97,8 +97,8 @@ class ClusterAnswers:
 
     async def _call(self, ask: Call) -> Response:
         answer = await self._plane.functions.call(ask.step, ask.request, self._anew)
-        if answer.good_for > 0 and (not self.look_again_after or answer.good_for < self.look_again_after):
-            self.look_again_after = answer.good_for
+        if answer.ttl is not None and (not self.look_again_after or answer.ttl < self.look_again_after):
+            self.look_again_after = answer.ttl
         if answer.response.desired is not None:
             check_count(len(answer.response.desired.resources), self._plane.most_composed)
         await self._note_watched(answer.response.requirements)

@@ -170,7 +170,7 @@ class CompositeReconciler:
         self.forget_uid(uid)
         self._circuit.forget((namespace, name))
         self._plane.dependencies.forget((self._kind, namespace, name))
-        self._plane.functions.forget((self._kind, namespace, name))
+        self._plane.functions.unregister_caller((self._kind, namespace, name))
 
     def forget_uid(self, uid: str) -> None:
         """It is gone, and another one has its name."""
@@ -286,7 +286,7 @@ class CompositeReconciler:
     def _follow_functions(self, xr: Object, recipe: Recipe) -> None:
         place = (namespace_of(xr), name_of(xr))
         steps = recipe.composition.steps
-        self._plane.functions.follow((self._kind, *place), steps, lambda: self._wake(*place, False))
+        self._plane.functions.register_caller((self._kind, *place), steps, lambda: self._wake(*place, False))
 
     async def _tell(self, xr: Object, events: Iterable[Event]) -> None:
         told = bounded(events)

@@ -11,7 +11,6 @@ import orjson
 
 from crossply.compose.events import WARNING, Event, StatusCondition
 from crossply.compose.verdict import SYNCED
-from crossply.control.calls.capabilities import lacking
 from crossply.control.conditions import VALID_PIPELINE, with_conditions
 from crossply.control.kinds import REVISION
 from crossply.control.plane import Plane
@@ -67,7 +66,7 @@ def _verdict(plane: Plane, revision: Object) -> StatusCondition:
         steps = parse_pipeline(revision).steps
     except KindError as problem:
         return StatusCondition(VALID_PIPELINE.type, "False", "UnreadablePipeline", str(problem))
-    told = lacking(plane.functions, steps, COMPOSITION_CAPABILITY)
+    told = plane.functions.missing_capabilities(steps, COMPOSITION_CAPABILITY)
     if not told:
         return VALID_PIPELINE
     return StatusCondition(VALID_PIPELINE.type, "False", "MissingCapabilities", told)

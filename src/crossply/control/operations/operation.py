@@ -31,7 +31,6 @@ from crossply.compose.operating import (
 )
 from crossply.compose.pipeline import Told
 from crossply.compose.verdict import SYNCED
-from crossply.control.calls.capabilities import lacking
 from crossply.control.composites.answering import ClusterAnswers
 from crossply.control.controller import Requeue
 from crossply.control.kinds import OPERATION
@@ -76,7 +75,7 @@ class OperationReconciler:
             await self._write(at_the_limit(operation, parsed.retry_limit, now()))
             return None
         operation = await self._write(with_status(operation, (RUNNING,), now()))
-        missing = lacking(self._plane.functions, parsed.steps, CAPABILITY)
+        missing = self._plane.functions.missing_capabilities(parsed.steps, CAPABILITY)
         if missing:
             problem = f"function capability check failed: {missing}"
             invalid = StatusCondition(VALID_PIPELINE.type, "False", "MissingCapabilities", problem)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-ACTIVE, INACTIVE = "Active", "Inactive"
 MANUAL = "Manual"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from crossply.control.package_manager.revisions_local import PACKAGE
+from crossply.control.calls.function_revision import PACKAGE
 from crossply.errors import CrossplyError
 from crossply.values import Object
 from crossply.values.semver import parse

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 import orjson
 
 from crossply.compose.metadata import annotations_of, labels_of, name_of
+from crossply.control.calls.function_revision import PACKAGE
 from crossply.control.controller import Waiting
 from crossply.control.definitions.core_crds import core_names
 from crossply.control.definitions.protected_crds import check_definable
@@ -21,7 +22,6 @@ from crossply.control.last_applied import covers
 from crossply.control.managed_fields import is_applied
 from crossply.control.package_manager.managed_definitions import MANAGED_DEFINITION, managed_definitions
 from crossply.control.package_manager.ownership import AlreadyControlled, owners, released
-from crossply.control.package_manager.revisions_local import PACKAGE
 from crossply.control.package_manager.webhook_parts import call_back, pointed_home
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError

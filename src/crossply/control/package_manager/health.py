@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from crossply.compose.conditions import read_conditions
 from crossply.compose.events import StatusCondition
+from crossply.control.calls.function_revision import RUNTIME_HEALTHY
 from crossply.values import Object
 
-REVISION_HEALTHY, RUNTIME_HEALTHY, RUNTIME_ACTIVE = "RevisionHealthy", "RuntimeHealthy", "RuntimeActive"
+REVISION_HEALTHY, RUNTIME_ACTIVE = "RevisionHealthy", "RuntimeActive"
 
 ACTIVE = StatusCondition("Installed", "True", "ActivePackageRevision")
 INACTIVE = StatusCondition("Installed", "False", "InactivePackageRevision", "Package is inactive")
@@ -30,12 +31,3 @@ def health_of(revision: Object, has_runtime: bool, local: bool) -> StatusConditi
             return UNHEALTHY._replace(message=f"{told} with message: {message}" if message else told)
     waits = said.get(RUNTIME_ACTIVE, {}).get("reason") == AWAITING.reason
     return AWAITING if waits else HEALTHY
-
-
-def runs_as_it_is(revision: Object) -> bool:
-    """Whether a revision is said to run since it was last changed, and not only before it last rested."""
-    generation = revision["metadata"].get("generation", 0)
-    for each in read_conditions(revision.get("status")):
-        if each["type"] == RUNTIME_HEALTHY:
-            return bool(each["status"] == "True" and each.get("observedGeneration", generation) >= generation)
-    return False

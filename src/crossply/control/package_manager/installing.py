@@ -14,6 +14,7 @@ from crossply.compose.conditions import read_conditions
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
 from crossply.compose.metadata import annotations_of, name_of
 from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
+from crossply.control.calls.function_revision import is_local
 from crossply.control.conditions import with_conditions
 from crossply.control.controller import Requeue
 from crossply.control.definitions.kind_roles import KindRoles
@@ -34,7 +35,6 @@ from crossply.control.package_manager.package_kinds import PackageKind
 from crossply.control.package_manager.packed import Packed
 from crossply.control.package_manager.provider_roles import roles_of_provider
 from crossply.control.package_manager.resting import Resting
-from crossply.control.package_manager.revisions_local import is_local
 from crossply.control.package_manager.steps import StepFailed, step
 from crossply.control.plane import Plane
 from crossply.values import Object

@@ -7,7 +7,7 @@ that brought it. Everything here is pure.
 from __future__ import annotations
 
 from crossply.compose.metadata import labels_of, name_of, uid_of
-from crossply.control.package_manager.revisions_local import PACKAGE
+from crossply.control.calls.function_revision import PACKAGE
 from crossply.errors import CrossplyError
 from crossply.values import Object
 

@@ -15,13 +15,12 @@ from crossply.compose.conditions import read_conditions
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
 from crossply.compose.metadata import annotations_of, labels_of, name_of
 from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
+from crossply.control.calls.function_revision import ACTIVE, INACTIVE, PACKAGE, is_local, is_running
 from crossply.control.conditions import with_conditions
 from crossply.control.controller import Requeue
 from crossply.control.managed_fields import holds
 from crossply.control.package_manager import health
 from crossply.control.package_manager.activation import (
-    ACTIVE,
-    INACTIVE,
     MANUAL,
     Decision,
     Rules,
@@ -32,7 +31,6 @@ from crossply.control.package_manager.fetching import ALWAYS, DIGEST
 from crossply.control.package_manager.package_identity import Identities
 from crossply.control.package_manager.package_kinds import PackageKind
 from crossply.control.package_manager.revisions import Identity, check_ours, revision_for, revision_name
-from crossply.control.package_manager.revisions_local import PACKAGE, is_local
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kube.informer import Informer
@@ -159,7 +157,7 @@ class PackageController:
         """Whether others may rest, as far as this revision is concerned."""
         if self._health(revision).status != "True":
             return False
-        return is_local(revision) or health.runs_as_it_is(revision)
+        return is_local(revision) or is_running(revision)
 
     def _health(self, revision: Object) -> StatusCondition:
         return health.health_of(revision, self._kind.has_runtime, is_local(revision))

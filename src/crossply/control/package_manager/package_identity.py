@@ -10,15 +10,15 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from crossply.compose.metadata import annotations_of, name_of
-from crossply.control.package_manager.fetching import ALWAYS, DIGEST, Fetching, Resolved
-from crossply.control.package_manager.package_kinds import PackageKind
-from crossply.control.package_manager.revisions import Identity
-from crossply.control.package_manager.revisions_local import (
+from crossply.control.calls.function_revision import (
     is_unpacked,
     keeps_revision,
     local_identity,
     needs_package,
 )
+from crossply.control.package_manager.fetching import ALWAYS, DIGEST, Fetching, Resolved
+from crossply.control.package_manager.package_kinds import PackageKind
+from crossply.control.package_manager.revisions import Identity
 from crossply.errors import CrossplyError
 from crossply.values import Object
 

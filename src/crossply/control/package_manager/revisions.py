@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crossply.compose.metadata import controller_of, labels_of, name_of, uid_of
-from crossply.control.package_manager.activation import ACTIVE, INACTIVE, Decision
+from crossply.control.calls.function_revision import ACTIVE, INACTIVE, PACKAGE, runtime_annotations
+from crossply.control.package_manager.activation import Decision
 from crossply.control.package_manager.fetching import DIGEST
 from crossply.control.package_manager.package_kinds import PackageKind
-from crossply.control.package_manager.revisions_local import PACKAGE, carried_annotations
 from crossply.errors import CrossplyError
 from crossply.values import Object
 from crossply.xpkg.naming import friendly_id
@@ -73,7 +73,7 @@ def revision_for(package: Object, kind: PackageKind, identity: Identity, decisio
 
 
 def _metadata(package: Object, kind: PackageKind, identity: Identity) -> Object:
-    annotations = carried_annotations(package) if kind.rolls_out else {}
+    annotations = runtime_annotations(package) if kind.rolls_out else {}
     if identity.digest:
         annotations = {**annotations, DIGEST: identity.digest}
     metadata: Object = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from crossply.compose.metadata import labels_of
+from crossply.control.calls.function_revision import PACKAGE
 from crossply.control.package_manager.ownership import package_owner
-from crossply.control.package_manager.revisions_local import PACKAGE
 from crossply.values import Object
 
 PORT = 9443

@@ -12,20 +12,24 @@ from functools import cache
 import orjson
 
 from crossply.compose.metadata import annotations_of, name_of
-from crossply.control.calls.container_steps import RunStep
+from crossply.control.calls.function_revision import keeps_revision, local_identity, needs_package
 from crossply.control.calls.pipeline_functions import PipelineFunctions
+from crossply.control.calls.runner_factory import RunnerFactory
 from crossply.control.kinds import FUNCTION, FUNCTION_REVISION
 from crossply.control.package_manager.activation import MANUAL, Decision
 from crossply.control.package_manager.fetching import DIGEST
 from crossply.control.package_manager.package import package_of
 from crossply.control.package_manager.package_kinds import FUNCTIONS
 from crossply.control.package_manager.revisions import Identity, revision_for, revision_name
-from crossply.control.package_manager.revisions_local import keeps_revision, local_identity, needs_package
 from crossply.errors import CrossplyError
 from crossply.functions.binding import bind, host_uses
 from crossply.functions.host_access import Check, HostAccess
 from crossply.kube.client import Client
 from crossply.values import Object
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from crossply.functions.container_functions import ContainerFunctions
 
 
 def host_access_check(files: Iterable[Object], access: HostAccess) -> Check:
@@ -46,10 +50,18 @@ def host_access_check(files: Iterable[Object], access: HostAccess) -> Check:
     return check
 
 
+def planned_functions(check_host_access: Check) -> PipelineFunctions:
+    """Functions that are called from this machine: by their annotations, or by running their images here."""
+    factory = RunnerFactory(
+        check_host_access=check_host_access,
+        open_container=lambda step: _container_functions().open(step),
+        open_unreachable=lambda endpoint: bind(endpoint.as_function()),
+    )
+    return PipelineFunctions(factory=factory)
+
+
 async def know_functions(client: Client, functions: PipelineFunctions) -> None:
     """Know all Functions and their revisions, as they would be."""
-    functions.opening.instead = lambda way: bind(way.as_function())
-    functions.containers.run = lambda step, request, seconds: _steps()(step, request, seconds)
     listed = await client.list(FUNCTION_REVISION)
     revisions = [_pinned(orjson.loads(data)) for data in listed.items]
     for revision in revisions:
@@ -63,11 +75,11 @@ async def know_functions(client: Client, functions: PipelineFunctions) -> None:
 
 
 @cache
-def _steps() -> RunStep:
-    """Who runs the steps that name an image; most plans have none."""
-    from crossply.functions.local_containers import local_steps
+def _container_functions() -> ContainerFunctions:
+    # Most plans have none.
+    from crossply.functions.local_containers import local_container_functions
 
-    return local_steps()
+    return local_container_functions()
 
 
 def _pinned(revision: Object) -> Object:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from crossply.control.kinds import DEFINITION
 from crossply.control.plane import plane_for
 from crossply.control.planning.fields import Unknown
-from crossply.control.planning.functions import host_access_check
+from crossply.control.planning.functions import host_access_check, planned_functions
 from crossply.control.planning.plan import Plan, Planner, PlanRefused
 from crossply.control.planning.rounds import Progress
 from crossply.control.planning.what_if import ImaginingClient
@@ -40,8 +40,7 @@ class Told(NamedTuple):
 async def make_plan(config: ClusterConfig, wish: Wish, progress: Progress) -> Told:
     """What would change in a cluster."""
     async with ImaginingClient(config) as client:
-        plane = plane_for(client)
-        plane.functions.opening.check_host_access = host_access_check(wish.objects, wish.host_access)
+        plane = plane_for(client, planned_functions(host_access_check(wish.objects, wish.host_access)))
         try:
             await _check_control_plane(client)
             planner = Planner(client, plane, wish.manager, wish.namespace, progress)

@@ -16,7 +16,7 @@ from crossply.compose.metadata import labels_of
 from crossply.control.following import why_not_followed
 from crossply.control.kinds import ENDPOINT_SLICE
 from crossply.control.runtimes.credentials import NoCredentials
-from crossply.functions.lines import NOWHERE, Address
+from crossply.functions.channels import NOWHERE, Address
 from crossply.kube.informer import Informer
 from crossply.kube.selection import Selection
 from crossply.kube.shared_informers import SharedInformers

@@ -21,7 +21,7 @@ from crossply.containers.launching import current_launcher
 from crossply.containers.limits import limits_held
 from crossply.containers.settings import Settings
 from crossply.containers.store import StoredImage
-from crossply.control.calls.ways import Way
+from crossply.control.calls.endpoint import Endpoint
 from crossply.control.conditions import with_conditions
 from crossply.control.plane import Plane
 from crossply.control.runtimes.container_images import RevisionImages
@@ -64,7 +64,7 @@ class ContainerRuntime:
         self._credentials = credentials
         self._running: dict[str, RunningContainer] = {}
         self._loop = asyncio.get_running_loop()
-        plane.functions.opening.schemes[SCHEME] = lambda way: _Called(self, way)
+        plane.functions.factory.register_scheme(SCHEME, lambda endpoint: _RevisionRunner(self, endpoint))
         revisions.subscribe(self._notice)
 
     async def prepare(self, revision: Object) -> Prepared:
@@ -174,18 +174,18 @@ class ContainerRuntime:
         return RunningContainer(made_of, runner, certificates, renewal_in(files))
 
 
-class _Called:
-    """One revision, as those who call it see it."""
+class _RevisionRunner:
+    """Calls one revision; starts its container if it does not run."""
 
-    def __init__(self, runtime: ContainerRuntime, way: Way) -> None:
+    def __init__(self, runtime: ContainerRuntime, endpoint: Endpoint) -> None:
         self._runtime = runtime
-        self._way = way
+        self._endpoint = endpoint
 
     def __call__(self, request: Request, timeout: float) -> Response:
         deadline = time.monotonic() + timeout
-        running = self._runtime.running(self._way.revision, timeout)
+        running = self._runtime.running(self._endpoint.revision, timeout)
         return running.call(request, max(deadline - time.monotonic(), 0.001))
 
     def close(self) -> None:
         """Stop what was started for the calls."""
-        self._runtime.rest(self._way.revision)
+        self._runtime.rest(self._endpoint.revision)

@@ -18,7 +18,7 @@ from crossply.control.runtimes.container_images import RevisionImages
 from crossply.control.runtimes.container_settings import ContainerSettings
 from crossply.control.runtimes.credentials import Credentials
 from crossply.control.runtimes.runtime_configs import RuntimeConfigs
-from crossply.functions.container_steps import ContainerSteps
+from crossply.functions.container_functions import ContainerFunctions
 from crossply.kube.informer import Informer
 
 
@@ -33,9 +33,9 @@ class ImagePlace(NamedTuple):
         """The images themselves."""
         return Store(self.directory or store_directory(os.environ))
 
-    def steps(self) -> ContainerSteps:
+    def container_functions(self) -> ContainerFunctions:
         """What runs the container functions of Compositions."""
-        return ContainerSteps(self.store(), self.packages.logins, self.packages.trust)
+        return ContainerFunctions(self.store(), self.packages.logins, self.packages.trust)
 
 
 async def begin_containers(

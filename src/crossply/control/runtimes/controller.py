@@ -10,10 +10,10 @@ import orjson
 from crossply.compose.conditions import read_conditions
 from crossply.compose.events import NORMAL, WARNING, Event, StatusCondition
 from crossply.compose.metadata import annotations_of
+from crossply.control.calls.function_revision import RUNTIME_HEALTHY, is_local
 from crossply.control.conditions import with_conditions
 from crossply.control.controller import Requeue
-from crossply.control.package_manager.health import REVISION_HEALTHY, RUNTIME_HEALTHY
-from crossply.control.package_manager.revisions_local import is_local
+from crossply.control.package_manager.health import REVISION_HEALTHY
 from crossply.control.plane import Plane
 from crossply.control.runtimes.local import LocalRuntime
 from crossply.control.runtimes.runtime import NotRunning, Prepared, Runtime
@@ -45,7 +45,7 @@ class RuntimeReconciler:
         self._plane = plane
         self._revisions = revisions
         self._runtime = runtime
-        self._local = LocalRuntime(plane.functions.opening.check_host_access)
+        self._local = LocalRuntime(plane.functions.factory.check_host_access)
 
     async def reconcile(self, name: str) -> Requeue | None:
         """Bring one revision in line."""

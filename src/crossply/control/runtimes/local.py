@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.compose.metadata import name_of
-from crossply.control.package_manager.revisions_local import as_function
+from crossply.control.calls.function_revision import as_function
 from crossply.control.runtimes.runtime import NotRunning, Prepared
 from crossply.functions import builtin
 from crossply.functions.binding import BUILTIN, ON_THIS_MACHINE, choose_runtime, remote_target

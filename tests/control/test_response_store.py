@@ -10,9 +10,10 @@ import time
 import pytest
 
 from crossply.compose.messages import SECOND, Request, Resource, Response, State
-from crossply.control.calls.kept_answers import KeptAnswers, KeptSettings
 from crossply.control.calls.pipeline_functions import PipelineFunctions
-from crossply.control.calls.reuse import Answers
+from crossply.control.calls.response_cache import ResponseCache
+from crossply.control.calls.response_store import ResponseStore, ResponseStoreSettings
+from crossply.control.calls.runner_factory import RunnerFactory
 from crossply.kinds.composition import Step
 from tests.support.control.function_revisions import revision
 
@@ -30,8 +31,8 @@ class Clock:
         return self.now
 
 
-def kept(tmp_path, clock=None, secret=b"a private key", **settings):
-    return KeptAnswers(KeptSettings(str(tmp_path), **settings), lambda: secret, clock or Clock())
+def store_in(tmp_path, clock=None, secret=b"a private key", **settings):
+    return ResponseStore(ResponseStoreSettings(str(tmp_path), **settings), lambda: secret, clock or Clock())
 
 
 def files(tmp_path):
@@ -39,45 +40,45 @@ def files(tmp_path):
 
 
 def test_an_answer_survives_a_restart(tmp_path):
-    kept(tmp_path).keep(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
-    found, seconds = kept(tmp_path).find(FUNCTION, TAG)
+    store_in(tmp_path).put(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
+    found, seconds = store_in(tmp_path).get(FUNCTION, TAG)
     assert found == ANSWER._replace(tag=TAG)
     assert seconds == 60.0
 
 
 def test_only_we_can_read_it(tmp_path):
     """fn-cred-leak: what a function says may hold what it was told."""
-    kept(tmp_path).keep(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
+    store_in(tmp_path).put(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
     [path] = files(tmp_path)
     assert path == tmp_path / FUNCTION / TAG
     assert CANARY.encode() not in path.read_bytes()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    assert kept(tmp_path, secret=b"another key").find(FUNCTION, TAG) is None
+    assert store_in(tmp_path, secret=b"another key").get(FUNCTION, TAG) is None
 
 
 def test_what_a_function_says_that_was_given_credentials_is_not_kept(tmp_path):
     """fn-cred-leak: not even sealed."""
     request = Request(State(Resource({"kind": "XR"})), credentials={"login": {"password": CANARY.encode()}})
-    kept(tmp_path).keep(FUNCTION, TAG, request, ANSWER, 60.0)
+    store_in(tmp_path).put(FUNCTION, TAG, request, ANSWER, 60.0)
     assert files(tmp_path) == []
 
 
 def test_an_answer_that_is_over_is_not_found_and_then_removed(tmp_path):
     clock = Clock()
-    answers = kept(tmp_path, clock)
-    answers.keep(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
+    store = store_in(tmp_path, clock)
+    store.put(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
     clock.now += 61
-    assert answers.find(FUNCTION, TAG) is None
-    answers.collect()
+    assert store.get(FUNCTION, TAG) is None
+    store.collect()
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(("longest", "seconds"), [(10.0, 10.0), (0.0, 60.0), (86_400.0, 60.0)])
 def test_an_answer_is_kept_no_longer_than_allowed(tmp_path, longest, seconds):
-    answers = kept(tmp_path, longest=longest)
-    answers.keep(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
-    assert answers.find(FUNCTION, TAG)[1] == seconds
+    store = store_in(tmp_path, max_ttl=longest)
+    store.put(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
+    assert store.get(FUNCTION, TAG)[1] == seconds
 
 
 @pytest.mark.parametrize(
@@ -90,25 +91,25 @@ def test_an_answer_is_kept_no_longer_than_allowed(tmp_path, longest, seconds):
     ],
 )
 def test_a_damaged_file_is_as_good_as_none(tmp_path, damage, why):
-    answers = kept(tmp_path)
-    answers.keep(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
+    store = store_in(tmp_path)
+    store.put(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
     [path] = files(tmp_path)
     path.write_bytes(damage(path.read_bytes()))
-    assert answers.find(FUNCTION, TAG) is None, why
+    assert store.get(FUNCTION, TAG) is None, why
 
 
 def test_an_answer_cannot_be_put_in_the_place_of_another(tmp_path):
-    answers = kept(tmp_path)
-    answers.keep(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
+    store = store_in(tmp_path)
+    store.put(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
     os.rename(tmp_path / FUNCTION / TAG, tmp_path / FUNCTION / OTHER)
-    assert answers.find(FUNCTION, OTHER) is None
+    assert store.get(FUNCTION, OTHER) is None
 
 
 def test_there_are_never_more_bytes_than_allowed_and_those_that_end_first_go(tmp_path):
-    answers = kept(tmp_path, most_bytes=1000)
+    store = store_in(tmp_path, max_bytes=1000)
     for number in range(20):
-        answers.keep(FUNCTION, f"{number:064x}", REQUEST, ANSWER, 60.0 + number)
-    answers.collect()
+        store.put(FUNCTION, f"{number:064x}", REQUEST, ANSWER, 60.0 + number)
+    store.collect()
     left = files(tmp_path)
     assert sum(path.stat().st_size for path in left) <= 1000
     assert f"{19:064x}" in {path.name for path in left}
@@ -117,33 +118,33 @@ def test_there_are_never_more_bytes_than_allowed_and_those_that_end_first_go(tmp
 
 @pytest.mark.parametrize(("function", "tag"), [("../up", TAG), ("", TAG), (FUNCTION, ""), (FUNCTION, "../x")])
 def test_names_that_are_none_lead_nowhere(tmp_path, function, tag):
-    answers = kept(tmp_path / "in")
-    answers.keep(function, tag, REQUEST, ANSWER, 60.0)
-    assert answers.find(function, tag) is None
+    store = store_in(tmp_path / "in")
+    store.put(function, tag, REQUEST, ANSWER, 60.0)
+    assert store.get(function, tag) is None
     assert files(tmp_path) == []
 
 
 def test_a_directory_that_cannot_be_written_is_no_harm(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    answers = kept(tmp_path / "file")
-    answers.keep(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
-    assert answers.find(FUNCTION, TAG) is None
-    answers.collect()
+    store = store_in(tmp_path / "file")
+    store.put(FUNCTION, TAG, REQUEST, ANSWER, 60.0)
+    assert store.get(FUNCTION, TAG) is None
+    store.collect()
 
 
 def test_answers_in_memory_are_found_on_disk_after_a_restart_if_the_function_has_a_revision(tmp_path):
-    before, after = Answers(), Answers()
-    before.kept = after.kept = kept(tmp_path)
-    before.keep("way", REQUEST, ANSWER, FUNCTION)
-    found = after.find("way", REQUEST, FUNCTION)
+    store = store_in(tmp_path)
+    before, after = ResponseCache(store), ResponseCache(store)
+    before.put("way", REQUEST, ANSWER, FUNCTION)
+    found = after.get("way", REQUEST, FUNCTION)
     assert found.response.context == ANSWER.context
-    assert 0 < found.good_for <= 60
-    before.keep("by its annotations", REQUEST, ANSWER)
-    assert after.find("by its annotations", REQUEST) is None
+    assert 0 < found.ttl <= 60
+    before.put("by its annotations", REQUEST, ANSWER)
+    assert after.get("by its annotations", REQUEST) is None
 
 
 class Counting:
-    """A function that runs elsewhere, counted."""
+    """Counts the calls of a function."""
 
     def __init__(self):
         self.calls = 0
@@ -160,9 +161,9 @@ def test_a_control_plane_that_was_started_anew_does_not_ask_again(tmp_path):
     runner = Counting()
 
     def ask(number):
-        functions = PipelineFunctions()
-        functions.opening.schemes["test"] = lambda way: runner
-        functions.answers.kept = kept(tmp_path, time.time)
+        factory = RunnerFactory(cache=ResponseCache(store_in(tmp_path, time.time)))
+        factory.register_scheme("test", lambda endpoint: runner)
+        functions = PipelineFunctions(factory=factory)
         functions.put_revision(revision(number, endpoint=f"test:///f-{number}"))
         try:
             return asyncio.run(functions.call(Step("s", "f"), REQUEST)).response.context

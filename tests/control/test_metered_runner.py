@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from crossply.compose.messages import (
     SEVERITY_FATAL,
     SEVERITY_NORMAL,
     SEVERITY_WARNING,
+    Request,
     Response,
     Result,
+    State,
 )
-from crossply.control.calls.bound import AT_ONCE, COMPUTING_AT_ONCE
-from crossply.control.calls.function_calls import FunctionMeter, meter_of
-from crossply.control.calls.opening import Opening
-from crossply.control.calls.ways import Way
+from crossply.control.calls.async_runner import Answer, FunctionCall
+from crossply.control.calls.endpoint import Endpoint
+from crossply.control.calls.metered_runner import MeteredRunner
+from crossply.control.calls.pipeline_functions import PipelineFunctions
+from crossply.control.calls.runner_factory import MAX_COMPUTING_CALLS, RunnerFactory, builtin_runner
+from crossply.control.calls.threaded_runner import MAX_CONCURRENT_CALLS
 from crossply.errors import CrossplyError
+from crossply.functions.binding import bind
 from crossply.functions.failures import FunctionCrashed, FunctionTimedOut, FunctionUnavailable
 from crossply.functions.remote import METHOD
 from crossply.record.metrics import FUNCTION_REQUESTS, FUNCTION_RESPONSES, FUNCTION_SECONDS
@@ -23,9 +30,26 @@ from crossply.record.metrics import FUNCTION_REQUESTS, FUNCTION_RESPONSES, FUNCT
 LABELS = ("function-x", "example.org/x:v1", "in-process", METHOD)
 
 
-@pytest.fixture
-def meter() -> FunctionMeter:
-    return FunctionMeter(*LABELS[:3])
+CALL = FunctionCall("step", Request(State()), 1.0)
+
+
+class Scripted:
+    """A runner that returns a response, or raises."""
+
+    def __init__(self, result):
+        self.result = result
+
+    async def __call__(self, call):
+        if isinstance(self.result, Exception):
+            raise self.result
+        return Answer(self.result)
+
+    def close(self):
+        pass
+
+
+def metered(result) -> MeteredRunner:
+    return MeteredRunner(Scripted(result), *LABELS[:3])
 
 
 @pytest.mark.parametrize(
@@ -37,12 +61,11 @@ def meter() -> FunctionMeter:
         ((SEVERITY_FATAL, SEVERITY_WARNING, SEVERITY_NORMAL), "Fatal", "the worst counts, wherever it is"),
     ],
 )
-def test_an_answer_is_counted_by_its_worst_result(meter, severities, worst, why) -> None:
+def test_an_answer_is_counted_by_its_worst_result(severities, worst, why) -> None:
     counted = FUNCTION_RESPONSES.of(*LABELS, "OK", worst)
     before, begun = counted.value, FUNCTION_REQUESTS.of(*LABELS).value
     response = Response(results=tuple(Result(severity, "said") for severity in severities))
-    with meter.calling("step") as call:
-        assert call.answered(response) is response
+    assert asyncio.run(metered(response)(CALL)).response is response
     assert counted.value == before + 1, why
     assert FUNCTION_REQUESTS.of(*LABELS).value == begun + 1
 
@@ -56,11 +79,11 @@ def test_an_answer_is_counted_by_its_worst_result(meter, severities, worst, why)
         (CrossplyError("something else"), "Unknown"),
     ],
 )
-def test_a_failure_is_counted_by_its_grpc_code_and_goes_on(meter, problem, code) -> None:
+def test_a_failure_is_counted_by_its_grpc_code_and_goes_on(problem, code) -> None:
     counted, timed = (family.of(*LABELS, code, "Normal") for family in (FUNCTION_RESPONSES, FUNCTION_SECONDS))
     before, times = counted.value, sum(timed.buckets)
-    with pytest.raises(type(problem)), meter.calling("step"):
-        raise problem
+    with pytest.raises(type(problem)):
+        asyncio.run(metered(problem)(CALL))
     assert (counted.value, sum(timed.buckets)) == (before + 1, times + 1)
 
 
@@ -81,7 +104,8 @@ def test_a_failure_is_counted_by_its_grpc_code_and_goes_on(meter, problem, code)
 )
 def test_the_target_says_where_a_function_runs(annotations, package, target) -> None:
     name = f"function-{target}"
-    meter_of({"metadata": {"name": name, "annotations": annotations}, "spec": {"package": package}})
+    endpoint = Endpoint(name, package, annotations=tuple(annotations.items()))
+    RunnerFactory().open(endpoint, PipelineFunctions()).close()
     assert (
         f'function_name="{name}",function_package="{package}",grpc_target="{target}"'
         in FUNCTION_REQUESTS.text()
@@ -91,14 +115,15 @@ def test_the_target_says_where_a_function_runs(annotations, package, target) -> 
 @pytest.mark.parametrize(
     ("function", "at_once"),
     [
-        ("function-go-templating", COMPUTING_AT_ONCE),
-        ("function-cel-filter", COMPUTING_AT_ONCE),
-        ("function-python", AT_ONCE),
+        ("function-go-templating", MAX_COMPUTING_CALLS),
+        ("function-cel-filter", MAX_COMPUTING_CALLS),
+        ("function-python", MAX_CONCURRENT_CALLS),
     ],
 )
 def test_few_calls_compute_in_this_process_at_the_same_time(function, at_once) -> None:
-    bound = Opening().open(Way("f", f"xpkg.crossplane.io/c/{function}:v1"))
+    endpoint = Endpoint("f", f"xpkg.crossplane.io/c/{function}:v1")
+    runner = builtin_runner(bind(endpoint.as_function()), endpoint, MAX_CONCURRENT_CALLS)
     try:
-        assert bound.at_once == at_once
+        assert runner.max_calls == at_once
     finally:
-        bound.close()
+        runner.close()

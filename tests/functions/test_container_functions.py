@@ -18,7 +18,7 @@ from crossply.compose.messages import READY_TRUE, Request, Resource, State
 from crossply.containers.settings import Settings
 from crossply.containers.store import Store
 from crossply.errors import CrossplyError
-from crossply.functions.container_steps import ContainerSteps
+from crossply.functions.container_functions import ContainerFunctions
 from crossply.functions.image_runs import ImageRuns
 from crossply.functions.proto.v1alpha1 import run_function_pb2 as messages
 from crossply.functions.runner_client import FIRST_METHOD, METHOD, is_our_own
@@ -66,8 +66,8 @@ def store(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def steps(store):
-    return ContainerSteps(store)
+def functions(store):
+    return ContainerFunctions(store)
 
 
 def step(image, **container):
@@ -82,14 +82,14 @@ def refusal(call):
     return str(refused.value)
 
 
-def test_an_image_is_pulled_and_run_and_its_answer_counts(registry, steps):
-    thing = steps(step(f"{registry}/paint:v1"), REQUEST, 30.0).desired.resources["thing"]
+def test_an_image_is_pulled_and_run_and_its_answer_counts(registry, functions):
+    thing = functions.open(step(f"{registry}/paint:v1"))(REQUEST, 30.0).desired.resources["thing"]
     assert thing.object["spec"] == {"color": "blue"}
     assert thing.ready == READY_TRUE
 
 
-def test_an_image_that_changes_what_was_observed_is_warned_about(registry, steps):
-    [result] = steps(step(f"{registry}/paint:v1"), REQUEST, 30.0).results
+def test_an_image_that_changes_what_was_observed_is_warned_about(registry, functions):
+    [result] = functions.open(step(f"{registry}/paint:v1"))(REQUEST, 30.0).results
     assert result.message == (
         'function "painter" changed the observed state, which is ignored: resources.thing.resource.spec.color'
     )
@@ -120,22 +120,22 @@ def test_an_image_that_changes_what_was_observed_is_warned_about(registry, steps
         "has negative limits",
     ],
 )
-def test_what_goes_wrong_says_step_image_and_why(registry, steps, image, settings, said):
+def test_what_goes_wrong_says_step_image_and_why(registry, functions, image, settings, said):
     settings = dict(settings)
     name = f"{registry}/{image}:{settings.pop('tag', 'v1')}"
-    told = refusal(lambda: steps(step(name, **settings), REQUEST, 30.0))
+    told = refusal(lambda: functions.open(step(name, **settings))(REQUEST, 30.0))
     assert told.startswith(f'cannot run function "painter": image "{name}": ')
     assert said in told
 
 
-def test_a_function_is_nobody_in_particular_and_sees_no_network(registry, steps):
-    (alone,) = steps(step(f"{registry}/whoami:v1"), REQUEST, 30.0).results
+def test_a_function_is_nobody_in_particular_and_sees_no_network(registry, functions):
+    (alone,) = functions.open(step(f"{registry}/whoami:v1"))(REQUEST, 30.0).results
     assert alone.message == "2000 lo"
 
 
-def test_a_function_may_be_given_the_network_of_the_runner(registry, steps):
+def test_a_function_may_be_given_the_network_of_the_runner(registry, functions):
     wanted = step(f"{registry}/whoami:v1", network={"policy": "Runner"})
-    (shared,) = steps(wanted, REQUEST, 30.0).results
+    (shared,) = functions.open(wanted)(REQUEST, 30.0).results
     assert shared.message.split()[1:] == sorted(os.listdir("/sys/class/net"))
 
 
@@ -144,16 +144,18 @@ def test_a_private_image_is_pulled_with_the_secret_that_the_function_names(tmp_p
     trust = peers.Trust(authority=pem)
     with peers.docker_registry(tmp_path, *peers.guarded(tmp_path, tmp_path, "ada:secret")) as address:
         peers.pushed(address, script_image(SCRIPTS["paint"]), "paint:v1", trust, "ada:secret")
-        steps = ContainerSteps(Store(str(tmp_path / "store")), trust=trust)
+        functions = ContainerFunctions(Store(str(tmp_path / "store")), trust=trust)
         wanted = step(f"{address}/paint:v1", imagePullSecrets=[{"name": "login", "namespace": "default"}])
         assert [each.secret_name for each in wanted.credentials] == ["login"]
         login = json.dumps(peers.logins(address, "ada:secret").content).encode()
         asked = Request(
             REQUEST.observed, REQUEST.desired, credentials={"default/login": {".dockerconfigjson": login}}
         )
-        told = refusal(lambda: steps(wanted, REQUEST, 30.0))
+        told = refusal(lambda: functions.open(wanted)(REQUEST, 30.0))
         assert "authentication required" in told, "without what is in the secret"
-        assert steps(wanted, asked, 30.0).desired.resources["thing"].object["spec"] == {"color": "blue"}
+        assert functions.open(wanted)(asked, 30.0).desired.resources["thing"].object["spec"] == {
+            "color": "blue"
+        }
 
 
 @pytest.fixture(scope="module")
@@ -166,9 +168,11 @@ def runner(store, tmp_path_factory):
     server.stop()
 
 
-def test_a_runner_runs_images_for_others(registry, runner, steps):
+def test_a_runner_runs_images_for_others(registry, runner, functions):
     wanted = step(f"{registry}/paint:v1", runner={"endpoint": runner})
-    assert steps(wanted, REQUEST, 30.0).desired.resources["thing"].object["spec"] == {"color": "blue"}
+    assert functions.open(wanted)(REQUEST, 30.0).desired.resources["thing"].object["spec"] == {
+        "color": "blue"
+    }
 
 
 @pytest.mark.parametrize(
@@ -190,16 +194,16 @@ def test_a_runner_runs_images_for_others(registry, runner, steps):
         "wants the network",
     ],
 )
-def test_what_a_runner_refuses_is_told(registry, runner, steps, image, settings, said):
+def test_what_a_runner_refuses_is_told(registry, runner, functions, image, settings, said):
     wanted = step(f"{registry}/{image}:v1", runner={"endpoint": runner}, **settings)
-    told = refusal(lambda: steps(wanted, REQUEST, 30.0))
+    told = refusal(lambda: functions.open(wanted)(REQUEST, 30.0))
     assert f"the runner at {runner} says: " in told
     assert said in told
 
 
-def test_a_runner_that_is_not_there_is_named(registry, steps, tmp_path):
+def test_a_runner_that_is_not_there_is_named(registry, functions, tmp_path):
     endpoint = f"unix:{tmp_path}/nobody.sock"
-    told = refusal(lambda: steps(step("image", runner={"endpoint": endpoint}), REQUEST, 5.0))
+    told = refusal(lambda: functions.open(step("image", runner={"endpoint": endpoint}))(REQUEST, 5.0))
     assert told.endswith(f"no runner answers at {endpoint}")
 
 
@@ -223,13 +227,13 @@ def test_only_pull_secrets_are_sent_to_a_runner_that_a_composition_names(store, 
     server = grpc.server(futures.ThreadPoolExecutor(1), handlers=[listener])
     server.add_insecure_port(endpoint)
     server.start()
-    steps = ContainerSteps(store, peers.logins("registry.example.org", "operator:secret"))
+    functions = ContainerFunctions(store, peers.logins("registry.example.org", "operator:secret"))
     wanted = step("registry.example.org/private:v1", runner={"endpoint": endpoint})
     named = json.dumps(peers.logins("registry.example.org", "ada:named").content).encode()
     request = Request(REQUEST.observed, REQUEST.desired, credentials={"pull": {".dockerconfigjson": named}})
     try:
         for each in (REQUEST, request):
-            refusal(lambda each=each: steps(wanted, each, 10.0))
+            refusal(lambda each=each: functions.open(wanted)(each, 10.0))
     finally:
         server.stop(None)
     sent = [each.image_pull_config.auth for each in listener.heard]
@@ -267,14 +271,16 @@ def test_a_runner_answers_by_the_name_that_the_service_had_first(registry, runne
     assert messages.RunFunctionResponse.FromString(reply).output == b"not a FunctionIO\n"
 
 
-def test_the_command_serves_at_a_socket_for_this_user_only(registry, store, steps, tmp_path):
+def test_the_command_serves_at_a_socket_for_this_user_only(registry, store, functions, tmp_path):
     path = tmp_path / "runner.sock"
     command = [CROSSPLY, "function", "runner", "--address", str(path), "--store", store.directory]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr.readline() == f"crossply: running images for others at unix:{path}\n"
         assert path.stat().st_mode & 0o077 == 0
         wanted = step(f"{registry}/paint:v1", runner={"endpoint": f"unix://{path}"})
-        assert steps(wanted, REQUEST, 30.0).desired.resources["thing"].object["spec"] == {"color": "blue"}
+        assert functions.open(wanted)(REQUEST, 30.0).desired.resources["thing"].object["spec"] == {
+            "color": "blue"
+        }
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
 

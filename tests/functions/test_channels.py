@@ -18,9 +18,9 @@ from crossply.compose.messages import Response, Result
 from crossply.compose.wire import encode_response
 from crossply.control.runtimes.authority import Lives, authority_due, issued, purpose_for, read_authorities
 from crossply.control.runtimes.private_files import PrivateFiles
-from crossply.functions import lines
+from crossply.functions import channels as lines
+from crossply.functions.channels import NOWHERE, Address
 from crossply.functions.failures import FunctionError, FunctionTimedOut, FunctionUnavailable
-from crossply.functions.lines import NOWHERE, Address
 from crossply.functions.remote import Remote
 from crossply.functions.server_certificates import server_credentials
 from tests.support.function_servers import REQUEST, V1, Methods, free_port

@@ -6,7 +6,7 @@ import pytest
 
 from crossply.compose.messages import SECOND, Request, Resource, Response, State, fatal, respond
 from crossply.compose.wire import request_tag
-from crossply.control.calls.reuse import Answers
+from crossply.control.calls.response_cache import ResponseCache
 
 
 class Clock:
@@ -26,15 +26,15 @@ def clock() -> Clock:
 
 
 def test_the_same_question_has_the_same_answer_until_its_time_is_over(clock) -> None:
-    answers = Answers(clock)
+    cache = ResponseCache(clock=clock)
     response = respond(question(), ttl=10 * SECOND)
-    assert answers.keep("f", question(), response).good_for == 10
+    assert cache.put("f", question(), response).ttl == 10
     clock.now += 4
-    found = answers.find("f", question())
+    found = cache.get("f", question())
     assert found is not None
-    assert (found.response, found.good_for) == (response._replace(tag=request_tag(question())), 6)
+    assert (found.response, found.ttl) == (response._replace(tag=request_tag(question())), 6)
     clock.now += 6
-    assert answers.find("f", question()) is None
+    assert cache.get("f", question()) is None
 
 
 @pytest.mark.parametrize(
@@ -50,9 +50,9 @@ def test_the_same_question_has_the_same_answer_until_its_time_is_over(clock) -> 
     ],
 )
 def test_another_question_is_asked(clock, function, asked, why) -> None:
-    answers = Answers(clock)
-    answers.keep("f", question(), respond(question()))
-    assert answers.find(function, asked) is None, why
+    cache = ResponseCache(clock=clock)
+    cache.put("f", question(), respond(question()))
+    assert cache.get(function, asked) is None, why
 
 
 @pytest.mark.parametrize(
@@ -63,41 +63,41 @@ def test_another_question_is_asked(clock, function, asked, why) -> None:
     ],
 )
 def test_what_is_not_to_be_reused(clock, response, why) -> None:
-    answers = Answers(clock)
-    assert answers.keep("f", question(), response).good_for == 0
-    assert answers.find("f", question()) is None, why
+    cache = ResponseCache(clock=clock)
+    assert cache.put("f", question(), response).ttl is None
+    assert cache.get("f", question()) is None, why
 
 
 def test_answers_are_bounded_in_bytes_and_the_newest_stay(clock) -> None:
-    answers = Answers(clock)
+    cache = ResponseCache(clock=clock)
     large = State(Resource({"status": {"text": "x" * (4 << 20)}}))
     for number in range(20):
-        answers.keep("f", question(number), Response(large, ttl=60 * SECOND))
-    kept = [number for number in range(20) if answers.find("f", question(number)) is not None]
+        cache.put("f", question(number), Response(large, ttl=60 * SECOND))
+    kept = [number for number in range(20) if cache.get("f", question(number)) is not None]
     assert kept == list(range(20 - len(kept), 20))
     assert 10 <= len(kept) <= 16
 
 
 def test_many_small_values_count_as_what_they_take_in_memory(clock) -> None:
-    answers = Answers(clock)
+    cache = ResponseCache(clock=clock)
     many = State(Resource({"status": {"items": [[]] * 100_000}}))
     for number in range(20):
-        answers.keep("f", question(number), Response(many, ttl=60 * SECOND))
-    kept = [number for number in range(20) if answers.find("f", question(number)) is not None]
+        cache.put("f", question(number), Response(many, ttl=60 * SECOND))
+    kept = [number for number in range(20) if cache.get("f", question(number)) is not None]
     assert 1 <= len(kept) <= 6
 
 
 def test_an_answer_does_not_keep_its_question_in_memory(clock) -> None:
-    answers = Answers(clock)
+    cache = ResponseCache(clock=clock)
     asked = question()
-    answers.keep("f", asked, respond(asked, ttl=10 * SECOND))
-    found = answers.find("f", question())
+    cache.put("f", asked, respond(asked, ttl=10 * SECOND))
+    found = cache.get("f", question())
     assert found is not None
     assert isinstance(found.response.tag, str)
 
 
 def test_a_changed_function_is_asked_anew(clock) -> None:
-    answers = Answers(clock)
-    answers.keep("f", question(), respond(question()))
-    answers.forget()
-    assert answers.find("f", question()) is None
+    cache = ResponseCache(clock=clock)
+    cache.put("f", question(), respond(question()))
+    cache.clear()
+    assert cache.get("f", question()) is None

@@ -5,12 +5,18 @@ from __future__ import annotations
 import pytest
 
 from crossply.compose.messages import respond
-from crossply.functions.breaker import FAILURES, FIRST_PAUSE, LONGEST_PAUSE, Breaker, FunctionNotAsked
+from crossply.functions.circuit_breaker import (
+    INITIAL_PAUSE,
+    MAX_PAUSE,
+    THRESHOLD,
+    CircuitBreaker,
+    FunctionNotAsked,
+)
 from crossply.functions.failures import FunctionError, FunctionTimedOut, FunctionUnavailable
 from tests.support.function_servers import REQUEST
 
 
-class Told:
+class Scripted:
     """A runner that does as it is told, and counts."""
 
     def __init__(self):
@@ -37,21 +43,21 @@ class Clock:
 
 def broken(problem=FunctionUnavailable("nobody is there", hint="does it run?")):  # noqa: B008
     """A breaker that has just opened, its runner and its clock."""
-    runner, clock = Told(), Clock()
-    breaker = Breaker(runner, clock)
+    runner, clock = Scripted(), Clock()
+    breaker = CircuitBreaker(runner, clock)
     runner.problem = problem
-    for _ in range(FAILURES):
+    for _ in range(THRESHOLD):
         with pytest.raises(type(problem)):
             breaker(REQUEST, 1.0)
     return breaker, runner, clock
 
 
 def test_a_function_that_answers_is_always_asked():
-    runner = Told()
-    breaker = Breaker(runner)
-    for _ in range(FAILURES * 3):
+    runner = Scripted()
+    breaker = CircuitBreaker(runner)
+    for _ in range(THRESHOLD * 3):
         breaker(REQUEST, 1.0)
-    assert runner.calls == FAILURES * 3
+    assert runner.calls == THRESHOLD * 3
 
 
 @pytest.mark.parametrize("problem", [FunctionUnavailable("gone"), FunctionTimedOut("late")])
@@ -60,24 +66,24 @@ def test_after_several_failures_in_a_row_it_is_not_asked(problem):
     for _ in range(100):
         with pytest.raises(FunctionNotAsked) as failed:
             breaker(REQUEST, 1.0)
-    assert runner.calls == FAILURES
+    assert runner.calls == THRESHOLD
     assert str(failed.value) == str(problem), "conditions say the same as before"
     assert "not answer 5 times in a row" in failed.value.hint
 
 
 def test_one_call_after_each_pause_sees_whether_it_is_back():
     breaker, runner, clock = broken()
-    clock.now += FIRST_PAUSE
+    clock.now += INITIAL_PAUSE
     with pytest.raises(FunctionUnavailable):
         breaker(REQUEST, 1.0)
     with pytest.raises(FunctionNotAsked):
         breaker(REQUEST, 1.0)
-    assert runner.calls == FAILURES + 1
+    assert runner.calls == THRESHOLD + 1
     runner.problem = None
-    clock.now += LONGEST_PAUSE
+    clock.now += MAX_PAUSE
     breaker(REQUEST, 1.0)
     breaker(REQUEST, 1.0)
-    assert runner.calls == FAILURES + 3, "once it answers, everybody may ask"
+    assert runner.calls == THRESHOLD + 3, "once it answers, everybody may ask"
 
 
 def test_pauses_grow_and_have_an_end():
@@ -95,38 +101,38 @@ def test_pauses_grow_and_have_an_end():
                 break
         pauses.append(clock.now - begun)
     assert pauses == sorted(pauses)
-    assert pauses[0] == FIRST_PAUSE
-    assert pauses[-1] == LONGEST_PAUSE
+    assert pauses[0] == INITIAL_PAUSE
+    assert pauses[-1] == MAX_PAUSE
 
 
 def test_a_call_that_waits_does_not_keep_others_from_trying():
     breaker, runner, clock = broken()
 
     def hang(request, timeout):
-        clock.now += LONGEST_PAUSE
+        clock.now += MAX_PAUSE
         runner.problem = None
         breaker._runner = runner
         breaker(REQUEST, 1.0)  # somebody else, while this one hangs
         raise FunctionTimedOut("only this request gets no answer")
 
     breaker._runner = hang
-    clock.now += FIRST_PAUSE
+    clock.now += INITIAL_PAUSE
     with pytest.raises(FunctionTimedOut):
         breaker(REQUEST, 1.0)
-    assert runner.calls == FAILURES + 1
+    assert runner.calls == THRESHOLD + 1
 
 
 def test_a_function_that_answers_with_an_error_is_there():
     breaker, runner, clock = broken()
-    clock.now += FIRST_PAUSE
+    clock.now += INITIAL_PAUSE
     runner.problem = FunctionError("I do not like this")
-    for _ in range(FAILURES * 2):
+    for _ in range(THRESHOLD * 2):
         with pytest.raises(FunctionError, match="I do not like this"):
             breaker(REQUEST, 1.0)
-    assert runner.calls == FAILURES * 3
+    assert runner.calls == THRESHOLD * 3
 
 
 def test_closing_it_closes_the_runner():
-    runner = Told()
-    Breaker(runner).close()
+    runner = Scripted()
+    CircuitBreaker(runner).close()
     assert runner.closed
