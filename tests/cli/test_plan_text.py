@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from crossply.cli.plan.text_output import Text
-from crossply.control.planning.fields import Unknown, fields_between
+from crossply.control.planning.field_changes import Unknown, fields_between
+from crossply.control.planning.object_paths import ObjectKey
+from crossply.control.planning.object_tree import CHANGE, CREATE, Node
 from crossply.control.planning.plan import Plan
-from crossply.control.planning.run import Told
-from crossply.control.planning.tree import CHANGE, CREATE, Node
-from crossply.control.planning.what_if_addresses import Key
+from crossply.control.planning.plan_run import PlanResult
 
 
 def deployment(*containers: dict) -> dict:
@@ -22,9 +22,9 @@ def deployment(*containers: dict) -> dict:
 
 
 def lines_for(before: dict | None, after: dict) -> list[str]:
-    key = Key("apps", "deployments", "", "web")
+    key = ObjectKey("apps", "deployments", "", "web")
     node = Node(key, after, CHANGE if before else CREATE, fields=fields_between(before, after))
-    return Text(Told(Plan(roots=[node]), Unknown()), colored=False).whole().splitlines()
+    return Text(PlanResult(Plan(roots=[node]), Unknown()), colored=False).whole().splitlines()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.control.planning.fields import Unknown, fields_between
+from crossply.control.planning.field_changes import Unknown, fields_between
 
 
 def paths(before, after):

@@ -8,7 +8,7 @@ import pytest
 
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.kinds import FUNCTION, FUNCTION_REVISION
-from crossply.control.planning.functions import know_functions
+from crossply.control.planning.planned_functions import know_functions
 
 pytestmark = pytest.mark.usefixtures("installed")
 

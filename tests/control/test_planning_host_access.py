@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.planning.functions import host_access_check
+from crossply.control.planning.planned_functions import host_access_check
 from crossply.functions.host_access import HostAccess, HostAccessRefused
 
 COMMAND = {"crossply.dev/runtime": "process", "crossply.dev/command": "touch x"}

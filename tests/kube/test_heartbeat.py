@@ -44,7 +44,7 @@ class Life:
             group="crossply",
             replica="One Of_Many",
             timing=timing,
-            deadman=self.alarms.append,
+            watchdog=self.alarms.append,
             clock=lambda: self.now,
         )
 
@@ -212,7 +212,7 @@ def test_the_server_is_told_how_long_it_may_work_on_a_guarded_write() -> None:
 def test_a_frozen_process_ends_before_it_does_anything_more() -> None:
     script = (
         "import os, signal\n"
-        "from crossply.kube.deadman import kernel_alarm\n"
+        "from crossply.kube.heartbeat import kernel_alarm\n"
         "kernel_alarm(0.2)\n"
         "os.write(1, b'frozen ')\n"
         "os.kill(os.getpid(), signal.SIGSTOP)\n"

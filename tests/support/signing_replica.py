@@ -12,7 +12,7 @@ import sys
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.config import load_config
-from crossply.kube.deadman import kernel_alarm
+from crossply.kube.heartbeat import kernel_alarm
 from crossply.kube.kind import Kind
 from crossply.kube.leased_shards import LeasedShards
 from crossply.kube.leases import Timing
@@ -60,7 +60,7 @@ class Signing:
 async def main(kubeconfig: str, namespace: str, name: str, keys: list[str]) -> None:
     async with Client(load_config(kubeconfig), QUICK.transit) as client:
         shards = LeasedShards(
-            client, namespace=namespace, count=COUNT, replica=name, timing=QUICK, deadman=kernel_alarm
+            client, namespace=namespace, count=COUNT, replica=name, timing=QUICK, watchdog=kernel_alarm
         )
         await asyncio.gather(shards.run(), Signing(client, shards, namespace, name).run(keys))
 

@@ -71,7 +71,9 @@ class ControlPlane:
         self._plane.shortest_poll, self._plane.retry = options.shortest_poll, options.retry
         self._plane.most_composed = options.most_composed
         if not options.extra_resources:
-            self._plane.capabilities = tuple(each for each in CAPABILITIES if each != REQUIRED_RESOURCES)
+            self._plane.capabilities = tuple(
+                capability for capability in CAPABILITIES if capability != REQUIRED_RESOURCES
+            )
         self._plane.keeper = client.acting_as(options.keeper) if options.keeper else None
         self._shares = self._plane.shards = shares or SingleReplica()
         self._sharing: asyncio.Task[None] | None = None

@@ -179,10 +179,10 @@ class Controller:
 
     async def _process(self, key: Key, reconcile: Reconcile) -> None:
         with running(self._spec.name, self._kind, *key) as run:
-            begun = time.perf_counter()
+            started = time.perf_counter()
             await self._reconcile(run, key, reconcile)
             if _log.isEnabledFor(logging.DEBUG):
-                milliseconds = round((time.perf_counter() - begun) * 1000, 1)
+                milliseconds = round((time.perf_counter() - started) * 1000, 1)
                 _log.debug("reconcile ended", extra={"fields": {"ms": milliseconds}})
 
     async def _reconcile(self, run: Run, key: Key, reconcile: Reconcile) -> None:

@@ -74,8 +74,8 @@ class Recorder:
 
 def _digest(uid: str, event: Event) -> bytes:
     """What is remembered of an event: there are many, and they are long."""
-    said = "\0".join((uid, event.type, event.reason, event.message))
-    return blake2b(said.encode("utf-8", "surrogatepass"), digest_size=12).digest()
+    text = "\0".join((uid, event.type, event.reason, event.message))
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).digest()
 
 
 def _name_after(name: str) -> str:

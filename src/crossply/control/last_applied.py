@@ -18,25 +18,25 @@ class LastApplied:
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, str]] = {}
 
-    def holds(self, live: Object | None, wish: Object) -> bool:
+    def holds(self, live: Object | None, desired: Object) -> bool:
         """Whether the live object is what our last apply of the same wish left."""
         if live is None:
             return False
         metadata = live["metadata"]
         known = self._known.get(metadata.get("uid", ""))
-        return known is not None and known == (of_value(wish), metadata.get("resourceVersion"))
+        return known is not None and known == (of_value(desired), metadata.get("resourceVersion"))
 
-    def remember(self, result: Object, wish: Object) -> None:
+    def remember(self, result: Object, desired: Object) -> None:
         """Note what an apply left."""
         metadata = result["metadata"]
-        self._known[metadata.get("uid", "")] = (of_value(wish), metadata.get("resourceVersion", ""))
+        self._known[metadata.get("uid", "")] = (of_value(desired), metadata.get("resourceVersion", ""))
 
-    def refresh(self, live: Object, wish: Object) -> bool:
+    def refresh(self, live: Object, desired: Object) -> bool:
         """Whether somebody else's change left all we want in place; then it is as good as applied."""
         known = self._known.get(live["metadata"].get("uid", ""))
-        if known is None or known[0] != of_value(wish) or not contains(live, wish):
+        if known is None or known[0] != of_value(desired) or not contains(live, desired):
             return False
-        self.remember(live, wish)
+        self.remember(live, desired)
         return True
 
     def forget(self, uid: str) -> None:
@@ -44,32 +44,32 @@ class LastApplied:
         self._known.pop(uid, None)
 
 
-def contains(live: object, wish: object) -> bool:
+def contains(live: object, desired: object) -> bool:
     """Whether everything wished for is there, whatever else is there too.
 
     Lists must be the same, except that an object may have more owners.
     """
-    if isinstance(wish, dict):
+    if isinstance(desired, dict):
         return isinstance(live, dict) and all(
             key in live and (_owners if key == "ownerReferences" else contains)(live[key], value)
-            for key, value in wish.items()
+            for key, value in desired.items()
         )
-    return live == wish
+    return live == desired
 
 
-def _owners(live: object, wish: object) -> bool:
-    if not isinstance(live, list) or not isinstance(wish, list):
-        return live == wish
-    return all(any(contains(there, wanted) for there in live) for wanted in wish)
+def _owners(live: object, desired: object) -> bool:
+    if not isinstance(live, list) or not isinstance(desired, list):
+        return live == desired
+    return all(any(contains(there, owner) for there in live) for owner in desired)
 
 
-def covers(live: object, wish: object) -> bool:
+def covers(live: object, desired: object) -> bool:
     """The same, where servers complete the items of lists too, as they do in the template of a Pod."""
-    if isinstance(wish, dict):
+    if isinstance(desired, dict):
         return isinstance(live, dict) and all(
             key in live and (_owners if key == "ownerReferences" else covers)(live[key], value)
-            for key, value in wish.items()
+            for key, value in desired.items()
         )
-    if isinstance(wish, list):
-        return isinstance(live, list) and len(live) == len(wish) and all(map(covers, live, wish))
-    return live == wish
+    if isinstance(desired, list):
+        return isinstance(live, list) and len(live) == len(desired) and all(map(covers, live, desired))
+    return live == desired

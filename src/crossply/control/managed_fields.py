@@ -12,24 +12,24 @@ from crossply.values import Object
 BEFORE_FIRST_APPLY = "before-first-apply"
 
 
-def holds(live: Object, wish: Object, manager: str) -> bool:
+def holds(live: Object, desired: Object, manager: str) -> bool:
     """Whether applying the wish would change nothing.
 
     All of it must be there, and the manager must not own a field that the wish no longer has: the apply would
     remove that field.
     """
-    return contains(live, wish) and all(_within(fields, wish) for fields in _applied_by(live, manager))
+    return contains(live, desired) and all(_within(fields, desired) for fields in _applied_by(live, manager))
 
 
-def holds_completed(live: Object, wish: Object, manager: str) -> bool:
+def holds_completed(live: Object, desired: Object, manager: str) -> bool:
     """The same for kinds of which servers complete the items of lists, such as Deployments."""
-    return covers(live, wish) and all(_within(fields, wish) for fields in _applied_by(live, manager))
+    return covers(live, desired) and all(_within(fields, desired) for fields in _applied_by(live, manager))
 
 
-def is_applied(live: Object, wish: Object, manager: str) -> bool:
+def is_applied(live: Object, desired: Object, manager: str) -> bool:
     """The same, for an object that the manager has applied before, with nothing left to take over."""
-    applied = any(each for each in _applied_by(live, manager))
-    return applied and not upgrade_to_apply(live, manager) and holds(live, wish, manager)
+    applied = any(fields for fields in _applied_by(live, manager))
+    return applied and not upgrade_to_apply(live, manager) and holds(live, desired, manager)
 
 
 def _applied_by(live: Object, manager: str) -> list[Object]:
@@ -42,23 +42,23 @@ def _applied_by(live: Object, manager: str) -> list[Object]:
     ]
 
 
-def _within(fields: Object, wish: Any) -> bool:
+def _within(fields: Object, desired: Any) -> bool:
     """Whether every owned field is one of the wish."""
-    if isinstance(wish, list):
-        return all(_in_list(key[2:], inner, wish) for key, inner in fields.items() if key.startswith("k:"))
-    if not isinstance(wish, dict):
+    if isinstance(desired, list):
+        return all(_in_list(key[2:], inner, desired) for key, inner in fields.items() if key.startswith("k:"))
+    if not isinstance(desired, dict):
         return True
     return all(
-        key[2:] in wish and _within(inner, wish[key[2:]])
+        key[2:] in desired and _within(inner, desired[key[2:]])
         for key, inner in fields.items()
         if key.startswith("f:")
     )
 
 
-def _in_list(which: str, fields: Object, wish: list[Any]) -> bool:
+def _in_list(item_key: str, fields: Object, desired: list[Any]) -> bool:
     """Whether an owned item is one of a list, known by its keys; a key that has a default may be left out."""
-    keys = orjson.loads(which)
-    for item in wish:
+    keys = orjson.loads(item_key)
+    for item in desired:
         if isinstance(item, dict) and all(item.get(key, value) == value for key, value in keys.items()):
             return _within({key: inner for key, inner in fields.items() if key[2:] not in keys}, item)
     return False

@@ -68,9 +68,9 @@ class SharedSecret:
 
     async def look(self) -> None:
         """See the Secret itself, ahead of the watch."""
-        found = await self._fetch() if self._cache is not None else None
-        if found is not None:
-            self._learn(found)
+        secret = await self._fetch() if self._cache is not None else None
+        if secret is not None:
+            self._learn(secret)
 
     async def _seen(self) -> Object | None:
         if self._cache is None:

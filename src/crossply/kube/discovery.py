@@ -39,10 +39,10 @@ class Discovery:
 
     async def kind_for(self, api_version: str, kind: str) -> Kind:
         """The kind that objects call themselves by; UnknownKind where it is not served."""
-        found = await self._find((api_version, kind))
-        if found is None:
+        resolved = await self._find((api_version, kind))
+        if resolved is None:
             raise UnknownKind(f'no matches for kind "{kind}" in version "{api_version}"')
-        return found
+        return resolved
 
     def add(self, kind: Kind) -> None:
         """Note a kind that is known to be served without asking, as after its definition was established."""
@@ -58,10 +58,10 @@ class Discovery:
 
     async def refresh(self) -> None:
         """Ask the server anew."""
-        found = await asyncio.gather(self._kinds_at("/api"), self._kinds_at("/apis"))
+        groups = await asyncio.gather(self._kinds_at("/api"), self._kinds_at("/apis"))
         self._asked = self._clock()
         self._by_kind.clear()
-        for kind in itertools.chain(*found):
+        for kind in itertools.chain(*groups):
             self.add(kind)
 
     async def _find(self, key: tuple[str, str]) -> Kind | None:

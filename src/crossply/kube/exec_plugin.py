@@ -68,7 +68,7 @@ async def _printed(plugin: Plugin) -> bytes:
         raise CredentialsFailed(message, hint=plugin.install_hint) from None
     try:
         async with asyncio.timeout(PLUGIN_SECONDS):
-            out, told = await process.communicate()
+            out, errors = await process.communicate()
     except TimeoutError:
         process.kill()
         await process.wait()
@@ -76,9 +76,9 @@ async def _printed(plugin: Plugin) -> bytes:
             f"the credential plugin {plugin.command} took longer than {PLUGIN_SECONDS:g} s"
         ) from None
     if process.returncode:
-        said = told.decode(errors="replace").strip()[-500:]
+        output = errors.decode(errors="replace").strip()[-500:]
         raise CredentialsFailed(
-            f"the credential plugin {plugin.command} failed with exit code {process.returncode}: {said}"
+            f"the credential plugin {plugin.command} failed with exit code {process.returncode}: {output}"
         )
     return out
 

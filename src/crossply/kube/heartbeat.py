@@ -4,6 +4,11 @@ While `fresh`, a member may act on what it holds: it sent a renewal that succeed
 nobody can have evicted it yet. When the fence passes without another it breaks its connections, so that
 nothing more leaves it; the kernel ends a process that could not do so because it was frozen. A member whose
 heartbeat was deleted has been evicted; it joins anew, under a new identity, and has nothing.
+
+A process that was frozen past its fence must not run on, not even to the end of a write. No check before the
+write can ensure that: the process may be frozen between the check and the write. So the kernel is the
+watchdog: it delivers a signal that is due before the process executes anything again, and that signal ends
+the process.
 """
 
 from __future__ import annotations
@@ -12,12 +17,12 @@ import asyncio
 import logging
 import re
 import secrets
+import signal
 import time
 from collections.abc import Callable
 
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
-from crossply.kube.deadman import Deadman, no_alarm
 from crossply.kube.failures import Conflict, NotFound
 from crossply.kube.leases import LEASE, Timing, member_name, micro_time, new_lease
 
@@ -34,6 +39,19 @@ def steady_clock() -> float:
     return time.monotonic()
 
 
+Watchdog = Callable[[float], None]
+"""Called with the seconds after which this process must end unless it is called again; 0 calls it off."""
+
+
+def kernel_alarm(seconds: float) -> None:
+    """End this process with SIGALRM after so many seconds, even if it is stopped in between."""
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def no_alarm(seconds: float) -> None:
+    """For those who share a process with others and may not end it: the guard alone has to do."""
+
+
 class Heartbeat:
     """One replica's membership of one group."""
 
@@ -45,7 +63,7 @@ class Heartbeat:
         group: str,
         replica: str,
         timing: Timing,
-        deadman: Deadman = no_alarm,
+        watchdog: Watchdog = no_alarm,
         clock: Callable[[], float] = steady_clock,
     ) -> None:
         self.member = ""
@@ -55,7 +73,7 @@ class Heartbeat:
         self._group = group
         self._replica = re.sub("[^a-z0-9.-]", "-", replica.lower()).strip("-.")
         self._timing = timing
-        self._deadman = deadman
+        self._watchdog = watchdog
         self._clock = clock
         self._uid = ""
         self._renewed = float("-inf")
@@ -96,7 +114,7 @@ class Heartbeat:
         self._renewed = sent
         age = self._clock() - sent
         if age < self._timing.fence:
-            self._deadman(self._timing.dead - age)
+            self._watchdog(self._timing.dead - age)
             self._cancel_lapse()
             lapse = asyncio.get_running_loop().call_later
             self._lapse = lapse(self._timing.fence - age, self._lapsed, changed)
@@ -104,7 +122,7 @@ class Heartbeat:
     def _lapsed(self, changed: Callable[[], None]) -> None:
         """The fence has passed: what was not sent yet never is, so there is no need to end."""
         self._client.sever()
-        self._deadman(0.0)
+        self._watchdog(0.0)
         changed()
 
     def _cancel_lapse(self) -> None:
@@ -116,8 +134,8 @@ class Heartbeat:
         member = f"{self._replica}-{secrets.token_hex(4)}"
         name = member_name(self._group, member)
         lease = new_lease(self._group, self._namespace, name, member, self._timing.lease)
-        made = await self._client.create(LEASE, lease)
-        self.member, self._uid = member, made["metadata"]["uid"]
+        created = await self._client.create(LEASE, lease)
+        self.member, self._uid = member, created["metadata"]["uid"]
 
     async def _renew(self) -> None:
         # No version is named: whoever deletes the heartbeat names one, so of the two only one succeeds.
@@ -134,4 +152,4 @@ class Heartbeat:
         if member:
             await self._client.delete(LEASE, member_name(self._group, member), self._namespace, uid=self._uid)
         self._cancel_lapse()
-        self._deadman(0.0)
+        self._watchdog(0.0)

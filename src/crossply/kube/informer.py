@@ -42,6 +42,8 @@ EventHandler = Callable[[str, Key, bytes | None, bytes | None], None]
 """Told of each change: its type, the object's key, its bytes before and after."""
 
 GATHERING_SECONDS = 3.0
+"""How long roles of a new kind take to be aggregated into ours."""
+SYNC_SECONDS = 15.0
 _MOST_DIGITS = 128
 _log = logging.getLogger("crossply.kube")
 
@@ -142,10 +144,19 @@ class Informer:
 
     async def run(self) -> None:
         """Keep up to date until cancelled."""
-        feed = changes(self._client, self.kind, self.selection, trouble=self._note_trouble)
-        async with aclosing(feed):
-            async for change in feed:
+        events = changes(self._client, self.kind, self.selection, trouble=self._note_trouble)
+        async with aclosing(events):
+            async for change in events:
                 self._take(change)
+
+    async def sync_problem(self, seconds: float = SYNC_SECONDS) -> str | None:
+        """Wait until everything that exists is here; after so many seconds, why it is not."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self.synced.wait()
+        except TimeoutError:
+            return str(self.trouble or "the API server does not answer")
+        return None
 
     async def readable(self) -> None:
         """Wait until everything that exists is here; raises Forbidden where we may not know it."""
@@ -241,9 +252,9 @@ class Informer:
 
     def _leave_indexes(self, key: Key, entry: Entry) -> None:
         for pair in entry.found_under:
-            found = self._found.get(pair, {})
-            found.pop(key, None)
-            if not found:
+            keys = self._found.get(pair, {})
+            keys.pop(key, None)
+            if not keys:
                 self._found.pop(pair, None)
 
     def _tell(self, kind: str, key: Key, before: bytes | None, after: bytes | None) -> None:

@@ -148,22 +148,22 @@ def _credentials(user: Object) -> Credentials:
     return Fixed(Credential())
 
 
-def _plugin(told: Any, directory: str) -> Plugin:
-    if not isinstance(told, dict) or not told.get("command"):
+def _plugin(entry: Any, directory: str) -> Plugin:
+    if not isinstance(entry, dict) or not entry.get("command"):
         raise ConfigError("the kubeconfig's exec section names no command")
-    if told.get("apiVersion") not in EXEC_VERSIONS:
+    if entry.get("apiVersion") not in EXEC_VERSIONS:
         raise ConfigError(
-            f"the kubeconfig's exec section has the apiVersion {told.get('apiVersion')!r}; "
+            f"the kubeconfig's exec section has the apiVersion {entry.get('apiVersion')!r}; "
             f"known are {' and '.join(EXEC_VERSIONS)}"
         )
-    command = str(told["command"])
+    command = str(entry["command"])
     # As for every other path: a name alone is looked for in PATH, anything else is relative to the file.
     if os.sep in command:
         command = os.path.join(directory, command)
     return Plugin(
         command=command,
-        arguments=tuple(str(argument) for argument in told.get("args") or ()),
-        environment={str(pair["name"]): str(pair["value"]) for pair in told.get("env") or ()},
-        api_version=str(told["apiVersion"]),
-        install_hint=str(told.get("installHint") or ""),
+        arguments=tuple(str(argument) for argument in entry.get("args") or ()),
+        environment={str(pair["name"]): str(pair["value"]) for pair in entry.get("env") or ()},
+        api_version=str(entry["apiVersion"]),
+        install_hint=str(entry.get("installHint") or ""),
     )

@@ -20,9 +20,8 @@ import orjson
 
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client
-from crossply.kube.deadman import Deadman, no_alarm
 from crossply.kube.failures import AlreadyExists, Conflict
-from crossply.kube.heartbeat import Heartbeat, steady_clock
+from crossply.kube.heartbeat import Heartbeat, Watchdog, no_alarm, steady_clock
 from crossply.kube.informer import Informer
 from crossply.kube.leases import (
     LEASE,
@@ -62,7 +61,7 @@ class LeasedShards:
         count: int = SHARDS,
         replica: str = "",
         timing: Timing = Timing(),  # noqa: B008 - it is immutable
-        deadman: Deadman = no_alarm,
+        watchdog: Watchdog = no_alarm,
         clock: Callable[[], float] = steady_clock,
     ) -> None:
         # However much work there is, that we live must be heard in time.
@@ -79,7 +78,7 @@ class LeasedShards:
             group=group,
             replica=replica or socket.gethostname(),
             timing=timing,
-            deadman=deadman,
+            watchdog=watchdog,
             clock=clock,
         )
         self._held: dict[int, str] = {}
@@ -149,10 +148,10 @@ class LeasedShards:
         try:
             lease = await self._client.create(LEASE, group_lease(self._group, self._namespace, self._count))
         except AlreadyExists:
-            found = await self._client.get(LEASE, group_name(self._group), self._namespace)
-            if found is None:
+            group = await self._client.get(LEASE, group_name(self._group), self._namespace)
+            if group is None:
                 raise
-            return count_of(found)
+            return count_of(group)
         return count_of(lease)
 
     def _holds(self, shard: int) -> bool:
@@ -235,18 +234,18 @@ class LeasedShards:
             await self._create(cache, shard)
             return
         lease = orjson.loads(data)
-        holder, ours = holder_of(lease), self._heart.member
-        wanted = member_of(shard, members) == ours
-        let_go = self._released.get(shard) == lease["metadata"]["resourceVersion"]
-        if holder != ours:
+        holder, member = holder_of(lease), self._heart.member
+        is_desired = member_of(shard, members) == member
+        is_released = self._released.get(shard) == lease["metadata"]["resourceVersion"]
+        if holder != member:
             self._held.pop(shard, None)
-        if holder == ours and wanted and not let_go:
-            self._held[shard] = ours
-        elif holder == ours:
+        if holder == member and is_desired and not is_released:
+            self._held[shard] = member
+        elif holder == member:
             self._releasing[shard] = asyncio.create_task(self._release(cache, shard, lease))
             self._announce()
-        elif wanted and holder not in members and await self._is_gone(holder):
-            await self._take(cache, shard, lease, ours)
+        elif is_desired and holder not in members and await self._is_gone(holder):
+            await self._take(cache, shard, lease, member)
 
     async def _is_gone(self, holder: str) -> bool:
         """Whether a member has left or was evicted, for good.
@@ -262,10 +261,10 @@ class LeasedShards:
         with suppress(AlreadyExists):
             cache.record_write(await self._client.create(LEASE, lease))
 
-    async def _take(self, cache: Informer, shard: int, lease: Object, ours: str) -> None:
+    async def _take(self, cache: Informer, shard: int, lease: Object, member: str) -> None:
         with suppress(Conflict):
-            cache.record_write(await self._client.update(LEASE, held_by(lease, ours)))
-            self._held[shard] = ours
+            cache.record_write(await self._client.update(LEASE, held_by(lease, member)))
+            self._held[shard] = member
             self._announce()
 
     async def _release(self, cache: Informer, shard: int, lease: Object) -> None:

@@ -38,7 +38,7 @@ class Timing(NamedTuple):
     def lasting(cls, lease: float) -> Timing:
         """The same proportions for another lease."""
         scale = lease / cls().lease
-        return cls(*(each * scale for each in cls()))
+        return cls(*(seconds * scale for seconds in cls()))
 
 
 GROUP_LABEL = "crossply.io/lease-group"

@@ -49,19 +49,19 @@ class SharedInformers:
 
     def acquire(self, kind: Kind, selection: Selection = EVERYTHING) -> Informer:
         """A running cache; await its `synced` before relying on it, and `release` it in the end."""
-        which = (kind, selection)
-        if which not in self._shared:
-            self._shared[which] = _Shared(Informer(self._client, kind, selection))
-        self._shared[which].users += 1
-        return self._shared[which].cache
+        selected = (kind, selection)
+        if selected not in self._shared:
+            self._shared[selected] = _Shared(Informer(self._client, kind, selection))
+        self._shared[selected].users += 1
+        return self._shared[selected].cache
 
     def release(self, cache: Informer) -> None:
         """One who needed it does so no longer."""
-        which = (cache.kind, cache.selection)
-        shared = self._shared[which]
+        selected = (cache.kind, cache.selection)
+        shared = self._shared[selected]
         shared.users -= 1
         if not shared.users:
-            del self._shared[which]
+            del self._shared[selected]
             self._end(shared)
 
     def running(self) -> list[Informer]:

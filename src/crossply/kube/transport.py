@@ -22,9 +22,8 @@ from yarl import URL
 from crossply.kube.backoff import Backoff
 from crossply.kube.config import ClusterConfig
 from crossply.kube.credentials import Credential
-from crossply.kube.failures import Conflict, KubeError, Unauthorized, Unreachable, failure
+from crossply.kube.failures import Conflict, KubeError, Unauthorized, Unreachable, failure, without_values
 from crossply.kube.requests import Reply, Request
-from crossply.kube.secrecy import without_values
 from crossply.kube.tls import Certificate, tls_context
 from crossply.kube.write_guard import GUARD, Guard, GuardedRequest
 from crossply.record.client_meter import UNANSWERED, Exchange, host_of
@@ -105,11 +104,11 @@ class Transport:
                 open_socket.shutdown(socket.SHUT_RDWR)
 
     def _new_socket(self, address: Any) -> socket.socket:
-        made = _lively_socket(address)
+        new_socket = _lively_socket(address)
         if self._transit is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
-            made.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(self._transit * 1000))
-        self._sockets.add(made)
-        return made
+            new_socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(self._transit * 1000))
+        self._sockets.add(new_socket)
+        return new_socket
 
     async def send(self, request: Request) -> Reply:
         """The answer, if it is a good one; a refusal is raised."""
@@ -281,12 +280,12 @@ def _unsettled(guard: Guard) -> Iterator[None]:
 def _lively_socket(address: Any) -> socket.socket:
     """A socket that notices within a minute that the other end is gone: a watch may be silent for long."""
     family, kind, protocol, _, _ = address
-    made = socket.socket(family, kind, protocol)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    new_socket = socket.socket(family, kind, protocol)
+    new_socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3)):
         if hasattr(socket, name):
-            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
-    return made
+            new_socket.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    return new_socket
 
 
 def _worth_repeating(request: Request, problem: KubeError, failures: int) -> bool:

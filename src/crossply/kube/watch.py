@@ -95,9 +95,9 @@ async def follow(
     """
     known: dict[Key, tuple[str, str]] = {}
     unseen: set[Key] = set()
-    feed = changes(client, kind, Selection(namespace, label_selector), since=since)
-    async with aclosing(feed):
-        async for change in feed:
+    events = changes(client, kind, Selection(namespace, label_selector), since=since)
+    async with aclosing(events):
+        async for change in events:
             if change.type == RELIST:
                 unseen = set(known)
             elif change.type == SYNCED:
@@ -107,8 +107,8 @@ async def follow(
                 yield change
             elif change.type != BOOKMARK:
                 unseen.discard(change.key)
-                for told in _as_told(kind, known, change):
-                    yield told
+                for event in _as_told(kind, known, change):
+                    yield event
 
 
 def _as_told(kind: Kind, known: dict[Key, tuple[str, str]], change: Change) -> list[Change]:
@@ -164,17 +164,17 @@ class _Feed:
     async def run(self) -> AsyncGenerator[Change, None]:
         backoff = Backoff(FIRST_PAUSE, LONGEST_PAUSE)
         while True:
-            begun = asyncio.get_running_loop().time()
+            started = asyncio.get_running_loop().time()
             problem: CrossplyError | None = None
             try:
-                async with aclosing(self._onwards()) as feed:
-                    async for change in feed:
+                async with aclosing(self._onwards()) as events:
+                    async for change in events:
                         yield change
             except CrossplyError as raised:
                 problem = raised
             except Exception as raised:  # noqa: BLE001 - whatever a server sends, the watch goes on
                 problem = Unreachable(f"the watch cannot be read: {type(raised).__name__}: {raised}")
-            lasted = asyncio.get_running_loop().time() - begun
+            lasted = asyncio.get_running_loop().time() - started
             if lasted >= SOON and not self._stuck:
                 backoff.reset()
                 if problem is None:
@@ -227,8 +227,8 @@ class _Feed:
             yield Change(ADDED, data, orjson.loads(data))
         self._position = listed.resource_version
         yield _marker(SYNCED, self._position)
-        async with aclosing(self._watch({"resourceVersion": self._position})) as feed:
-            async for change in feed:
+        async with aclosing(self._watch({"resourceVersion": self._position})) as events:
+            async for change in events:
                 yield change
 
     async def _watch(self, query: dict[str, str]) -> AsyncGenerator[Change, None]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from crossply.control.planning.fields import MISSING, Field, Unknown, fields_between
+from crossply.control.planning.field_changes import MISSING, Field, Unknown, fields_between
 from crossply.kube.discovery import Discovery, UnknownKind
 from crossply.kube.kind import Kind
 from crossply.values import Object

@@ -65,7 +65,7 @@ def timing_of(invocation: Invocation) -> Timing:
 
 def shares_of(invocation: Invocation, client: Client) -> ShardOwner | None:
     """This replica's part, or None if it is to do everything."""
-    from crossply.kube.deadman import kernel_alarm
+    from crossply.kube.heartbeat import kernel_alarm
     from crossply.kube.leased_shards import LeasedShards
 
     if invocation["shards"] < 1:
@@ -76,5 +76,5 @@ def shares_of(invocation: Invocation, client: Client) -> ShardOwner | None:
         count=invocation["shards"],
         replica=invocation["replica"] or "",
         timing=timing_of(invocation),
-        deadman=kernel_alarm,
+        watchdog=kernel_alarm,
     )

@@ -14,8 +14,8 @@ from crossply.cli.framework.command import Command, Flag, Invocation
 from crossply.cli.up.data_directory import DEFAULT_DATA
 
 if TYPE_CHECKING:
-    from crossply.control.planning.rounds import Progress
-    from crossply.control.planning.run import Told
+    from crossply.control.planning.plan_run import PlanResult
+    from crossply.control.planning.reconcile_rounds import Progress
 
 NOTHING, FAILING, CHANGES = 0, 1, 3
 """Exit codes."""
@@ -26,13 +26,13 @@ def run(invocation: Invocation) -> int:
     import asyncio
 
     from crossply.cli.plan.input_files import read_objects
-    from crossply.control.planning.run import Wish, make_plan
+    from crossply.control.planning.plan_run import PlanRequest, make_plan
     from crossply.kube.config import load_config
 
     config = load_config(invocation["kubeconfig"], invocation["context"] or "", invocation.environ)
     objects = read_objects(invocation["filename"], invocation.stdin)
     namespace = invocation["namespace"] or config.namespace
-    wish = Wish(
+    wish = PlanRequest(
         tuple(objects),
         invocation["delete"],
         invocation["field-manager"] or "",
@@ -58,7 +58,7 @@ def _data_directories(invocation: Invocation) -> list[str]:
     return [DEFAULT_DATA, *(path for path in around if os.path.exists(os.path.join(path, LOCK_FILE)))]
 
 
-def _write(invocation: Invocation, told: Told) -> None:
+def _write(invocation: Invocation, told: PlanResult) -> None:
     if invocation["output"] == "json":
         from crossply.cli.plan.json_output import as_json
 

@@ -8,17 +8,17 @@ from typing import Any
 import orjson
 
 from crossply.compose.metadata import name_of, namespace_of, text_in
-from crossply.control.planning.fields import Field
+from crossply.control.planning.field_changes import Field
+from crossply.control.planning.object_tree import NONE, Node
 from crossply.control.planning.plan import Plan
-from crossply.control.planning.run import Told
-from crossply.control.planning.tree import NONE, Node
+from crossply.control.planning.plan_run import PlanResult
 from crossply.values import Object
 from crossply.values.differences import MISSING
 
 _WORDS = {"create": "create", "change": "change", "delete": "delete", "none": "unchanged"}
 
 
-def as_json(told: Told) -> str:
+def as_json(told: PlanResult) -> str:
     """The whole plan."""
     plan = told.plan
     document = {
@@ -48,7 +48,7 @@ def summary(plan: Plan) -> Object:
     }
 
 
-def _node(node: Node, told: Told) -> Object:
+def _node(node: Node, told: PlanResult) -> Object:
     text = told.unknown.text
     document: Object = {
         "action": _WORDS[node.action],

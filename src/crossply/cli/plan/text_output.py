@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from crossply.cli.framework.failure_output import harmless
 from crossply.cli.plan.json_output import summary
 from crossply.control.kinds import CLUSTER_ROLE, CRD, REVISION
-from crossply.control.planning.fields import Field
-from crossply.control.planning.run import Told
-from crossply.control.planning.tree import CREATE, NONE, Node, label_of
+from crossply.control.planning.field_changes import Field
+from crossply.control.planning.object_tree import CREATE, NONE, Node, label_of
+from crossply.control.planning.plan_run import PlanResult
 from crossply.values import Object
 from crossply.values.differences import MISSING
 
@@ -25,7 +25,7 @@ _PLAIN = "\x1b[0m"
 class Text:
     """Writes one plan."""
 
-    def __init__(self, told: Told, colored: bool) -> None:
+    def __init__(self, told: PlanResult, colored: bool) -> None:
         self._told = told
         self._colored = colored
 

@@ -121,9 +121,9 @@ def _extend_composition(crd: Object) -> None:
         },
         {"rule": f"has(self.mode) || has(self.pipeline) || {_HAS_TEMPLATES}", "message": _NO_PIPELINE},
     ]
-    served = {each["name"] for each in crd["spec"]["versions"]}
+    served = {version["name"] for version in crd["spec"]["versions"]}
     designs = (_first_version(version), {**version, "name": _FUNCTIONS_VERSION, "storage": False})
-    crd["spec"]["versions"] += [each for each in designs if each["name"] not in served]
+    crd["spec"]["versions"] += [version for version in designs if version["name"] not in served]
 
 
 def _first_version(version: Object) -> Object:

@@ -47,12 +47,12 @@ async def _complete(reader: Client, writer: Client, crd: Object, manager: str) -
         return
 
 
-def completed(live: Object, ours: Object) -> Object:
+def completed(live: Object, desired: Object) -> Object:
     """A live CRD with the versions and fields of ours that it lacks. Everything else stays."""
     crd: Object = deepcopy(live)
     extend(crd)
     versions = {version["name"]: version for version in crd["spec"]["versions"]}
-    for version in ours["spec"]["versions"]:
+    for version in desired["spec"]["versions"]:
         known = versions.get(version["name"])
         if known is None:
             crd["spec"]["versions"].append({**deepcopy(version), "storage": False})
@@ -61,14 +61,14 @@ def completed(live: Object, ours: Object) -> Object:
     return crd
 
 
-def _add_fields(schema: Object, ours: Object) -> None:
+def _add_fields(schema: Object, desired: Object) -> None:
     """Add the properties that a schema lacks, at every depth."""
-    for name, inner in (ours.get("properties") or {}).items():
+    for name, inner in (desired.get("properties") or {}).items():
         properties = schema.setdefault("properties", {})
         if name in properties:
             _add_fields(properties[name], inner)
         else:
             properties[name] = deepcopy(inner)
     for key in ("items", "additionalProperties"):
-        if isinstance(schema.get(key), dict) and isinstance(ours.get(key), dict):
-            _add_fields(schema[key], ours[key])
+        if isinstance(schema.get(key), dict) and isinstance(desired.get(key), dict):
+            _add_fields(schema[key], desired[key])

@@ -81,7 +81,9 @@ class DefinedKinds(Generic[K]):
         """Let a definition go, as far as we are concerned."""
         if not self.is_held(definition):
             return definition
-        left = [each for each in definition["metadata"]["finalizers"] if each != self._finalizer]
+        left = [
+            finalizer for finalizer in definition["metadata"]["finalizers"] if finalizer != self._finalizer
+        ]
         return await self._write_finalizers(definition, left)
 
     async def _write_finalizers(self, definition: Object, finalizers: list[str]) -> Object:
@@ -160,7 +162,7 @@ class DefinedKinds(Generic[K]):
         if crd is None or not is_served_for(crd, definition):
             # Whoever serves it writes to the definition when it is: we will hear of that.
             return
-        if not any(each["name"] == served and each["served"] for each in crd["spec"]["versions"]):
+        if not any(version["name"] == served and version["served"] for version in crd["spec"]["versions"]):
             raise Waiting(f"waiting for version {served} of CustomResourceDefinition {crd_name} to be served")
         await run()
 
@@ -174,13 +176,13 @@ class DefinedKinds(Generic[K]):
         self, definition: Object, condition: StatusCondition, controlled: dict[str, TypeRef] | None = None
     ) -> Object:
         """Set a condition of a definition and the types that are controlled for it, if that changes it."""
-        told = with_conditions(definition, (condition,), self._plane.now())
+        updated = with_conditions(definition, (condition,), self._plane.now())
         if controlled is not None:
-            before = told["status"].get("controllers") or {}
-            told["status"]["controllers"] = {**_NOTHING_CONTROLLED, **before, **_types(controlled)}
-        if told["status"] == definition.get("status"):
+            before = updated["status"].get("controllers") or {}
+            updated["status"]["controllers"] = {**_NOTHING_CONTROLLED, **before, **_types(controlled)}
+        if updated["status"] == definition.get("status"):
             return definition
-        return await self._plane.keeping.update_status(self._definitions, told, MANAGER)
+        return await self._plane.keeping.update_status(self._definitions, updated, MANAGER)
 
 
 def _types(controlled: dict[str, TypeRef]) -> Object:
@@ -190,7 +192,9 @@ def _types(controlled: dict[str, TypeRef]) -> Object:
 def is_established(crd: Object) -> bool:
     """Whether the API server serves what a CRD defines."""
     conditions = (crd.get("status") or {}).get("conditions") or ()
-    return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)
+    return any(
+        condition["type"] == "Established" and condition["status"] == "True" for condition in conditions
+    )
 
 
 def is_controlled_by(crd: Object, definition: Object) -> bool:

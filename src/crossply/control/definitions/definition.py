@@ -168,7 +168,8 @@ class DefinitionReconciler:
 def _is_terminating(xrd: Object) -> bool:
     conditions = (xrd.get("status") or {}).get("conditions") or ()
     return any(
-        (each["type"], each["reason"]) == (TERMINATING.type, TERMINATING.reason) for each in conditions
+        (condition["type"], condition["reason"]) == (TERMINATING.type, TERMINATING.reason)
+        for condition in conditions
     )
 
 

@@ -106,9 +106,9 @@ def explained(message: str, account: str = "", composed: Composed = Composed()) 
         writes = refusal.is_composed and (refusal.verb not in _WATCHES or not account)
         commands = grant_to_controllers(refusal, writes, composed)
     place = refusal.place
-    where = f"in namespace {place.namespace}" if place.namespace else "in the cluster"
-    who = f"{_name(refusal.user)} may not {refusal.verb} {place.resource} {where}"
-    return f"{message}. {who}; to grant it: {' && '.join(commands)}"
+    location = f"in namespace {place.namespace}" if place.namespace else "in the cluster"
+    sentence = f"{_name(refusal.user)} may not {refusal.verb} {place.resource} {location}"
+    return f"{message}. {sentence}; to grant it: {' && '.join(commands)}"
 
 
 def grant(refusal: Refusal, composed: Composed = Composed()) -> tuple[str, ...]:  # noqa: B008 - it is immutable

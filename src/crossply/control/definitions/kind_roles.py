@@ -64,8 +64,8 @@ class KindRoles:
             self._roles.record_write(await self._plane.keeping.apply(CLUSTER_ROLE, role, MANAGER))
         except Forbidden as problem:
             # We may not grant what we do not have: the kinds work all the same, for those who may use them.
-            told = f"cannot apply ClusterRole {role['metadata']['name']}: {problem}"
-            self._plane.recorder.record(owner, Event(WARNING, APPLY, told))
+            message = f"cannot apply ClusterRole {role['metadata']['name']}: {problem}"
+            self._plane.recorder.record(owner, Event(WARNING, APPLY, message))
 
 
 def owned_roles(kind: Kind) -> EnqueuedKeys:
@@ -105,12 +105,12 @@ def _rules(group: str, plurals: list[str], verbs: tuple[str, ...]) -> list[Objec
 
 
 def _system_rules(group: str, plurals: list[str]) -> list[Object]:
-    found = []
+    rules = []
     for plural in plurals:
-        found += _rules(group, [plural], _ALL)
+        rules += _rules(group, [plural], _ALL)
         # Some clusters let only those block an owner's deletion who may set its finalizers.
-        found.append(_rule(group, [f"{plural}/finalizers"], ("update",)))
-    return found
+        rules.append(_rule(group, [f"{plural}/finalizers"], ("update",)))
+    return rules
 
 
 def _rule(group: str, resources: list[str], verbs: tuple[str, ...]) -> Object:

@@ -51,10 +51,10 @@ class ClaimOfferReconciler:
         if xrd["metadata"].get("deletionTimestamp"):
             await self._remove(xrd, definition)
             return
-        wish = self._rendered(xrd)
+        desired = self._rendered(xrd)
         xrd = await self._kinds.hold(xrd)
         try:
-            crd = await self._apply_crd(xrd, wish)
+            crd = await self._apply_crd(xrd, desired)
         except ProtectedKind as problem:
             await self._refuse(xrd, problem)
             return
@@ -83,16 +83,16 @@ class ClaimOfferReconciler:
             self._plane.recorder.record(xrd, Event(WARNING, OFFER, str(problem)))
             raise problem from None
 
-    async def _apply_crd(self, xrd: Object, wish: Object) -> Object:
+    async def _apply_crd(self, xrd: Object, desired: Object) -> Object:
         try:
-            crd, changed = await self._kinds.apply_crd(wish)
+            crd, changed = await self._kinds.apply_crd(desired)
         except KubeError as problem:
-            told = f"cannot apply rendered {_THE_CRD}: {problem}"
-            self._plane.recorder.record(xrd, Event(WARNING, OFFER, told))
+            message = f"cannot apply rendered {_THE_CRD}: {problem}"
+            self._plane.recorder.record(xrd, Event(WARNING, OFFER, message))
             raise
         if changed:
-            told = f"Applied {_THE_CRD}: {crd['metadata']['name']}"
-            self._plane.recorder.record(xrd, Event(NORMAL, OFFER, told))
+            message = f"Applied {_THE_CRD}: {crd['metadata']['name']}"
+            self._plane.recorder.record(xrd, Event(NORMAL, OFFER, message))
         return crd
 
     async def _refuse(self, xrd: Object, problem: ProtectedKind) -> None:

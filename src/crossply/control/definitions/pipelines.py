@@ -52,10 +52,10 @@ async def mark_all(plane: Plane, composition: str) -> None:
 
 async def mark(plane: Plane, revision: Object) -> Object:
     """Say of a CompositionRevision whether its pipeline is valid; the revision as it is then."""
-    verdict = _verdict(plane, revision)
-    if verdict.status != "True":
-        plane.recorder.record(revision, Event(WARNING, CHECK, verdict.message))
-    marked = with_conditions(revision, (SYNCED, verdict), plane.now())
+    condition = _verdict(plane, revision)
+    if condition.status != "True":
+        plane.recorder.record(revision, Event(WARNING, CHECK, condition.message))
+    marked = with_conditions(revision, (SYNCED, condition), plane.now())
     if marked["status"] == revision.get("status"):
         return revision
     return await plane.keeping.update_status(REVISION, marked)
@@ -66,10 +66,10 @@ def _verdict(plane: Plane, revision: Object) -> StatusCondition:
         steps = parse_pipeline(revision).steps
     except KindError as problem:
         return StatusCondition(VALID_PIPELINE.type, "False", "UnreadablePipeline", str(problem))
-    told = plane.functions.missing_capabilities(steps, COMPOSITION_CAPABILITY)
-    if not told:
+    missing = plane.functions.missing_capabilities(steps, COMPOSITION_CAPABILITY)
+    if not missing:
         return VALID_PIPELINE
-    return StatusCondition(VALID_PIPELINE.type, "False", "MissingCapabilities", told)
+    return StatusCondition(VALID_PIPELINE.type, "False", "MissingCapabilities", missing)
 
 
 def _functions(revision: Object) -> Iterable[str]:

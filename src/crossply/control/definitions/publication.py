@@ -55,16 +55,18 @@ class PublicationReconciler:
         if publication is None:
             await self._kinds.stop(name)
             return
-        wanted = parse_publication(publication).definition
-        definition = await self._plane.client.get(INFRASTRUCTURE_DEFINITION, wanted)
+        definition_name = parse_publication(publication).definition
+        definition = await self._plane.client.get(INFRASTRUCTURE_DEFINITION, definition_name)
         if publication["metadata"].get("deletionTimestamp"):
             await self._remove(publication, definition)
         elif definition is None:
             # The watch on definitions wakes us when it comes.
-            await self._refuse(publication, f'InfrastructureDefinition "{wanted}" does not exist')
-        elif wanted != name:
+            await self._refuse(publication, f'InfrastructureDefinition "{definition_name}" does not exist')
+        elif definition_name != name:
             # So a definition is published at most once.
-            await self._refuse(publication, f'a publication has the name of what it publishes, "{wanted}"')
+            await self._refuse(
+                publication, f'a publication has the name of what it publishes, "{definition_name}"'
+            )
         elif definition["metadata"].get("deletionTimestamp"):
             await self._withdraw(publication, definition)
         else:
@@ -76,8 +78,8 @@ class PublicationReconciler:
         if publication is None:
             await self._kinds.stop(name)
             return
-        wanted = parse_publication(publication).definition
-        definition = await self._plane.client.get(INFRASTRUCTURE_DEFINITION, wanted)
+        definition_name = parse_publication(publication).definition
+        definition = await self._plane.client.get(INFRASTRUCTURE_DEFINITION, definition_name)
         if definition is None:
             await self._kinds.stop(name)
             return
@@ -92,7 +94,7 @@ class PublicationReconciler:
     async def _offer(self, publication: Object, definition: Object) -> None:
         infrastructure = published(parse_definition(definition))
         try:
-            wish = requirement_crd(publication, definition)
+            desired = requirement_crd(publication, definition)
         except CrossplyError as problem:
             await self._refuse(publication, str(problem))
             return
@@ -100,7 +102,7 @@ class PublicationReconciler:
         definition = await self._definitions.hold(definition)
         kind = claim_kind_of(infrastructure)
         try:
-            crd, _ = await self._kinds.apply_crd(wish)
+            crd, _ = await self._kinds.apply_crd(desired)
         except ProtectedKind as problem:
             await self._refuse(publication, str(problem))
             return
@@ -113,14 +115,14 @@ class PublicationReconciler:
         await self._kinds.tell(publication, OFFERED, types)
 
     async def _run(self, publication: Object, definition: Object, infrastructure: Definition) -> None:
-        version = tuple(each["metadata"].get("generation", 0) for each in (publication, definition))
+        version = tuple(obj["metadata"].get("generation", 0) for obj in (publication, definition))
         name = publication["metadata"]["name"]
         await self._kinds.run(name, version, lambda: ClaimKind(self._plane, infrastructure))
 
     async def _refuse(self, publication: Object, problem: str) -> None:
-        told = f"cannot offer requirement: {problem}"
-        self._plane.recorder.record(publication, Event(WARNING, OFFER, told))
-        await self._kinds.tell(publication, StatusCondition("Offered", "False", "CannotOffer", told))
+        message = f"cannot offer requirement: {problem}"
+        self._plane.recorder.record(publication, Event(WARNING, OFFER, message))
+        await self._kinds.tell(publication, StatusCondition("Offered", "False", "CannotOffer", message))
 
     async def _remove(self, publication: Object, definition: Object | None) -> None:
         if self._kinds.is_held(publication):

@@ -41,11 +41,11 @@ class CompositionReconciler:
         self._check(composition)
         stored = [await self._owned(obj, composition) for obj in await self._revisions(name)]
         parsed = [parse_revision(obj) for obj in stored]
-        newest = max((each.number for each in parsed), default=0)
-        wanted = hash_label(composition_hash(composition))
-        for each in parsed:
-            if each.hash_label == wanted:
-                await self._make_newest(each, newest)
+        newest = max((revision.number for revision in parsed), default=0)
+        label = hash_label(composition_hash(composition))
+        for revision in parsed:
+            if revision.hash_label == label:
+                await self._make_newest(revision, newest)
                 return
         await self._create(composition, newest + 1)
 

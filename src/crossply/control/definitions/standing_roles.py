@@ -91,19 +91,21 @@ async def _complete(client: Client, kind: Kind, desired: Object, manager: str) -
     field = "rules" if kind is CLUSTER_ROLE else "subjects"
     present = live.get(field) or []
     covers = _grants if kind is CLUSTER_ROLE else operator.eq
-    missing = [each for each in desired.get(field) or () if not any(covers(other, each) for other in present)]
+    missing = [
+        entry for entry in desired.get(field) or () if not any(covers(other, entry) for other in present)
+    ]
     if missing:
         version = {"resourceVersion": live["metadata"]["resourceVersion"]}
         change = {"metadata": version, field: [*present, *missing]}
         await client.patch_merge(kind, name_of(desired), change, "", manager)
 
 
-def _grants(rule: Object, wanted: Object) -> bool:
+def _grants(rule: Object, desired: Object) -> bool:
     """Whether a rule grants all that another one does."""
     if rule.get("resourceNames"):
         return False
     return all(
-        set(wanted[key]) <= set(rule.get(key) or ()) or "*" in (rule.get(key) or ())
+        set(desired[key]) <= set(rule.get(key) or ()) or "*" in (rule.get(key) or ())
         for key in ("apiGroups", "resources", "verbs")
     )
 

@@ -1,4 +1,4 @@
-"""What applying some objects would change: the controllers at work in a world that is only imagined.
+"""What applying some objects would change: the controllers at work in a store that is only imagined.
 
 The objects are applied there, as a user would apply them (or deleted). Then the composite resources that are
 concerned are reconciled by the controllers' own code, again and again as changes wake them, until nothing
@@ -17,17 +17,17 @@ from crossply.control.definitions.pipelines import mark_all
 from crossply.control.definitions.revision import CompositionReconciler
 from crossply.control.kinds import COMPOSITION, DEFINITION, FUNCTION, NAMESPACE, REVISION
 from crossply.control.plane import Plane
-from crossply.control.planning.chance import Chances
-from crossply.control.planning.concerned import Concerned
-from crossply.control.planning.definitions import define, is_definition
-from crossply.control.planning.files import apply_file
-from crossply.control.planning.functions import know_functions
-from crossply.control.planning.kinds import Governed, GovernedKinds
-from crossply.control.planning.notes import annotate
-from crossply.control.planning.rounds import CONCURRENCY, Progress, Rounds
-from crossply.control.planning.tree import NONE, Forest, Node
-from crossply.control.planning.what_if import ImaginingClient
-from crossply.control.planning.what_if_addresses import Key, key_of
+from crossply.control.planning.affected_objects import AffectedObjects
+from crossply.control.planning.dry_run_client import DryRunClient
+from crossply.control.planning.governed_kinds import Governed, GovernedKinds
+from crossply.control.planning.kubectl_apply import apply_file
+from crossply.control.planning.node_notes import annotate
+from crossply.control.planning.object_paths import ObjectKey, key_of
+from crossply.control.planning.object_tree import NONE, Forest, Node
+from crossply.control.planning.planned_crds import define, is_definition
+from crossply.control.planning.planned_functions import know_functions
+from crossply.control.planning.random_selections import RandomSelections
+from crossply.control.planning.reconcile_rounds import CONCURRENCY, Progress, ReconcileRounds
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import parse_composition
 from crossply.kube.discovery import UnknownKind
@@ -72,15 +72,15 @@ class Planner:
     """Makes one plan."""
 
     def __init__(
-        self, client: ImaginingClient, plane: Plane, manager: str, namespace: str, progress: Progress
+        self, client: DryRunClient, plane: Plane, manager: str, namespace: str, progress: Progress
     ) -> None:
         self._client = client
-        self._world = client.world
+        self._store = client.store
         self._plane = plane
         self._manager = manager
         self._namespace = namespace
         self._progress = progress
-        self._files: dict[Key, Kind] = {}
+        self._files: dict[ObjectKey, Kind] = {}
         self._refused: list[Node] = []
 
     async def applying(self, objects: Iterable[Object]) -> Plan:
@@ -88,9 +88,9 @@ class Planner:
         self._begin()
         room = asyncio.Semaphore(CONCURRENCY)
         ordered = sorted(objects, key=_order)
-        for obj in [each for each in ordered if _order(each) < _INSTANCES]:
+        for obj in [obj for obj in ordered if _order(obj) < _INSTANCES]:
             self._take(await self._apply(obj, room))
-        instances = [each for each in ordered if _order(each) == _INSTANCES]
+        instances = [obj for obj in ordered if _order(obj) == _INSTANCES]
         for applied in await asyncio.gather(*(self._apply(obj, room) for obj in instances)):
             self._take(applied)
         return await self._finish()
@@ -118,12 +118,12 @@ class Planner:
         caches = self._plane.informers
         compositions, revisions = caches.acquire(COMPOSITION), caches.acquire(REVISION)
         self._kinds = GovernedKinds(self._plane, Compositions(compositions, revisions))
-        self._forest = Forest(self._plane, self._world, self._kinds, CONCURRENCY)
-        self._concerned = Concerned(self._plane, self._world, self._kinds)
-        self._rounds = Rounds(self._plane, self._world, self._kinds, self._progress)
+        self._forest = Forest(self._plane, self._store, self._kinds, CONCURRENCY)
+        self._concerned = AffectedObjects(self._plane, self._store, self._kinds)
+        self._rounds = ReconcileRounds(self._plane, self._store, self._kinds, self._progress)
         self._synced = (compositions.synced, revisions.synced)
 
-    def _take(self, applied: Node | tuple[Key, Kind]) -> None:
+    def _take(self, applied: Node | tuple[ObjectKey, Kind]) -> None:
         """Note an object that was applied, or one that was refused."""
         if isinstance(applied, Node):
             self._forest.seen.add(applied.key)
@@ -131,15 +131,15 @@ class Planner:
         else:
             self._files[applied[0]] = applied[1]
 
-    async def _apply(self, obj: Object, room: asyncio.Semaphore) -> Node | tuple[Key, Kind]:
+    async def _apply(self, obj: Object, room: asyncio.Semaphore) -> Node | tuple[ObjectKey, Kind]:
         async with room:
             return await self._applied(obj)
 
-    async def _applied(self, obj: Object) -> Node | tuple[Key, Kind]:
+    async def _applied(self, obj: Object) -> Node | tuple[ObjectKey, Kind]:
         try:
             kind, obj = await self._located(obj)
         except UnknownKind as problem:
-            key = Key(text_in(obj, "apiVersion"), text_in(obj, "kind"), namespace_of(obj), name_of(obj))
+            key = ObjectKey(text_in(obj, "apiVersion"), text_in(obj, "kind"), namespace_of(obj), name_of(obj))
             return Node(key, obj, NONE, error=str(problem), hint=problem.hint)
         key = key_of(kind, name_of(obj), namespace_of(obj))
         try:
@@ -173,7 +173,7 @@ class Planner:
 
     async def _finish(self) -> Plan:
         await self._rounds.guarded(asyncio.gather(*(synced.wait() for synced in self._synced)))
-        await self._world.quiet()
+        await self._store.quiet()
         await know_functions(self._client, self._plane.functions)
         await self._kinds.load()
         await self._concerned.find()
@@ -185,7 +185,7 @@ class Planner:
     async def _compared(self) -> Plan:
         plan = Plan()
         concerned = self._concerned
-        touched = dict.fromkeys((*concerned.due, *self._world.written(), *concerned.held))
+        touched = dict.fromkeys((*concerned.due, *self._store.written(), *concerned.held))
         roots = dict.fromkeys(self._root(key, touched) for key in touched if self._kinds.at(key) is not None)
         for key in sorted(roots):
             governed = self._kinds.at(key)
@@ -198,23 +198,23 @@ class Planner:
             if node is not None:
                 plan.others.append(node)
         plan.others += await self._forest.rest()
-        chances = await Chances.among(self._client, self._world)
+        chances = await RandomSelections.among(self._client, self._store)
         for node in plan.nodes():
             governed = self._kinds.at(node.key)
-            annotate(node, governed, self._rounds, self._world, self._concerned.held)
+            annotate(node, governed, self._rounds, self._store, self._concerned.held)
             if governed is not None and not governed.is_claim and not node.error:
                 node.notes += filter(None, [chances.note(node.key, governed)])
         return plan
 
-    async def _tree(self, key: Key, governed: Governed) -> Node | None:
+    async def _tree(self, key: ObjectKey, governed: Governed) -> Node | None:
         if key in self._concerned.held:
             return await self._forest.leaf(key, governed)
         return await self._forest.tree(key, governed.kind)
 
-    def _root(self, key: Key, touched: Iterable[Key]) -> Key:
+    def _root(self, key: ObjectKey, touched: Iterable[ObjectKey]) -> ObjectKey:
         """The topmost composite resource or claim that is concerned, too."""
         for _ in range(100):
-            known = self._world.known(key)
+            known = self._store.known(key)
             obj = (known.now or known.before) if known is not None else None
             above = self._rounds.above(key, obj) if obj is not None else None
             if above is None or above not in touched:
@@ -228,7 +228,7 @@ class Planner:
         return self._forest
 
 
-def _refused(key: Key, obj: Object, problem: CrossplyError | Conflict) -> Node:
+def _refused(key: ObjectKey, obj: Object, problem: CrossplyError | Conflict) -> Node:
     hint = "" if isinstance(problem, Conflict) else problem.hint
     return Node(key, obj, NONE, error=str(problem), hint=hint)
 

@@ -13,7 +13,6 @@ from collections.abc import Callable
 import orjson
 
 from crossply.compose.metadata import labels_of
-from crossply.control.following import why_not_followed
 from crossply.control.kinds import ENDPOINT_SLICE
 from crossply.control.runtimes.credentials import NoCredentials
 from crossply.functions.channels import NOWHERE, Address
@@ -39,7 +38,7 @@ class FunctionAddresses:
     async def follow(self, caches: SharedInformers) -> None:
         """Know them, and every change of them from now on."""
         cache = caches.acquire(ENDPOINT_SLICE, Selection(self._namespace))
-        why = await why_not_followed(cache)
+        why = await cache.sync_problem()
         if why:
             raise NoCredentials(f"cannot follow EndpointSlices: {why}", hint="grant the right to watch them")
         cache.add_index(SERVICE_NAME, _service_of)

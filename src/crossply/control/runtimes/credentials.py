@@ -15,7 +15,6 @@ from typing import NamedTuple
 from cryptography import x509
 
 from crossply.certificates import FOR_CLIENTS, FOR_SERVERS
-from crossply.control.following import why_not_followed
 from crossply.control.kinds import SECRET
 from crossply.control.runtimes.authority import (
     AUTHORITY,
@@ -160,7 +159,7 @@ class Credentials:
         selection = selection_of(self._settings.namespace, name)
         cache = self._caches.acquire(SECRET, selection)
         cache.subscribe(lambda *told: self._queue.add("renew"))
-        why = await why_not_followed(cache)
+        why = await cache.sync_problem()
         if why:
             raise NoCredentials(f"cannot follow the Secret {name}: {why}")
         return SharedSecret(self._client, self._settings.namespace, name, cache)

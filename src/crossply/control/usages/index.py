@@ -64,27 +64,27 @@ class Usages:
 
     def of(self, group: str, kind: str, namespace: str, name: str) -> list[Usage]:
         """The Usages that protect a resource."""
-        found = []
+        usages = []
         for usage_kind, cache in self._informers.items():
             for key in sorted(cache.keys_by(_OF, _address(group, kind, name))):
                 usage = self.get(UsageKey(usage_kind, *key))
                 if usage is not None and not self.is_released(usage):
-                    found.append(usage)
-        return [usage for usage in found if protects(usage, namespace)]
+                    usages.append(usage)
+        return [usage for usage in usages if protects(usage, namespace)]
 
     async def of_now(self, group: str, kind: str, namespace: str, name: str) -> list[Usage]:
         """The same as the API server has it at this moment, where a watch that is behind is not enough."""
-        listed = await asyncio.gather(*(self._plane.client.list(each) for each in USAGE_KINDS))
+        listed = await asyncio.gather(*(self._plane.client.list(usage_kind) for usage_kind in USAGE_KINDS))
         every = (
             read_usage(usage_kind, orjson.loads(data))
-            for usage_kind, found in zip(USAGE_KINDS, listed, strict=True)
-            for data in found.items
+            for usage_kind, listing in zip(USAGE_KINDS, listed, strict=True)
+            for data in listing.items
         )
-        wanted = (group, kind, name)
+        address = (group, kind, name)
         return [
             usage
             for usage in every
-            if (usage.of.group, usage.of.kind, usage.of.name) == wanted and protects(usage, namespace)
+            if (usage.of.group, usage.of.kind, usage.of.name) == address and protects(usage, namespace)
         ]
 
     def _forget(self, change: str, key: tuple[str, str], old: bytes | None, new: bytes | None) -> None:

@@ -59,16 +59,16 @@ class Parties:
         kind = await self._kind(party)
         selector = ",".join(f"{key}={value}" for key, value in sorted(party.labels.items()))
         selection = Selection(party.namespace if kind.namespaced else "", selector, metadata_only=True)
-        found = [
+        candidates = [
             orjson.loads(data) for data in (await self._plane.client.list_selected(kind, selection)).items
         ]
-        for obj in found:
+        for obj in candidates:
             if not party.same_controller or _same_controller(obj, usage.obj):
                 return _reference(obj, usage)
-        told = sprintf("no %q found matching labels: %q", [party.kind, dict(party.labels)])
-        if found:
-            told += " and with same controller reference"
-        raise PartyMissing(told, (Selected(kind, selection),))
+        message = sprintf("no %q found matching labels: %q", [party.kind, dict(party.labels)])
+        if candidates:
+            message += " and with same controller reference"
+        raise PartyMissing(message, (Selected(kind, selection),))
 
     async def _used_address(self, usage: Usage) -> tuple[Kind, str]:
         """Where the used resource is; a namespaced Usage protects nothing that is cluster scoped."""

@@ -67,17 +67,17 @@ class UsageReconciler:
             self._watches.settle(key, await self._release.release(usage))
             return False
         try:
-            ended = await self._protect(usage)
+            outcome = await self._protect(usage)
         except NotFound:
             if await self._plane.client.get(key.kind, key.name, key.namespace) is not None:
                 raise
             return False  # Somebody took it away by force; the watch will tell.
-        if not isinstance(ended, Stalled):
-            self._watches.settle(key, ended)
+        if not isinstance(outcome, Stalled):
+            self._watches.settle(key, outcome)
             return False
-        self._plane.recorder.record(usage.obj, Event(WARNING, ended.reason, ended.message))
-        self._watches.settle(key, ended.waits)
-        return any(isinstance(wait, Served) for wait in ended.waits)
+        self._plane.recorder.record(usage.obj, Event(WARNING, outcome.reason, outcome.message))
+        self._watches.settle(key, outcome.waits)
+        return any(isinstance(wait, Served) for wait in outcome.waits)
 
     async def _protect(self, usage: Usage) -> tuple[Wait, ...] | Stalled:
         resolved = await self._resolve(usage)
@@ -106,12 +106,14 @@ class UsageReconciler:
             if party is None or party.name:
                 continue
             try:
-                found = await self._parties.select(usage, party)
+                selected = await self._parties.select(usage, party)
             except PartyMissing as problem:
                 await self._save(usage, obj)
-                where = f'cannot resolve selectors: cannot resolve selector at "spec.{role}.resourceSelector"'
-                return Stalled("ResolveSelectors", f"{where}: {problem}", problem.waits)
-            reference = found if role == "of" else {"name": found["name"]}
+                context = (
+                    f'cannot resolve selectors: cannot resolve selector at "spec.{role}.resourceSelector"'
+                )
+                return Stalled("ResolveSelectors", f"{context}: {problem}", problem.waits)
+            reference = selected if role == "of" else {"name": selected["name"]}
             side = {**obj["spec"][role], "resourceRef": reference}
             obj = {**obj, "spec": {**obj["spec"], role: side}}
         return read_usage(usage.kind, obj)
@@ -127,27 +129,27 @@ class UsageReconciler:
             return problem
 
     @contextmanager
-    def _telling(self, usage: Usage, reason: str, what: str) -> Iterator[None]:
+    def _telling(self, usage: Usage, reason: str, context: str) -> Iterator[None]:
         """Tell of a failure on the Usage; it is tried again all the same."""
         try:
             yield
         except PartyMissing:
             raise
         except CrossplyError as problem:
-            self._plane.recorder.record(usage.obj, Event(WARNING, reason, f"{what}: {problem}"))
+            self._plane.recorder.record(usage.obj, Event(WARNING, reason, f"{context}: {problem}"))
             raise
 
-    async def _save(self, usage: Usage, wish: Object) -> Usage:
+    async def _save(self, usage: Usage, desired: Object) -> Usage:
         """One write for all that changes on the Usage itself: none when nothing does."""
-        if wish == usage.obj:
+        if desired == usage.obj:
             return usage
         change: Object = {"metadata": {"resourceVersion": usage.obj["metadata"]["resourceVersion"]}}
         for field in ("finalizers", "annotations", "ownerReferences"):
-            if wish["metadata"].get(field) != usage.obj["metadata"].get(field):
-                change["metadata"][field] = wish["metadata"][field]
+            if desired["metadata"].get(field) != usage.obj["metadata"].get(field):
+                change["metadata"][field] = desired["metadata"][field]
         for role in ("of", "by"):
-            if wish["spec"].get(role) != usage.obj["spec"].get(role):
-                change.setdefault("spec", {})[role] = {"resourceRef": wish["spec"][role]["resourceRef"]}
+            if desired["spec"].get(role) != usage.obj["spec"].get(role):
+                change.setdefault("spec", {})[role] = {"resourceRef": desired["spec"][role]["resourceRef"]}
         key = usage.key
         written = await self._plane.client.patch_merge(key.kind, key.name, change, key.namespace, MANAGER)
         self._usages.record_write(key.kind, written)
@@ -161,11 +163,11 @@ class UsageReconciler:
         self._watches.record_write(kind, marked)
 
     async def _conclude(self, usage: Usage) -> None:
-        told = with_conditions(usage.obj, (AVAILABLE,), self._plane.now())
-        if told["status"] == usage.obj.get("status"):
+        updated = with_conditions(usage.obj, (AVAILABLE,), self._plane.now())
+        if updated["status"] == usage.obj.get("status"):
             return
         version = usage.obj["metadata"]["resourceVersion"]
-        body = {"metadata": {"resourceVersion": version}, "status": told["status"]}
+        body = {"metadata": {"resourceVersion": version}, "status": updated["status"]}
         key = usage.key
         written = await self._plane.client.patch_merge(
             key.kind, key.name, body, key.namespace, MANAGER, subresource="status"

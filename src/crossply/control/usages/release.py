@@ -40,19 +40,19 @@ class UsageRelease:
         wait = await self._using_that_is_left(usage)
         if wait is not None:
             return (wait,)
-        found = await self._find_used(usage)
-        if found is None:
+        used = await self._find_used(usage)
+        if used is None:
             await self._let_go(usage)
             return ()
-        which = (usage.of.group, usage.of.kind, namespace_of(found[1]), usage.of.name)
-        if any(other.uid != usage.uid for other in self._usages.of(*which)):
+        address = (usage.of.group, usage.of.kind, namespace_of(used[1]), usage.of.name)
+        if any(other.uid != usage.uid for other in self._usages.of(*address)):
             await self._let_go(usage)
             # The others may go at the same time, each leaving the mark to the rest. Whoever looks last sees
             # that nobody is left.
-            if not await self._usages.of_now(*which):
-                await self._free(usage, *found)
+            if not await self._usages.of_now(*address):
+                await self._free(usage, *used)
         else:
-            await self._free(usage, *found)
+            await self._free(usage, *used)
             await self._let_go(usage)
         return ()
 
@@ -70,11 +70,11 @@ class UsageRelease:
             kind, using = await self._parties.find(usage.by)
         except PartyMissing:
             return None
-        told = (
+        message = (
             f'Waiting for the using resource (which is a "{usage.by.kind}" named "{usage.by.name}") '
             "to be deleted."
         )
-        self._plane.recorder.record(usage.obj, Event(NORMAL, "WaitingUsingDeleted", told))
+        self._plane.recorder.record(usage.obj, Event(NORMAL, "WaitingUsingDeleted", message))
         return Presence(kind, namespace_of(using), name_of(using), present=False)
 
     async def _free(self, usage: Usage, kind: Kind, used: Object) -> None:
@@ -104,13 +104,13 @@ class UsageRelease:
             await self._plane.client.delete(kind, name_of(used), namespace_of(used), policy, uid=uid_of(used))
         except (Conflict, Denied, Forbidden, Invalid) as problem:
             # Somebody else objects, or it is another object by now; the Usage has no say in that.
-            told = f"cannot delete used resource again: {problem}"
-            self._plane.recorder.record(usage.obj, Event(WARNING, "ReplayDeletion", told))
+            message = f"cannot delete used resource again: {problem}"
+            self._plane.recorder.record(usage.obj, Event(WARNING, "ReplayDeletion", message))
         except NotFound:
             return
 
     async def _let_go(self, usage: Usage) -> None:
-        left = [each for each in usage.finalizers if each != FINALIZER]
+        left = [finalizer for finalizer in usage.finalizers if finalizer != FINALIZER]
         version = usage.obj["metadata"]["resourceVersion"]
         body = {"metadata": {"finalizers": left or None, "resourceVersion": version}}
         key = usage.key

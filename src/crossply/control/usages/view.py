@@ -139,5 +139,5 @@ def details_of(usage: Usage) -> str:
         return usage.reason
     if usage.by is None:
         return "undefined"
-    told = f"{usage.by.shown} uses {usage.of.shown}"
-    return f"{told} in namespace {usage.of.stated_namespace}" if usage.of.stated_namespace else told
+    details = f"{usage.by.shown} uses {usage.of.shown}"
+    return f"{details} in namespace {usage.of.stated_namespace}" if usage.of.stated_namespace else details

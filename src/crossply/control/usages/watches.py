@@ -69,10 +69,10 @@ Wait = InUse | Presence | Selected | Served
 class Watches:
     """Wakes Usages when what they wait for has come."""
 
-    def __init__(self, plane: Plane, usages: Usages, wake: Callable[[UsageKey], None]) -> None:
+    def __init__(self, plane: Plane, usages: Usages, enqueue: Callable[[UsageKey], None]) -> None:
         self._plane = plane
         self._usages = usages
-        self._wake = wake
+        self._wake = enqueue
         self._holders: dict[Wait, set[UsageKey]] = {}
         self._held: dict[UsageKey, set[Wait]] = {}
         self._in_use: dict[Kind, Informer] = {}
@@ -82,12 +82,12 @@ class Watches:
 
     def settle(self, key: UsageKey, waits: Iterable[Wait]) -> None:
         """Wait for these, and for nothing else any more."""
-        wanted = set(waits)
-        for wait in wanted:
+        desired = set(waits)
+        for wait in desired:
             self._hold(key, wait)
-        for wait in self._held.get(key, set()) - wanted:
+        for wait in self._held.get(key, set()) - desired:
             self._drop(key, wait)
-        if not wanted:
+        if not desired:
             self._held.pop(key, None)
 
     async def in_use(self, key: UsageKey, kind: Kind, namespace: str, name: str) -> Object | None:
@@ -132,7 +132,7 @@ class Watches:
             case InUse(kind):
                 labels = f"{IN_USE}=true"
                 cache = self._plane.informers.acquire(kind, Selection(labels=labels, metadata_only=True))
-                cache.subscribe(lambda *told: self._notice_used(kind, *told))
+                cache.subscribe(lambda *event: self._notice_used(kind, *event))
                 self._in_use[kind] = cache
             case Presence():
                 self._run(wait, self._watch_presence(wait))
@@ -147,7 +147,7 @@ class Watches:
             self._plane.informers.release(self._in_use.pop(wait.kind))
         elif not isinstance(wait, Served):
             self._cancel(wait)
-        elif not any(isinstance(each, Served) for each in self._holders):
+        elif not any(isinstance(wait, Served) for wait in self._holders):
             self._cancel(None)
 
     def _run(self, wait: Wait | None, work: Coroutine[Any, Any, None]) -> None:
@@ -183,8 +183,8 @@ class Watches:
     async def _watch_presence(self, wait: Presence) -> None:
         there = False
         selection = Selection(wait.namespace, fields=f"metadata.name={wait.name}", metadata_only=True)
-        async with aclosing(self._feed(wait, selection)) as feed:
-            async for change in feed:
+        async with aclosing(self._feed(wait, selection)) as events:
+            async for change in events:
                 if change.type in (RELIST, DELETED):
                     there = False
                 elif change.type in (ADDED, MODIFIED):
@@ -193,17 +193,17 @@ class Watches:
                     self._arrived(wait)
 
     async def _watch_selected(self, wait: Selected) -> None:
-        async with aclosing(self._feed(wait, wait.selection)) as feed:
-            async for change in feed:
+        async with aclosing(self._feed(wait, wait.selection)) as events:
+            async for change in events:
                 if change.type in (ADDED, MODIFIED):
                     self._arrived(wait)
 
     async def _watch_definitions(self) -> None:
         """Follow definitions from now on: those that are there already were looked through."""
         since = await self._newest_version()
-        feed = changes(self._plane.client, CRD, Selection(metadata_only=True), since=since)
-        async with aclosing(feed):
-            async for change in feed:
+        events = changes(self._plane.client, CRD, Selection(metadata_only=True), since=since)
+        async with aclosing(events):
+            async for change in events:
                 if change.type in (ADDED, MODIFIED):
                     await self._notice_definition(change.key[1])
 

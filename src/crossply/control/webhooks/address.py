@@ -40,12 +40,12 @@ class WebhookAddress(NamedTuple):
         """How an API server is to call us."""
         if self.service is not None:
             namespace, name = self.service
-            where: Object = {"service": {"namespace": namespace, "name": name, "path": path}}
-            where["service"]["port"] = SERVICE_PORT
+            config: Object = {"service": {"namespace": namespace, "name": name, "path": path}}
+            config["service"]["port"] = SERVICE_PORT
         else:
             host = f"[{self.names[0]}]" if ":" in self.names[0] else self.names[0]
-            where = {"url": f"https://{host}:{port}{path}"}
-        return {**where, "caBundle": bundle}
+            config = {"url": f"https://{host}:{port}{path}"}
+        return {**config, "caBundle": bundle}
 
 
 def find_address(settings: WebhookSettings, server: str) -> WebhookAddress:

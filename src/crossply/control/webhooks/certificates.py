@@ -71,11 +71,11 @@ def new_certificate(
     # Two authorities that are trusted at once must not have the same name.
     serial = f"{x509.random_serial_number():x}"
     authority = new_authority(subject_of(f"{_AUTHORITY} {serial}"[:64]), span)
-    made = certify(Purpose(subject_of("crossply-webhook"), FOR_SERVERS, every), authority, span)
+    issued = certify(Purpose(subject_of("crossply-webhook"), FOR_SERVERS, every), authority, span)
     return ServingCertificate(
         authorities=authority.certificate_pem + _newest_authority(before),
-        certificate=made.certificate_pem,
-        key=made.key_pem,
+        certificate=issued.certificate_pem,
+        key=issued.key_pem,
     )
 
 
@@ -94,7 +94,9 @@ def _names_of(certificate: ServingCertificate | None) -> tuple[str, ...]:
 
 def _newest_authority(certificate: ServingCertificate | None) -> bytes:
     try:
-        found = x509.load_pem_x509_certificates(certificate.authorities) if certificate is not None else []
+        authorities = (
+            x509.load_pem_x509_certificates(certificate.authorities) if certificate is not None else []
+        )
     except ValueError:
         return b""
-    return found[0].public_bytes(Encoding.PEM) if found else b""
+    return authorities[0].public_bytes(Encoding.PEM) if authorities else b""

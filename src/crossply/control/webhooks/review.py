@@ -49,15 +49,15 @@ class UsageReview:
 
     async def _review(self, request: Object, obj: Object) -> Object:
         group = api_group(str(obj.get("apiVersion", "")))
-        which = (group, str(obj.get("kind", "")), namespace_of(obj), name_of(obj))
-        usages = self._usages.of(*which) or await self._usages.of_now(*which)
+        address = (group, str(obj.get("kind", "")), namespace_of(obj), name_of(obj))
+        usages = self._usages.of(*address) or await self._usages.of_now(*address)
         if not usages:
             return {"uid": request.get("uid", ""), "allowed": True}
         if request.get("dryRun") is not True:
             await self._note_attempt(obj, request.get("options") or {}, usages)
-        told = in_use_message(usages)
-        _log.info("deletion of %s %s refused: %s", which[1], "/".join(filter(None, which[2:])), told)
-        return _refused(request, 409, reason=told, message=f"{told} {next_step(usages[0])}")
+        reason = in_use_message(usages)
+        _log.info("deletion of %s %s refused: %s", address[1], "/".join(filter(None, address[2:])), reason)
+        return _refused(request, 409, reason=reason, message=f"{reason} {next_step(usages[0])}")
 
     async def _note_attempt(self, obj: Object, options: Object, usages: list[Usage]) -> None:
         """Keep how the deletion was meant, for a Usage that makes up for it in the end."""
@@ -79,13 +79,13 @@ def in_use_message(usages: list[Usage]) -> str:
     """The sentence that people know from Crossplane."""
     first = usages[0]
     key = first.key
-    who = f'*v1beta1.{key.kind.kind} "{key.name}"'
+    user = f'*v1beta1.{key.kind.kind} "{key.name}"'
     if key.namespace:
-        who += f' (in namespace "{key.namespace}")'
-    told = f"This resource is in-use by {len(usages)} usage(s), including the {who}"
+        user += f' (in namespace "{key.namespace}")'
+    message = f"This resource is in-use by {len(usages)} usage(s), including the {user}"
     if first.by is not None:
-        return f"{told} by resource {first.by.shown}."
-    return f"{told} with reason: {quote(first.reason)}." if first.reason else f"{told}."
+        return f"{message} by resource {first.by.shown}."
+    return f"{message} with reason: {quote(first.reason)}." if first.reason else f"{message}."
 
 
 def next_step(usage: Usage) -> str:

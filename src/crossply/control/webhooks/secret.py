@@ -37,9 +37,9 @@ class SharedCertificate:
 
     async def ensure(self) -> ServingCertificate:
         """The certificate, made or renewed where that is due."""
-        found = _certificate_in(await self._secret.settle(self._due))
-        assert found is not None, "it was found to serve"
-        return found
+        certificate = _certificate_in(await self._secret.settle(self._due))
+        assert certificate is not None, "it was found to serve"
+        return certificate
 
     async def refresh(self) -> None:
         """Look at the Secret itself, ahead of the watch."""
@@ -73,7 +73,7 @@ def certificate_files(certificate: ServingCertificate) -> Files:
 
 def _certificate_in(files: Files) -> ServingCertificate | None:
     try:
-        found = ServingCertificate(files["ca.crt"], files["tls.crt"], files["tls.key"])
-        return found if found.parsed else None
+        certificate = ServingCertificate(files["ca.crt"], files["tls.crt"], files["tls.key"])
+        return certificate if certificate.parsed else None
     except (KeyError, ValueError):
         return None

@@ -55,8 +55,8 @@ class WebhookServer:
             await self._runner.cleanup()
             why = os.strerror(problem.errno or 0)
             raise CannotListen(f"cannot listen on {host or '*'}:{port}: {why}") from None
-        taken: int = self._runner.addresses[0][1]
-        return taken
+        bound_port: int = self._runner.addresses[0][1]
+        return bound_port
 
     async def stop(self) -> None:
         """Answer nobody any more."""
@@ -66,14 +66,14 @@ class WebhookServer:
     async def _answer(self, request: web.Request) -> web.Response:
         try:
             review = orjson.loads(await request.read())
-            asked = review["request"]
-            if not isinstance(asked, dict):
+            admission_request = review["request"]
+            if not isinstance(admission_request, dict):
                 raise TypeError("the request is no object")
         except (orjson.JSONDecodeError, KeyError, TypeError) as problem:
             raise web.HTTPBadRequest(text=f"this is no AdmissionReview: {problem}") from None
         body = {
             "apiVersion": "admission.k8s.io/v1",
             "kind": "AdmissionReview",
-            "response": await self._review(asked),
+            "response": await self._review(admission_request),
         }
         return web.Response(body=orjson.dumps(body), content_type="application/json")

@@ -16,7 +16,6 @@ from datetime import UTC, datetime
 import orjson
 
 from crossply.compose.metadata import annotations_of
-from crossply.control.following import why_not_followed
 from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
 from crossply.control.shared_secret import MANAGER
@@ -80,8 +79,8 @@ class Webhooks:
         self._address = await asyncio.to_thread(find_address, self._settings, server)
         home = selection_in(self._settings.service_namespace)
         self._secrets = self._open_cache(SECRET, home, "certificate")
-        which = Selection(fields=f"metadata.name={CONFIGURATION}")
-        self._configurations = self._open_cache(CONFIGURATIONS, which, "configuration")
+        selection = Selection(fields=f"metadata.name={CONFIGURATION}")
+        self._configurations = self._open_cache(CONFIGURATIONS, selection, "configuration")
         for cache in (self._secrets, self._configurations):
             await _followed(cache)
         names = self._address.names
@@ -125,15 +124,15 @@ class Webhooks:
 
     def _open_cache(self, kind: Kind, selection: Selection, work: str) -> Informer:
         cache = self._plane.informers.acquire(kind, selection)
-        cache.subscribe(lambda *told: self._queue.add(work))
+        cache.subscribe(lambda *_event: self._queue.add(work))
         return cache
 
-    async def _work(self, what: str) -> None:
+    async def _work(self, task: str) -> None:
         try:
-            await (self._renew() if what == "certificate" else self._configure())
+            await (self._renew() if task == "certificate" else self._configure())
         except (CrossplyError, Conflict) as problem:
-            _log.warning("webhook %s: %s", what, problem)
-            self._queue.retry(what)
+            _log.warning("webhook %s: %s", task, problem)
+            self._queue.retry(task)
 
     async def _renew(self) -> None:
         """Show the certificate of the Secret, and be back when it is due."""
@@ -159,12 +158,12 @@ class Webhooks:
             await self._renew()
             if self._is_right(live):
                 return
-        wish = self._webhooks()
-        body = configuration_of(live, wish)
+        desired = self._webhooks()
+        body = configuration_of(live, desired)
         # Who composes may only change the one that is there.
         write = self._plane.keeping.create if live is None else self._plane.client.update
         written = await write(CONFIGURATIONS, body, MANAGER)
-        self._written = (written["metadata"]["resourceVersion"], wish)
+        self._written = (written["metadata"]["resourceVersion"], desired)
         self._configurations.record_write(written)
 
     def _live(self) -> Object | None:
@@ -177,10 +176,10 @@ class Webhooks:
         return webhooks_for(self._address.client_config(PATH, self._port, bundle))
 
     def _is_right(self, live: Object) -> bool:
-        wish = self._webhooks()
-        if (live["metadata"]["resourceVersion"], wish) == self._written:
+        desired = self._webhooks()
+        if (live["metadata"]["resourceVersion"], desired) == self._written:
             return True
-        return bool(live.get("webhooks") == wish) and LEFT not in annotations_of(live)
+        return bool(live.get("webhooks") == desired) and LEFT not in annotations_of(live)
 
     def _is_anothers(self, live: Object) -> bool:
         """Whether a replica that started after us is asked instead."""
@@ -218,6 +217,6 @@ class Webhooks:
 
 
 async def _followed(cache: Informer) -> None:
-    why = await why_not_followed(cache)
+    why = await cache.sync_problem()
     if why:
         raise CannotFollow(f"cannot follow {cache.kind.resource} for webhooks: {why}")

@@ -38,15 +38,17 @@ def fields_between(before: Object | None, after: Object | None) -> tuple[Field, 
     if after is None:
         return ()
     hides = text_in(after, "kind") == "Secret" and text_in(after, "apiVersion") == "v1"
-    told = []
-    for each in differences(before if before is not None else {}, after):
-        if _is_untold(each.path, new=before is None):
+    fields = []
+    for difference in differences(before if before is not None else {}, after):
+        if _is_untold(difference.path, new=before is None):
             continue
-        if hides and each.path[0] in _SECRET_FIELDS:
-            told.append(Field(each.field, _hidden(each.before), _hidden(each.after), secret=True))
+        if hides and difference.path[0] in _SECRET_FIELDS:
+            fields.append(
+                Field(difference.field, _hidden(difference.before), _hidden(difference.after), secret=True)
+            )
         else:
-            told.append(Field(each.field, each.before, each.after))
-    return tuple(told)
+            fields.append(Field(difference.field, difference.before, difference.after))
+    return tuple(fields)
 
 
 def _is_untold(path: Path, new: bool) -> bool:

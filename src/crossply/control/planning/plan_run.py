@@ -7,18 +7,18 @@ from typing import NamedTuple
 
 from crossply.control.kinds import DEFINITION
 from crossply.control.plane import plane_for
-from crossply.control.planning.fields import Unknown
-from crossply.control.planning.functions import host_access_check, planned_functions
+from crossply.control.planning.dry_run_client import DryRunClient
+from crossply.control.planning.field_changes import Unknown
 from crossply.control.planning.plan import Plan, Planner, PlanRefused
-from crossply.control.planning.rounds import Progress
-from crossply.control.planning.what_if import ImaginingClient
+from crossply.control.planning.planned_functions import host_access_check, planned_functions
+from crossply.control.planning.reconcile_rounds import Progress
 from crossply.functions.host_access import HostAccess
 from crossply.kube.config import ClusterConfig
 from crossply.kube.failures import NotServed
 from crossply.values import Object
 
 
-class Wish(NamedTuple):
+class PlanRequest(NamedTuple):
     """What is asked for."""
 
     objects: tuple[Object, ...]
@@ -30,22 +30,22 @@ class Wish(NamedTuple):
     """What the Functions that the control plane has may use of this machine."""
 
 
-class Told(NamedTuple):
+class PlanResult(NamedTuple):
     """The plan, and the words for what cannot be known before it happens."""
 
     plan: Plan
     unknown: Unknown
 
 
-async def make_plan(config: ClusterConfig, wish: Wish, progress: Progress) -> Told:
+async def make_plan(config: ClusterConfig, wish: PlanRequest, progress: Progress) -> PlanResult:
     """What would change in a cluster."""
-    async with ImaginingClient(config) as client:
+    async with DryRunClient(config) as client:
         plane = plane_for(client, planned_functions(host_access_check(wish.objects, wish.host_access)))
         try:
             await _check_control_plane(client)
             planner = Planner(client, plane, wish.manager, wish.namespace, progress)
             plan = await _planned(planner, wish.objects, wish.deletes)
-            return Told(plan, planner.forest.unknown)
+            return PlanResult(plan, planner.forest.unknown)
         finally:
             await plane.recorder.settle()
             await plane.informers.close()
@@ -56,7 +56,7 @@ async def _planned(planner: Planner, objects: Iterable[Object], deletes: bool) -
     return await (planner.deleting(objects) if deletes else planner.applying(objects))
 
 
-async def _check_control_plane(client: ImaginingClient) -> None:
+async def _check_control_plane(client: DryRunClient) -> None:
     try:
         await client.list(DEFINITION, limit=1)
     except NotServed:

@@ -1,4 +1,4 @@
-"""Reconciling in the imagined world, round by round, until nothing changes any more.
+"""Reconciling in the imagined store, round by round, until nothing changes any more.
 
 A change wakes whom it would wake in the real one: the composite resource or claim itself, the composite
 resource that controls the object, and the claim of a composite resource.
@@ -16,10 +16,9 @@ from crossply.compose.metadata import metadata_of
 from crossply.control.claims.kind import binding_of, claim_kind_of
 from crossply.control.claims.sync import claim_reference
 from crossply.control.plane import Plane
-from crossply.control.planning.kinds import Governed, GovernedKinds
-from crossply.control.planning.what_if_addresses import Key, key_of
-from crossply.control.planning.what_if_feeds import Change
-from crossply.control.planning.what_if_world import World
+from crossply.control.planning.dry_run_store import DryRunStore, StoreChange
+from crossply.control.planning.governed_kinds import Governed, GovernedKinds
+from crossply.control.planning.object_paths import ObjectKey, key_of
 from crossply.errors import CrossplyError
 from crossply.kube.failures import Conflict, KubeError
 from crossply.values import Object
@@ -43,51 +42,51 @@ class Unreadable(CrossplyError):
     hint = "check that you may list it: kubectl auth can-i list THE-KIND --all-namespaces"
 
 
-class Rounds:
+class ReconcileRounds:
     """The reconciles of one plan."""
 
-    def __init__(self, plane: Plane, world: World, kinds: GovernedKinds, progress: Progress) -> None:
+    def __init__(self, plane: Plane, store: DryRunStore, kinds: GovernedKinds, progress: Progress) -> None:
         self._plane = plane
-        self._world = world
+        self._store = store
         self._kinds = kinds
         self._progress = progress
         self._room = asyncio.Semaphore(CONCURRENCY)
-        self._runs: Counter[Key] = Counter()
+        self._runs: Counter[ObjectKey] = Counter()
         self._total = 0
         self._done = 0
-        self.problems: dict[Key, CrossplyError] = {}
+        self.problems: dict[ObjectKey, CrossplyError] = {}
         """What went wrong in the last reconcile of each."""
 
     @property
-    def restless(self) -> set[Key]:
+    def restless(self) -> set[ObjectKey]:
         """What would go on changing."""
         return {key for key, runs in self._runs.items() if runs > MOST_RUNS}
 
-    async def settle(self, due: Iterable[Key]) -> None:
+    async def settle(self, keys: Iterable[ObjectKey]) -> None:
         """Reconcile these, and all whom that wakes."""
-        due = list(dict.fromkeys(due))
-        while due:
-            seen = len(self._world.history())
-            await self.guarded(asyncio.gather(*map(self._reconcile, self._counted(due))))
+        keys = list(dict.fromkeys(keys))
+        while keys:
+            position = len(self._store.history())
+            await self.guarded(asyncio.gather(*map(self._reconcile, self._counted(keys))))
             await self._plane.recorder.settle()
-            await self._world.quiet()
-            due = self._woken(self._world.history(seen))
+            await self._store.quiet()
+            keys = self._woken(self._store.history(position))
 
-    def _counted(self, due: list[Key]) -> list[Key]:
-        self._runs.update(due)
-        due = [key for key in due if self._runs[key] <= MOST_RUNS]
-        self._total += len(due)
-        return due
+    def _counted(self, keys: list[ObjectKey]) -> list[ObjectKey]:
+        self._runs.update(keys)
+        keys = [key for key in keys if self._runs[key] <= MOST_RUNS]
+        self._total += len(keys)
+        return keys
 
-    def _woken(self, changes: Iterable[Change]) -> list[Key]:
-        woken: dict[Key, None] = {}
+    def _woken(self, changes: Iterable[StoreChange]) -> list[ObjectKey]:
+        woken: dict[ObjectKey, None] = {}
         for change in changes:
             for obj in (change.before, change.after):
                 if obj is not None:
                     woken.update(dict.fromkeys(self._concerned(change.key, obj)))
         return list(woken)
 
-    def _concerned(self, key: Key, obj: Object) -> Iterable[Key]:
+    def _concerned(self, key: ObjectKey, obj: Object) -> Iterable[ObjectKey]:
         governed = self._kinds.at(key)
         if governed is not None:
             yield key
@@ -97,13 +96,13 @@ class Rounds:
         if owner is not None:
             yield owner
 
-    def above(self, key: Key, obj: Object) -> Key | None:
+    def above(self, key: ObjectKey, obj: Object) -> ObjectKey | None:
         """The claim, or the composite resource, that an object belongs to."""
         governed = self._kinds.at(key)
         claim = _claim_key(governed, obj) if governed is not None else None
         return claim or self._kinds.owner_key(obj)
 
-    async def _reconcile(self, key: Key) -> None:
+    async def _reconcile(self, key: ObjectKey) -> None:
         governed = self._kinds.at(key)
         assert governed is not None
         async with self._room:
@@ -115,7 +114,7 @@ class Rounds:
         self._done += 1
         self._progress(self._done, self._total)
 
-    async def _once(self, governed: Governed, key: Key) -> None:
+    async def _once(self, governed: Governed, key: ObjectKey) -> None:
         for tries_left in reversed(range(_TRIES)):
             obj = await self._plane.client.get(governed.kind, key.name, key.namespace)
             if obj is None or metadata_of(obj).get("deletionTimestamp"):
@@ -126,7 +125,7 @@ class Rounds:
                 # Somebody imagined something in between.
                 if not tries_left:
                     raise KubeError(str(conflict), status=409, reason=conflict.reason) from None
-                await self._world.quiet()
+                await self._store.quiet()
             else:
                 return
 
@@ -139,10 +138,10 @@ class Rounds:
                 raise guard.result()
             await work
         finally:
-            for each in (work, guard):
-                each.cancel()
+            for task in (work, guard):
+                task.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
-                    await each
+                    await task
 
     async def _find_trouble(self) -> CrossplyError:
         since: dict[int, float] = {}
@@ -153,11 +152,11 @@ class Rounds:
                 if cache.synced.is_set() or cache.trouble is None:
                     since.pop(id(cache), None)
                 elif clock() - since.setdefault(id(cache), clock()) > _PATIENCE:
-                    told = f"cannot list {cache.kind.resource}: {cache.trouble}"
-                    return Unreadable(told, hint=cache.trouble.hint)
+                    message = f"cannot list {cache.kind.resource}: {cache.trouble}"
+                    return Unreadable(message, hint=cache.trouble.hint)
 
 
-def _claim_key(governed: Governed, obj: Object) -> Key | None:
+def _claim_key(governed: Governed, obj: Object) -> ObjectKey | None:
     """The claim of a composite resource."""
     if governed.is_claim or governed.definition.claim_names is None:
         return None

@@ -2,7 +2,7 @@
 
 Every write goes to the API server as a dry run, so defaults, pruning, validation, admission and the owners of
 fields are the server's own; nothing is ever changed. What the server answers is kept, and is what reads,
-lists and watches show from then on. So the very controllers can work in this world without knowing of it:
+lists and watches show from then on. So the very controllers can work on it without knowing of it:
 what they leave behind is what they would really do.
 
 A second write to an object must build on the first, which the server does not know. An update or a patch is
@@ -22,10 +22,9 @@ import orjson
 
 from crossply.compose.metadata import name_of
 from crossply.control.kinds import EVENT
-from crossply.control.planning.what_if_addresses import Address, Key, address_of
-from crossply.control.planning.what_if_local import written
-from crossply.control.planning.what_if_objects import Imagined, as_version_of, unconditional
-from crossply.control.planning.what_if_world import World, at
+from crossply.control.planning.dry_run_objects import DryRunObject, as_version_of, unconditional, written
+from crossply.control.planning.dry_run_store import DryRunStore, at
+from crossply.control.planning.object_paths import ObjectKey, ObjectPath, parse_path
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
 from crossply.kube.failures import AlreadyExists, Conflict, Invalid, NotFound, NotServed
@@ -37,17 +36,17 @@ from crossply.values.differences import carried
 from crossply.values.merge_patch import merge_patch
 
 
-class WhatIf(Transport):
+class DryRunTransport(Transport):
     """Sends reads as they are and writes as dry runs, and remembers what they would leave."""
 
     def __init__(self, config: ClusterConfig) -> None:
         super().__init__(config)
-        self.world = World()
-        self._locks: dict[Key, asyncio.Lock] = {}
+        self.store = DryRunStore()
+        self._locks: dict[ObjectKey, asyncio.Lock] = {}
 
     async def send(self, request: Request) -> Reply:
-        """The answer that the imagined world gives."""
-        address = address_of(request.path)
+        """The answer that the dry run gives."""
+        address = parse_path(request.path)
         if address is None:
             if request.writes:
                 raise Invalid(f"{request.method} {request.path} cannot be tried without doing it")
@@ -55,7 +54,7 @@ class WhatIf(Transport):
         if not request.writes:
             return await self._read(address, request)
         if address.plural == EVENT.plural and request.body is not None:
-            self.world.told.append(orjson.loads(request.body))
+            self.store.events.append(orjson.loads(request.body))
             return Reply(201, request.body)
         async with self._locks.setdefault(address.key, asyncio.Lock()):
             return _reply(await self._write(address, request))
@@ -63,37 +62,37 @@ class WhatIf(Transport):
     @asynccontextmanager
     async def stream(self, request: Request, seconds: float) -> AsyncIterator[aiohttp.StreamReader]:
         """A watch of what is imagined; what exists is to be listed first."""
-        address = address_of(request.path)
+        address = parse_path(request.path)
         if address is None or "sendInitialEvents" in request.query:
-            raise Invalid("the imagined world has no streaming lists")
-        with self.world.feed(address, request.query) as feed:
+            raise Invalid("a dry run has no streaming lists")
+        with self.store.feed(address, request.query) as feed:
             yield cast(aiohttp.StreamReader, feed)
 
     async def _discover(self, request: Request) -> Reply:
         reply = await super().send(request)
         if request.path != "/apis":
             return reply
-        return _reply(self.world.kinds.discovered(orjson.loads(reply.data)))
+        return _reply(self.store.kinds.discovered(orjson.loads(reply.data)))
 
-    async def _read(self, address: Address, request: Request) -> Reply:
+    async def _read(self, address: ObjectPath, request: Request) -> Reply:
         try:
             if not address.name:
                 page = orjson.loads((await super().send(request)).data)
-                return _reply(self.world.listed(address, request.query, page))
-            known = self.world.known(address.key)
-            found = known.now if known is not None else await self._look(address, request)
+                return _reply(self.store.listed(address, request.query, page))
+            known = self.store.known(address.key)
+            obj = known.now if known is not None else await self._look(address, request)
         except NotServed:
-            if not self.world.kinds.has(address):
+            if not self.store.kinds.has(address):
                 raise
             if not address.name:
-                return _reply(self.world.listed(address, request.query, {"metadata": {}}))
+                return _reply(self.store.listed(address, request.query, {"metadata": {}}))
             raise _not_found(address) from None
-        if found is None:
+        if obj is None:
             raise _not_found(address)
-        return _reply(at(address, found))
+        return _reply(at(address, obj))
 
-    async def _write(self, address: Address, request: Request) -> Object:
-        if request.method != "DELETE" and self.world.is_imaginary(address):
+    async def _write(self, address: ObjectPath, request: Request) -> Object:
+        if request.method != "DELETE" and self.store.is_imaginary(address):
             return await self._write_here(address, request)
         if request.method == "POST":
             return await self._create(address, request)
@@ -112,9 +111,9 @@ class WhatIf(Transport):
         answer = await self._try(
             request, body=orjson.dumps(_on(known.before, orjson.loads(request.body or b"")))
         )
-        return self.world.keep(address, known, carried(known.before, answer, known.now))
+        return self.store.keep(address, known, carried(known.before, answer, known.now))
 
-    async def _write_here(self, address: Address, request: Request) -> Object:
+    async def _write_here(self, address: ObjectPath, request: Request) -> Object:
         body = orjson.loads(request.body or b"{}")
         address = address if address.name else address._replace(name=name_of(body))
         known = await self._knowing(address)
@@ -123,22 +122,22 @@ class WhatIf(Transport):
         if known.now is None and (address.subresource or request.content_type == MERGE_PATCH):
             raise _not_found(address)
         result = written(known, request, body, address.subresource)
-        shape = self.world.kinds.shape(address) if self.world.kinds.has(address) else None
-        return self.world.keep(address, known, shape.filled(result) if shape is not None else result)
+        shape = self.store.kinds.shape(address) if self.store.kinds.has(address) else None
+        return self.store.keep(address, known, shape.filled(result) if shape is not None else result)
 
-    async def _knowing(self, address: Address) -> Imagined:
-        known = self.world.known(address.key)
+    async def _knowing(self, address: ObjectPath) -> DryRunObject:
+        known = self.store.known(address.key)
         if known is not None:
             return known
         try:
             live = await self._look(address, _reading(address))
         except NotServed:
             live = None
-        return self.world.begin(address.key, live)
+        return self.store.begin(address.key, live)
 
-    async def _look(self, address: Address, request: Request) -> Object | None:
+    async def _look(self, address: ObjectPath, request: Request) -> Object | None:
         """What the server really has."""
-        seen = self.world.looked_at
+        seen = self.store.looked_at
         if address.key not in seen:
             try:
                 seen[address.key] = orjson.loads((await super().send(request)).data)
@@ -148,7 +147,7 @@ class WhatIf(Transport):
                 seen[address.key] = None
         return seen[address.key]
 
-    async def _create(self, address: Address, request: Request) -> Object:
+    async def _create(self, address: ObjectPath, request: Request) -> Object:
         body = orjson.loads(request.body or b"{}")
         name = (body.get("metadata") or {}).get("name", "")
         if name and (await self._knowing(address._replace(name=name))).now is not None:
@@ -157,45 +156,47 @@ class WhatIf(Transport):
             )
         answer = await self._try(request)
         address = address._replace(name=answer["metadata"]["name"])
-        return self.world.keep(address, await self._knowing(address), answer)
+        return self.store.keep(address, await self._knowing(address), answer)
 
-    async def _apply(self, address: Address, request: Request, known: Imagined) -> Object:
-        wish = orjson.loads(request.body or b"{}")
-        known.check_expected(wish)
+    async def _apply(self, address: ObjectPath, request: Request, known: DryRunObject) -> Object:
+        desired = orjson.loads(request.body or b"{}")
+        known.check_expected(desired)
         manager = f"{request.query.get('fieldManager', '')} {address.subresource}"
-        tried = orjson.dumps(unconditional(wish))
+        body = orjson.dumps(unconditional(desired))
         if not address.subresource:
-            answer = await self._try(request, body=tried)
-            return self.world.keep(address, known, known.after_apply(manager, wish, answer))
+            answer = await self._try(request, body=body)
+            return self.store.keep(address, known, known.after_apply(manager, desired, answer))
         if known.now is None:
             raise _not_found(address)
-        answer = wish if known.before is None else await self._try(request, body=tried)
-        return self.world.keep(address, known, known.after_status_apply(manager, answer))
+        answer = desired if known.before is None else await self._try(request, body=body)
+        return self.store.keep(address, known, known.after_status_apply(manager, answer))
 
-    async def _replace(self, address: Address, request: Request, known: Imagined) -> Object:
+    async def _replace(self, address: ObjectPath, request: Request, known: DryRunObject) -> Object:
         """An update, or a merge patch, which is an update on top of what is imagined."""
         assert known.now is not None
         body = orjson.loads(request.body or b"{}")
         known.check_expected(body)
-        whole = body if request.method == "PUT" else merge_patch(known.now, body)
+        desired = body if request.method == "PUT" else merge_patch(known.now, body)
         if address.subresource:
-            return await self._replace_status(address, request, known, whole)
-        answer = await self._try_whole(address, request, known, whole)
+            return await self._replace_status(address, request, known, desired)
+        answer = await self._try_whole(address, request, known, desired)
         if not known.is_untouched and "status" in known.now:
             # The server keeps the status that it has; what is imagined of it stays, too.
             answer = {**answer, "status": known.now["status"]}
-        return self.world.keep(address, known, answer)
+        return self.store.keep(address, known, answer)
 
     async def _replace_status(
-        self, address: Address, request: Request, known: Imagined, whole: Object
+        self, address: ObjectPath, request: Request, known: DryRunObject, desired: Object
     ) -> Object:
         if known.before is not None:
-            based = {**known.before, "status": whole.get("status")}
-            whole = await self._try_whole(address, request, known, based)
-        return self.world.keep(address, known, known.with_status(whole.get("status")))
+            based = {**known.before, "status": desired.get("status")}
+            desired = await self._try_whole(address, request, known, based)
+        return self.store.keep(address, known, known.with_status(desired.get("status")))
 
-    async def _try_whole(self, address: Address, request: Request, known: Imagined, whole: Object) -> Object:
-        data = as_version_of(whole, known.before)
+    async def _try_whole(
+        self, address: ObjectPath, request: Request, known: DryRunObject, desired: Object
+    ) -> Object:
+        data = as_version_of(desired, known.before)
         if known.before is None:
             collection = request.path.rpartition("/")[0]
             return await self._try(_as_update(request, data, method="POST", path=collection))
@@ -204,9 +205,9 @@ class WhatIf(Transport):
         except Conflict:
             # The object was changed since we looked. What is planned is planned for what it was.
             latest = orjson.loads((await super().send(_reading(address))).data)
-            return await self._try(_as_update(request, as_version_of(whole, latest)))
+            return await self._try(_as_update(request, as_version_of(desired, latest)))
 
-    async def _delete(self, address: Address, request: Request, known: Imagined) -> Object:
+    async def _delete(self, address: ObjectPath, request: Request, known: DryRunObject) -> Object:
         if known.now is None:
             raise _not_found(address)
         options: Object = orjson.loads(request.body) if request.body else {}
@@ -214,9 +215,9 @@ class WhatIf(Transport):
         if known.before is not None:
             kind = {"kind": "DeleteOptions", "apiVersion": "v1"}
             await self._try(request, body=orjson.dumps({**kind, **options, "dryRun": ["All"]}))
-        gone = known.now
-        self.world.remove(address, known)
-        return gone
+        deleted = known.now
+        self.store.remove(address, known)
+        return deleted
 
     async def _try(self, request: Request, **changes: Any) -> Object:
         """What the server would answer."""
@@ -226,16 +227,16 @@ class WhatIf(Transport):
         return answer
 
 
-class ImaginingClient(Client):
-    """A client of the imagined world."""
+class DryRunClient(Client):
+    """A client of the dry run."""
 
     def __init__(self, config: ClusterConfig) -> None:
         super().__init__(config)
-        self._transport = transport = WhatIf(config)
-        self.world = transport.world
+        self._transport = transport = DryRunTransport(config)
+        self.store = transport.store
 
 
-def _reading(address: Address) -> Request:
+def _reading(address: ObjectPath) -> Request:
     kind = Kind(address.group, address.version, "", address.plural, namespaced=bool(address.namespace))
     path = kind.path(address.namespace, address.name)
     return Request(method="GET", path=path, verb="get", resource=kind.resource)
@@ -252,13 +253,15 @@ def _on(live: Object, patch: list[Object]) -> list[Object]:
     """A JSON patch that expects the version that the server has."""
     version = live["metadata"]["resourceVersion"]
     path = "/metadata/resourceVersion"
-    return [{**each, "value": version} if each.get("path") == path else each for each in patch]
+    return [
+        {**operation, "value": version} if operation.get("path") == path else operation for operation in patch
+    ]
 
 
 def _reply(obj: Object) -> Reply:
     return Reply(200, orjson.dumps(obj))
 
 
-def _not_found(address: Address) -> NotFound:
+def _not_found(address: ObjectPath) -> NotFound:
     name = f"{address.plural}.{address.group}" if address.group else address.plural
     return NotFound(f'{name} "{address.name}" not found', status=404, reason="NotFound")

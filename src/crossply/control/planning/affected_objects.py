@@ -10,13 +10,13 @@ import orjson
 from crossply.compose.metadata import name_of, namespace_of
 from crossply.control.kinds import COMPOSITION, CRD
 from crossply.control.plane import Plane
-from crossply.control.planning.definitions import is_definition
-from crossply.control.planning.fields import fields_between
-from crossply.control.planning.kinds import Governed, GovernedKinds
-from crossply.control.planning.notes import holds_back
-from crossply.control.planning.tree import NONE, Node
-from crossply.control.planning.what_if_addresses import Key, key_of
-from crossply.control.planning.what_if_world import World
+from crossply.control.planning.dry_run_store import DryRunStore
+from crossply.control.planning.field_changes import fields_between
+from crossply.control.planning.governed_kinds import Governed, GovernedKinds
+from crossply.control.planning.node_notes import holds_back
+from crossply.control.planning.object_paths import ObjectKey, key_of
+from crossply.control.planning.object_tree import NONE, Node
+from crossply.control.planning.planned_crds import is_definition
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import parse_composition
 from crossply.kube.failures import Invalid
@@ -25,42 +25,42 @@ from crossply.values import Object
 _INVALID_HINT = "change the object first, or keep the definition open for what it says"
 
 
-class Concerned:
+class AffectedObjects:
     """Who is concerned by what was written so far."""
 
-    def __init__(self, plane: Plane, world: World, kinds: GovernedKinds) -> None:
+    def __init__(self, plane: Plane, store: DryRunStore, kinds: GovernedKinds) -> None:
         self._plane = plane
-        self._world = world
+        self._store = store
         self._kinds = kinds
-        self.due: dict[Key, None] = {}
+        self.due: dict[ObjectKey, None] = {}
         """Whom to reconcile."""
-        self.held: dict[Key, str] = {}
+        self.held: dict[ObjectKey, str] = {}
         """Who would not follow, and why."""
         self.refused: list[Node] = []
         """Who would not be valid any more."""
 
     async def find(self) -> None:
         """Look at everything that was written."""
-        for key in self._world.written():
+        for key in self._store.written():
             if self._kinds.at(key) is not None:
                 self.due[key] = None
             elif self._is_changed(key):
                 await self._follow(key)
 
-    def _is_changed(self, key: Key) -> bool:
-        known = self._world.known(key)
+    def _is_changed(self, key: ObjectKey) -> bool:
+        known = self._store.known(key)
         if known is None or known.before is known.now:
             return False
         return known.now is None or bool(fields_between(known.before, known.now))
 
-    async def _follow(self, key: Key) -> None:
+    async def _follow(self, key: ObjectKey) -> None:
         if (key.group, key.plural) == (COMPOSITION.group, COMPOSITION.plural):
             await self._fan_out(key)
         elif is_definition(key.group, key.plural):
-            for each in self._kinds.defined_by(key.name):
-                await self._redefine(each)
+            for governed in self._kinds.defined_by(key.name):
+                await self._redefine(governed)
 
-    async def _fan_out(self, key: Key) -> None:
+    async def _fan_out(self, key: ObjectKey) -> None:
         """Every composite resource that uses a Composition, or may come to use it."""
         governed = self._composed_by(key)
         for xr in await self._instances(governed) if governed is not None else ():
@@ -74,8 +74,8 @@ class Concerned:
             else:
                 self.due[xr_key] = None
 
-    def _composed_by(self, key: Key) -> Governed | None:
-        known = self._world.known(key)
+    def _composed_by(self, key: ObjectKey) -> Governed | None:
+        known = self._store.known(key)
         try:
             type_ = parse_composition(
                 (known.now or known.before or {}) if known is not None else {}
@@ -93,8 +93,8 @@ class Concerned:
             try:
                 await self._plane.client.patch_merge(governed.kind, key.name, {}, key.namespace)
             except Invalid as problem:
-                told = f"would not be valid any more: {problem}"
-                self.refused.append(Node(key, xr, NONE, error=told, hint=_INVALID_HINT))
+                message = f"would not be valid any more: {problem}"
+                self.refused.append(Node(key, xr, NONE, error=message, hint=_INVALID_HINT))
             else:
                 self.due[key] = None
 

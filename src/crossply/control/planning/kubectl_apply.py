@@ -1,4 +1,4 @@
-"""Applying a file's objects to the imagined world, as `kubectl apply` would to the real one.
+"""Applying a file's objects to the dry run, as `kubectl apply` would to the real one.
 
 kubectl keeps what it applied last in an annotation, and removes what was there and is no more. The annotation
 counts: it is part of what a CompositionRevision is named by.
@@ -51,37 +51,37 @@ def _last_applied(live: Object) -> Object:
     return last if isinstance(last, dict) else {}
 
 
-def three_way(last: Object, wish: Object) -> Object:
+def three_way(last: Object, desired: Object) -> Object:
     """The merge patch that sets all that is wished for, and removes what was wished for last and no more."""
-    patch = _annotated(_over(_removed(last, wish), wish), wish)
+    patch = _annotated(_over(_removed(last, desired), desired), desired)
     return {key: value for key, value in patch.items() if key != "status"}
 
 
-def _annotated(obj: Object, wish: Object) -> Object:
+def _annotated(obj: Object, desired: Object) -> Object:
     """The object with kubectl's note of what was applied, written as kubectl writes it."""
-    given = {key: text for key, text in annotations_of(wish).items() if key != LAST_APPLIED}
-    noted = {**wish, "metadata": {**metadata_of(wish), "annotations": given}}
+    given = {key: text for key, text in annotations_of(desired).items() if key != LAST_APPLIED}
+    noted = {**desired, "metadata": {**metadata_of(desired), "annotations": given}}
     annotations = dict(metadata_of(obj).get("annotations") or {})
     annotations[LAST_APPLIED] = dumps(noted) + "\n"
     return {**obj, "metadata": {**metadata_of(obj), "annotations": annotations}}
 
 
-def _removed(last: Object, wish: Object) -> Object:
-    gone: Object = {}
+def _removed(last: Object, desired: Object) -> Object:
+    removed: Object = {}
     for key, value in last.items():
-        if key not in wish:
-            gone[key] = None
-        elif isinstance(value, dict) and isinstance(wish[key], dict):
-            inner = _removed(value, wish[key])
+        if key not in desired:
+            removed[key] = None
+        elif isinstance(value, dict) and isinstance(desired[key], dict):
+            inner = _removed(value, desired[key])
             if inner:
-                gone[key] = inner
-    return gone
+                removed[key] = inner
+    return removed
 
 
-def _over(base: Object, wish: Object) -> Object:
+def _over(base: Object, desired: Object) -> Object:
     """The patch with everything of the wish in it."""
     result = dict(base)
-    for key, value in wish.items():
+    for key, value in desired.items():
         inner = result.get(key)
         result[key] = _over(inner or {}, value) if isinstance(value, dict) else value
     return result

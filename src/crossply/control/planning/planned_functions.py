@@ -69,7 +69,9 @@ async def know_functions(client: Client, functions: PipelineFunctions) -> None:
     for data in (await client.list(FUNCTION)).items:
         function = orjson.loads(data)
         functions.put(function)
-        coming = _coming(function, [each for each in revisions if name_of(function) in package_of(each)])
+        coming = _coming(
+            function, [revision for revision in revisions if name_of(function) in package_of(revision)]
+        )
         if coming is not None:
             functions.put_revision(coming)
 
@@ -102,13 +104,15 @@ def _coming(function: Object, revisions: list[Object]) -> Object | None:
     status = function.get("status") or {}
     if not local and status.get("currentIdentifier") == image:
         return None
-    current = next((each for each in revisions if name_of(each) == status.get("currentRevision")), None)
+    current = next(
+        (revision for revision in revisions if name_of(revision) == status.get("currentRevision")), None
+    )
     if local and keeps_revision(function, current):
         return None
     # Nobody has looked up the digest of an image that is not installed yet; its name is as good here.
     identity = Identity(local_identity(function), image, [])
-    highest = max((each["spec"]["revision"] for each in revisions), default=0)
-    newest = [name_of(each) for each in revisions if each["spec"]["revision"] == highest]
+    highest = max((revision["spec"]["revision"] for revision in revisions), default=0)
+    newest = [name_of(revision) for revision in revisions if revision["spec"]["revision"] == highest]
     if newest == [revision_name(function, identity)]:
         return None
     coming = revision_for(function, FUNCTIONS, identity, Decision(highest + 1, active=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from crossply.control.planning.files import LAST_APPLIED, three_way
+from crossply.control.planning.kubectl_apply import LAST_APPLIED, three_way
 from crossply.values.merge_patch import merge_patch
 
 

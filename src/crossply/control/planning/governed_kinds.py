@@ -1,6 +1,6 @@
 """The kinds that the control plane governs: composite resources and claims, each with its reconciler.
 
-The reconcilers are the controllers' own; here they work for the imagined world, one object at a time.
+The reconcilers are the controllers' own; here they work for the dry run, one object at a time.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from crossply.control.composites.kind import CompositeKind, kind_of, machinery_o
 from crossply.control.composites.selecting import Compositions
 from crossply.control.kinds import INFRASTRUCTURE_DEFINITION
 from crossply.control.plane import Plane
-from crossply.control.planning.definitions import DEFINITIONS
-from crossply.control.planning.what_if_addresses import Key, key_of
+from crossply.control.planning.object_paths import ObjectKey, key_of
+from crossply.control.planning.planned_crds import DEFINITIONS
 from crossply.kinds.definition import Definition, parse_definition, published
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.failures import NotServed
@@ -40,7 +40,7 @@ class Governed(NamedTuple):
 
 
 class GovernedKinds:
-    """All of them, as the imagined world defines them."""
+    """All of them, as the dry run defines them."""
 
     def __init__(self, plane: Plane, compositions: Compositions) -> None:
         self._plane = plane
@@ -73,22 +73,26 @@ class GovernedKinds:
             return
         self._known[kind.group, kind.plural] = governed
 
-    def at(self, key: Key) -> Governed | None:
+    def at(self, key: ObjectKey) -> Governed | None:
         """What governs an object."""
         return self._known.get((key.group, key.plural))
 
     def composite(self, api_version: str, kind: str) -> Governed | None:
         """The composite resources of a type."""
-        for each in self._known.values():
-            if not each.is_claim and each.kind.kind == kind and api_group(api_version) == each.kind.group:
-                return each
+        for governed in self._known.values():
+            if (
+                not governed.is_claim
+                and governed.kind.kind == kind
+                and api_group(api_version) == governed.kind.group
+            ):
+                return governed
         return None
 
     def defined_by(self, name: str) -> list[Governed]:
         """The kinds that a definition defines."""
-        return [each for each in self._known.values() if each.definition.name == name]
+        return [governed for governed in self._known.values() if governed.definition.name == name]
 
-    def owner_key(self, obj: Object) -> Key | None:
+    def owner_key(self, obj: Object) -> ObjectKey | None:
         """The composite resource that controls an object."""
         owner = controller_of(obj)
         governed = (
@@ -105,12 +109,12 @@ class GovernedKinds:
         await self._reconciler(governed).reconcile(obj)
 
     def _reconciler(self, governed: Governed) -> CompositeKind | ClaimKind:
-        found = self._reconcilers.get(governed.kind)
-        if found is None:
-            found = (
+        reconciler = self._reconcilers.get(governed.kind)
+        if reconciler is None:
+            reconciler = (
                 ClaimKind(self._plane, governed.definition)
                 if governed.is_claim
                 else CompositeKind(self._plane, governed.definition, self._compositions)
             )
-            self._reconcilers[governed.kind] = found
-        return found
+            self._reconcilers[governed.kind] = reconciler
+        return reconciler

@@ -11,7 +11,7 @@ from crossply.kube.kind import Kind
 from crossply.values import Object
 
 
-class Key(NamedTuple):
+class ObjectKey(NamedTuple):
     """Which object, whatever the version that it is asked for at."""
 
     group: str
@@ -20,7 +20,7 @@ class Key(NamedTuple):
     name: str
 
 
-class Address(NamedTuple):
+class ObjectPath(NamedTuple):
     """Where a request goes."""
 
     group: str
@@ -31,17 +31,17 @@ class Address(NamedTuple):
     subresource: str
 
     @property
-    def key(self) -> Key:
+    def key(self) -> ObjectKey:
         """The object."""
-        return Key(self.group, self.plural, self.namespace, self.name)
+        return ObjectKey(self.group, self.plural, self.namespace, self.name)
 
 
-def key_of(kind: Kind, name: str, namespace: str = "") -> Key:
+def key_of(kind: Kind, name: str, namespace: str = "") -> ObjectKey:
     """The key of an object of a kind."""
-    return Key(kind.group, kind.plural, namespace if kind.namespaced else "", name)
+    return ObjectKey(kind.group, kind.plural, namespace if kind.namespaced else "", name)
 
 
-def address_of(path: str) -> Address | None:
+def parse_path(path: str) -> ObjectPath | None:
     """What a path names; None where it is no object and no collection."""
     words = [unquote(word) for word in path.strip("/").split("/")]
     if words[0] == "api" and len(words) > 2:
@@ -54,7 +54,7 @@ def address_of(path: str) -> Address | None:
     if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in ("status", "finalize"):
         namespace, rest = rest[1], rest[2:]
     plural, name, subresource, *_ = [*rest, "", ""]
-    return Address(group, version, plural, namespace, name, subresource)
+    return ObjectPath(group, version, plural, namespace, name, subresource)
 
 
 def is_selected(obj: Object, namespace: str, query: Mapping[str, str]) -> bool:
@@ -72,10 +72,10 @@ def _labels_fit(labels: Mapping[str, str], selector: str) -> bool:
 
 
 def _label_fits(labels: Mapping[str, str], term: str) -> bool:
-    for sign, wanted in (("!=", False), ("==", True), ("=", True)):
+    for sign, equal in (("!=", False), ("==", True), ("=", True)):
         if sign in term:
             key, _, value = term.partition(sign)
-            return (labels.get(key.strip()) == value.strip()) is wanted
+            return (labels.get(key.strip()) == value.strip()) is equal
     return term[1:] not in labels if term.startswith("!") else term in labels
 
 

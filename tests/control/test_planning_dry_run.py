@@ -1,4 +1,4 @@
-"""The imagined world: writes are tried and remembered, and the server never changes."""
+"""The dry run: writes are tried and remembered, and the server never changes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from contextlib import aclosing
 import orjson
 import pytest
 
-from crossply.control.planning.what_if import ImaginingClient
-from crossply.control.planning.what_if_addresses import Key, address_of, is_selected
+from crossply.control.planning.dry_run_client import DryRunClient
+from crossply.control.planning.object_paths import ObjectKey, is_selected, parse_path
 from crossply.kube.client import Client
 from crossply.kube.failures import AlreadyExists, Conflict, Invalid, NotServed
 from crossply.kube.kind import Kind
@@ -25,7 +25,7 @@ def imagine(server):
 
     def run(case):
         async def connected():
-            async with Client(server.config) as real, ImaginingClient(server.config) as imagined:
+            async with Client(server.config) as real, DryRunClient(server.config) as imagined:
                 async with asyncio.timeout(60):
                     await case(real, imagined)
 
@@ -93,7 +93,7 @@ def test_a_write_that_changes_nothing_makes_no_new_version(imagine, ns):
     async def case(real, imagined):
         await real.apply(CONFIG_MAP, config_map(ns, a="1"), "me")
         first = await imagined.apply(CONFIG_MAP, config_map(ns, a="1"), "me")
-        assert imagined.world.history() == []
+        assert imagined.store.history() == []
         assert first == await real.get(CONFIG_MAP, "it", ns)
 
     imagine(case)
@@ -146,7 +146,7 @@ def test_events_are_kept_and_never_sent(imagine, ns):
     async def case(real, imagined):
         event = Kind("", "v1", "Event", "events", True)
         await imagined.create(event, {"metadata": {"name": "e", "namespace": ns}, "message": "hello"})
-        assert [each["message"] for each in imagined.world.told] == ["hello"]
+        assert [each["message"] for each in imagined.store.events] == ["hello"]
         assert (await real.list(event, ns)).items == []
         assert imagined.counts["create", "events"] == 0
 
@@ -196,22 +196,22 @@ def test_objects_of_a_kind_and_in_a_namespace_that_are_only_imagined(imagine, ns
 @pytest.mark.parametrize(
     ("path", "key", "subresource"),
     [
-        ("/api/v1/namespaces/a/configmaps/b", Key("", "configmaps", "a", "b"), ""),
-        ("/api/v1/namespaces/a", Key("", "namespaces", "", "a"), ""),
-        ("/api/v1/namespaces/a/status", Key("", "namespaces", "", "a"), "status"),
-        ("/apis/g/v1/namespaces/a/things/b/status", Key("g", "things", "a", "b"), "status"),
-        ("/apis/g/v1/things", Key("g", "things", "", ""), ""),
-        ("/apis/g/v1/things/a%2Fb", Key("g", "things", "", "a/b"), ""),
+        ("/api/v1/namespaces/a/configmaps/b", ObjectKey("", "configmaps", "a", "b"), ""),
+        ("/api/v1/namespaces/a", ObjectKey("", "namespaces", "", "a"), ""),
+        ("/api/v1/namespaces/a/status", ObjectKey("", "namespaces", "", "a"), "status"),
+        ("/apis/g/v1/namespaces/a/things/b/status", ObjectKey("g", "things", "a", "b"), "status"),
+        ("/apis/g/v1/things", ObjectKey("g", "things", "", ""), ""),
+        ("/apis/g/v1/things/a%2Fb", ObjectKey("g", "things", "", "a/b"), ""),
     ],
 )
 def test_a_path_names_an_object_or_a_collection(path, key, subresource):
-    address = address_of(path)
+    address = parse_path(path)
     assert (address.key, address.subresource) == (key, subresource)
 
 
 @pytest.mark.parametrize("path", ["/apis", "/api/v1", "/version", "/openapi/v3", "/apis/g/v1"])
 def test_other_paths_name_nothing(path):
-    assert address_of(path) is None
+    assert parse_path(path) is None
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,10 @@ from crossply.control.claims.sync import referenced_name
 from crossply.control.composites.kind import kind_of
 from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
-from crossply.control.planning.fields import Field, Unknown, fields_between
-from crossply.control.planning.kinds import Governed, GovernedKinds
-from crossply.control.planning.what_if_addresses import Key, key_of
-from crossply.control.planning.what_if_world import World
+from crossply.control.planning.dry_run_store import DryRunStore
+from crossply.control.planning.field_changes import Field, Unknown, fields_between
+from crossply.control.planning.governed_kinds import Governed, GovernedKinds
+from crossply.control.planning.object_paths import ObjectKey, key_of
 from crossply.kube.discovery import UnknownKind
 from crossply.kube.kind import Kind
 from crossply.values import Object
@@ -35,7 +35,7 @@ NONE: Action = "none"
 class Node:
     """One object: what would become of it, why, and what is below it."""
 
-    key: Key
+    key: ObjectKey
     obj: Object
     action: Action
     is_composite: bool = False
@@ -78,15 +78,15 @@ class Pair:
 class Forest:
     """Builds the trees of one plan; each object is in one of them only."""
 
-    def __init__(self, plane: Plane, world: World, kinds: GovernedKinds, concurrency: int) -> None:
+    def __init__(self, plane: Plane, store: DryRunStore, kinds: GovernedKinds, concurrency: int) -> None:
         self._plane = plane
-        self._world = world
+        self._store = store
         self._kinds = kinds
         self._room = asyncio.Semaphore(concurrency)
         self.unknown = Unknown()
-        self.seen: set[Key] = set()
+        self.seen: set[ObjectKey] = set()
 
-    async def tree(self, key: Key, kind: Kind, resource: str = "", going: str = "") -> Node | None:
+    async def tree(self, key: ObjectKey, kind: Kind, resource: str = "", going: str = "") -> Node | None:
         """An object and all below it; `going` names the owner that it goes with."""
         if key in self.seen:
             return None
@@ -105,7 +105,7 @@ class Forest:
             await self._grow(node, governed, pair)
         return node
 
-    async def leaf(self, key: Key, governed: Governed) -> Node | None:
+    async def leaf(self, key: ObjectKey, governed: Governed) -> Node | None:
         """A composite resource alone: what is below it does not change."""
         if key in self.seen:
             return None
@@ -117,7 +117,7 @@ class Forest:
         node.is_composite = True
         return node
 
-    def _node(self, key: Key, pair: Pair, resource: str) -> Node:
+    def _node(self, key: ObjectKey, pair: Pair, resource: str) -> Node:
         obj = pair.either
         assert obj is not None
         if pair.before is None:
@@ -130,13 +130,13 @@ class Forest:
             action = CHANGE
         return Node(key, obj, action, resource=resource, fields=fields)
 
-    async def _pair(self, key: Key, kind: Kind) -> Pair:
-        known = self._world.known(key)
+    async def _pair(self, key: ObjectKey, kind: Kind) -> Pair:
+        known = self._store.known(key)
         if known is not None:
             return Pair(known.before, known.now)
         async with self._room:
-            found = await self._plane.client.get(kind, key.name, key.namespace)
-        return Pair(found, found)
+            live = await self._plane.client.get(kind, key.name, key.namespace)
+        return Pair(live, live)
 
     async def _grow(self, node: Node, governed: Governed, pair: Pair) -> None:
         going = f"{governed.kind.kind}/{node.key.name}" if node.action == DELETE else ""
@@ -181,7 +181,7 @@ class Forest:
         """The connection secret, where one would be written."""
         namespace, name = secret_place(pair.either or {})
         key = key_of(SECRET, name, namespace)
-        if not name or (self._world.known(key) is None and not going):
+        if not name or (self._store.known(key) is None and not going):
             return
         child = await self.tree(key, SECRET, "connection secret", going)
         if child is not None:
@@ -190,8 +190,8 @@ class Forest:
     async def rest(self) -> list[Node]:
         """Everything else that would change."""
         nodes = []
-        for key in self._world.written():
-            known = self._world.known(key)
+        for key in self._store.written():
+            known = self._store.known(key)
             if key in self.seen or known is None:
                 continue
             self.seen.add(key)
@@ -203,9 +203,11 @@ class Forest:
 
 def _references(governed: Governed, xr: Object | None) -> dict[tuple[str, ...], Object]:
     """What a composite resource refers to."""
-    found = governed.machinery.read(xr, governed.machinery.references) if xr is not None else None
-    references = [each for each in found or () if isinstance(each, dict) and each.get("name")]
-    return {tuple(text_in(each, key) for key in _REFERENCE): each for each in references}
+    listed = governed.machinery.read(xr, governed.machinery.references) if xr is not None else None
+    references = [
+        reference for reference in listed or () if isinstance(reference, dict) and reference.get("name")
+    ]
+    return {tuple(text_in(reference, key) for key in _REFERENCE): reference for reference in references}
 
 
 _REFERENCE = ("apiVersion", "kind", "namespace", "name")

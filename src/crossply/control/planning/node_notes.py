@@ -8,11 +8,11 @@ from typing import Any
 from crossply.compose.conditions import read_conditions
 from crossply.compose.events import WARNING
 from crossply.compose.metadata import annotations_of, metadata_of, uid_of
-from crossply.control.planning.kinds import Governed
-from crossply.control.planning.rounds import MOST_RUNS, Rounds
-from crossply.control.planning.tree import DELETE, Node
-from crossply.control.planning.what_if_addresses import Key
-from crossply.control.planning.what_if_world import World
+from crossply.control.planning.dry_run_store import DryRunStore
+from crossply.control.planning.governed_kinds import Governed
+from crossply.control.planning.object_paths import ObjectKey
+from crossply.control.planning.object_tree import DELETE, Node
+from crossply.control.planning.reconcile_rounds import MOST_RUNS, ReconcileRounds
 from crossply.values import Object
 
 
@@ -30,7 +30,11 @@ def holds_back(governed: Governed, xr: Object) -> str:
 
 
 def annotate(
-    node: Node, governed: Governed | None, rounds: Rounds, world: World, held: Mapping[Key, str]
+    node: Node,
+    governed: Governed | None,
+    rounds: ReconcileRounds,
+    store: DryRunStore,
+    held: Mapping[ObjectKey, str],
 ) -> None:
     """Add what is to be said."""
     if node.action == DELETE or node.error:
@@ -38,11 +42,11 @@ def annotate(
     if node.key in held:
         node.notes.append(held[node.key])
         return
-    node.warnings += _warnings(node.obj, world)
+    node.warnings += _warnings(node.obj, store)
     if governed is None:
         return
     _add_error(node, rounds)
-    known = world.known(node.key)
+    known = store.known(node.key)
     if known is not None and known.before is not None and not governed.is_claim:
         node.notes += _choices(governed, known.before, node.obj)
     reason = holds_back(governed, node.obj) if not governed.is_claim else ""
@@ -52,26 +56,31 @@ def annotate(
         node.notes.append(f"would not come to rest: it still changes after {MOST_RUNS} reconciles")
 
 
-def _add_error(node: Node, rounds: Rounds) -> None:
+def _add_error(node: Node, rounds: ReconcileRounds) -> None:
     problem = rounds.problems.get(node.key)
     if problem is not None:
         node.error, node.hint = str(problem), problem.hint
     else:
         node.error = node.error or _unsynced(node.obj)
-    node.warnings = [each for each in node.warnings if each != node.error]
+    node.warnings = [warning for warning in node.warnings if warning != node.error]
 
 
 def _unsynced(obj: Object) -> str:
-    for each in read_conditions(obj.get("status")):
-        if each["type"] == "Synced" and (each["status"], each["reason"]) == ("False", "ReconcileError"):
-            return str(each.get("message", "")) or "would not be synced"
+    for condition in read_conditions(obj.get("status")):
+        if condition["type"] == "Synced" and (condition["status"], condition["reason"]) == (
+            "False",
+            "ReconcileError",
+        ):
+            return str(condition.get("message", "")) or "would not be synced"
     return ""
 
 
-def _warnings(obj: Object, world: World) -> list[str]:
+def _warnings(obj: Object, store: DryRunStore) -> list[str]:
     uid = uid_of(obj)
-    told = [each for each in world.told if uid and _about(each).get("uid") == uid]
-    return list(dict.fromkeys(str(each.get("message", "")) for each in told if each.get("type") == WARNING))
+    events = [event for event in store.events if uid and _about(event).get("uid") == uid]
+    return list(
+        dict.fromkeys(str(event.get("message", "")) for event in events if event.get("type") == WARNING)
+    )
 
 
 def _about(event: Object) -> dict[str, Any]:

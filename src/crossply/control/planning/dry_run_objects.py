@@ -1,17 +1,21 @@
-"""An object of the imagined world: what it really is, and what it would be."""
+"""An object of the dry run: what it really is, and what it would be."""
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
+from crossply.compose.metadata import metadata_of
 from crossply.kube.failures import Conflict
+from crossply.kube.requests import APPLY_PATCH, MERGE_PATCH, Request
 from crossply.values import Object
 from crossply.values.differences import carried
+from crossply.values.merge_patch import merge_patch
 
 _IDENTITY = ("uid", "creationTimestamp")
 
 
-class Imagined:
+class DryRunObject:
     """One object. None stands for an object that does not exist."""
 
     __slots__ = ("applied", "before", "now", "wished")
@@ -39,21 +43,21 @@ class Imagined:
             if metadata.get(field) and metadata[field] != held.get(field):
                 raise Conflict("the object has been modified", status=409, reason="Conflict")
 
-    def after_apply(self, manager: str, wish: Object, answer: Object) -> Object:
+    def after_apply(self, manager: str, desired: Object, answer: Object) -> Object:
         """What it is after an apply, which the server tried on the object that it really has."""
         base, last = self.applied.get(manager) or self.before or {}, self.wished.get(manager)
-        self.applied[manager], self.wished[manager] = answer, wish
+        self.applied[manager], self.wished[manager] = answer, desired
         if self.is_untouched or self.now is None:
             return answer
         result = carried(base, answer, self.now)
-        return _without(result, last, wish, self.before) if last and self.before else result
+        return _without(result, last, desired, self.before) if last and self.before else result
 
     def after_status_apply(self, manager: str, answer: Object) -> Object:
         """What it is after an apply of its status."""
         assert self.now is not None
         base = self.applied.get(manager) or self.before or {}
         self.applied[manager] = answer
-        statuses = (each.get("status") or {} for each in (base, answer, self.now))
+        statuses = (obj.get("status") or {} for obj in (base, answer, self.now))
         return self.with_status(carried(*statuses))
 
     def with_status(self, status: Any) -> Object:
@@ -75,21 +79,21 @@ def identified(result: Object, known: Object | None, version: int) -> Object:
     return {**result, "metadata": metadata}
 
 
-def _without(result: Object, last: Object, wish: Object, live: Object) -> Object:
+def _without(result: Object, last: Object, desired: Object, live: Object) -> Object:
     """The result without what a manager applied last and no more.
 
     The server tried the apply on an object that does not have what was applied last. Where that is what the
     object really has, somebody else has a share in it, and it stays.
     """
-    kept = dict(result)
+    remaining = dict(result)
     for key, value in last.items():
-        if isinstance(value, dict) and isinstance(kept.get(key), dict):
-            others = [each.get(key) for each in (wish, live)]
+        if isinstance(value, dict) and isinstance(remaining.get(key), dict):
+            others = [each.get(key) for each in (desired, live)]
             inner = [each if isinstance(each, dict) else {} for each in others]
-            kept[key] = _without(kept[key], value, *inner)
-        elif key not in wish and live.get(key) != value:
-            kept.pop(key, None)
-    return kept
+            remaining[key] = _without(remaining[key], value, *inner)
+        elif key not in desired and live.get(key) != value:
+            remaining.pop(key, None)
+    return remaining
 
 
 def unconditional(body: Object) -> Object:
@@ -121,3 +125,61 @@ def _content(obj: Object) -> Object:
 
 
 _BOOKKEEPING = ("resourceVersion", "uid", "creationTimestamp")
+
+
+def written(known: DryRunObject, request: Request, body: Any, subresource: str) -> Object:
+    """What a write leaves of an object, before defaults and validation."""
+    if known.now is None:
+        return _new(body)
+    result = _changed(known, known.now, request, body)
+    if subresource:
+        return {**known.now, "status": result.get("status")}
+    if "status" in known.now:
+        result = {**result, "status": known.now["status"]}
+    return _counted(known.now, result)
+
+
+def _changed(known: DryRunObject, now: Object, request: Request, body: Any) -> Object:
+    if request.method == "PUT":
+        return dict(body)
+    if request.content_type == MERGE_PATCH:
+        return dict(merge_patch(now, body))
+    if request.content_type == APPLY_PATCH:
+        manager = request.query.get("fieldManager", "")
+        key = f"{manager} {'status' if 'status' in body and 'spec' not in body else ''}"
+        base = known.applied.get(key) or _owned(now, manager)
+        known.applied[key] = body
+        return carried(base, body, now)
+    return now  # a JSON patch: what controllers write this way concerns the owners of fields only
+
+
+def _new(body: Object) -> Object:
+    metadata = {**metadata_of(body), "uid": str(uuid.uuid4()), "generation": 1}
+    return {**body, "metadata": metadata}
+
+
+def _counted(before: Object, after: Object) -> Object:
+    if before.get("spec") == after.get("spec"):
+        return after
+    generation = metadata_of(before).get("generation") or 0
+    return {**after, "metadata": {**metadata_of(after), "generation": generation + 1}}
+
+
+def _owned(obj: Object, manager: str) -> Object:
+    """What a manager applied of an object, as its managed fields tell."""
+    for entry in metadata_of(obj).get("managedFields") or ():
+        if (entry.get("manager"), entry.get("operation")) == (manager, "Apply") and not entry.get(
+            "subresource"
+        ):
+            return _part(obj, entry.get("fieldsV1") or {})
+    return {}
+
+
+def _part(value: Object, fields: Object) -> Object:
+    part: Object = {}
+    for field, inner in fields.items():
+        key = field[2:]
+        if field.startswith("f:") and key in value:
+            nested = value[key]
+            part[key] = _part(nested, inner) if isinstance(nested, dict) and inner else nested
+    return part

@@ -9,29 +9,29 @@ import orjson
 from crossply.compose.errors import SelectionError
 from crossply.compose.selection import CompositionChoice, composition_choice, select_composition
 from crossply.control.kinds import COMPOSITION
-from crossply.control.planning.kinds import Governed
-from crossply.control.planning.what_if_addresses import Key
-from crossply.control.planning.what_if_world import World
+from crossply.control.planning.dry_run_store import DryRunStore
+from crossply.control.planning.governed_kinds import Governed
+from crossply.control.planning.object_paths import ObjectKey
 from crossply.kube.client import Client
 from crossply.values import Object
 
 
-class Chances:
+class RandomSelections:
     """What could have been chosen instead."""
 
-    def __init__(self, world: World, compositions: Sequence[CompositionChoice]) -> None:
+    def __init__(self, store: DryRunStore, compositions: Sequence[CompositionChoice]) -> None:
         self._compositions = compositions
-        self._first: dict[Key, Object | None] = {}
-        for change in world.history():
+        self._first: dict[ObjectKey, Object | None] = {}
+        for change in store.history():
             self._first.setdefault(change.key, change.before or change.after)
 
     @classmethod
-    async def among(cls, client: Client, world: World) -> Chances:
-        """The chances that the Compositions of the imagined world leave."""
+    async def among(cls, client: Client, store: DryRunStore) -> RandomSelections:
+        """The chances that the Compositions of the dry run leave."""
         listed = await client.list(COMPOSITION)
-        return cls(world, [composition_choice(orjson.loads(data)) for data in listed.items])
+        return cls(store, [composition_choice(orjson.loads(data)) for data in listed.items])
 
-    def note(self, key: Key, governed: Governed) -> str:
+    def note(self, key: ObjectKey, governed: Governed) -> str:
         """What to say of a composite resource whose Composition was chosen at random; empty otherwise."""
         xr = self._first.get(key)
         if xr is None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.kube.failures import KubeError, refusal
+from crossply.kube.failures import KubeError, refusal, without_values
 from crossply.kube.kind import Kind
-from crossply.kube.secrecy import without_values
 
 SECRET = Kind("", "v1", "Secret", "secrets", True)
 

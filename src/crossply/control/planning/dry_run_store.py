@@ -1,0 +1,197 @@
+"""What is imagined: objects that would be, or would be other than they are, and watches that tell of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import orjson
+
+from crossply.control.kinds import CRD
+from crossply.control.planning.dry_run_kinds import DryRunKinds
+from crossply.control.planning.dry_run_objects import DryRunObject, identified
+from crossply.control.planning.object_paths import ObjectKey, ObjectPath, is_selected
+from crossply.kube.watch import ADDED, DELETED, MODIFIED
+from crossply.values import Object
+
+FIRST_VERSION = 10**17
+"""What is imagined is newer than anything that the server has."""
+_TURNS = 2_000
+"""Turns of the loop after which watches that do not catch up are not waited for any longer."""
+
+
+class DryRunStore:
+    """The imagined part of a world; the rest is as the API server has it."""
+
+    def __init__(self) -> None:
+        self.events: list[Object] = []
+        """The events that would be recorded."""
+        self.kinds = DryRunKinds()
+        self.looked_at: dict[ObjectKey, Object | None] = {}
+        """What the server has, as far as it was read; it is read once."""
+        self._objects: dict[ObjectKey, DryRunObject] = {}
+        self._history: list[StoreChange] = []
+        self._feeds: list[DryRunWatch] = []
+        self._version = FIRST_VERSION
+
+    def written(self) -> list[ObjectKey]:
+        """Everything that was written, in the order of the first write."""
+        return list(self._objects)
+
+    def known(self, key: ObjectKey) -> DryRunObject | None:
+        """What is imagined of an object, if anything is."""
+        return self._objects.get(key)
+
+    def begin(self, key: ObjectKey, live: Object | None) -> DryRunObject:
+        """Begin to imagine an object, from what the server has."""
+        return self._objects.setdefault(key, DryRunObject(live))
+
+    def history(self, since: int = 0) -> list[StoreChange]:
+        """Every change, in order; without the first so many."""
+        return self._history[since:]
+
+    def is_imaginary(self, address: ObjectPath) -> bool:
+        """Whether the server does not know the kind, or the namespace, of an object."""
+        if self.kinds.has(address):
+            return True
+        if not address.namespace:
+            return False
+        namespace = self._objects.get(ObjectKey("", "namespaces", "", address.namespace))
+        return namespace is not None and namespace.before is None and namespace.now is not None
+
+    def listed(self, address: ObjectPath, query: Mapping[str, str], page: Object) -> Object:
+        """A page of a collection as it would be; what is imagined comes with the last page."""
+        if not is_partial(page):
+            for item in page.get("items") or ():
+                self.looked_at.setdefault(_key_in(address, item), _whole(page, item))
+        here = {key: imagined.now for key, imagined in self._objects.items() if _is_of(address, key)}
+        items = [item for item in page.get("items") or () if _key_in(address, item) not in here]
+        if not page["metadata"].get("continue"):
+            items += [
+                at(address, obj)
+                for obj in here.values()
+                if obj is not None and is_selected(obj, address.namespace, query)
+            ]
+        metadata = {**page["metadata"], "resourceVersion": str(self._version)}
+        return {**page, "metadata": metadata, "items": items}
+
+    def keep(self, address: ObjectPath, known: DryRunObject, result: Object) -> Object:
+        """Take in what a write leaves."""
+        if known.now is not None and not known.is_changed_by(result):
+            return known.now
+        stored = identified(result, known.now, self._version + 1)
+        self._note(address, known, stored)
+        return stored
+
+    def remove(self, address: ObjectPath, known: DryRunObject) -> None:
+        """Take in that an object goes."""
+        self._note(address, known, None)
+
+    def _note(self, address: ObjectPath, known: DryRunObject, after: Object | None) -> None:
+        self._version += 1
+        change = StoreChange(self._version, address.key, known.now, after)
+        known.now = after
+        if (address.group, address.plural) == (CRD.group, CRD.plural):
+            self.kinds.note(known.before, after)
+        self._history.append(change)
+        for feed in self._feeds:
+            feed.tell(change)
+
+    @contextmanager
+    def feed(self, address: ObjectPath, query: Mapping[str, str]) -> Iterator[DryRunWatch]:
+        """A watch of what is imagined from a version on."""
+        feed = DryRunWatch(address, query)
+        for change in self._history:
+            if change.version > int(query.get("resourceVersion") or 0):
+                feed.tell(change)
+        self._feeds.append(feed)
+        try:
+            yield feed
+        finally:
+            self._feeds.remove(feed)
+
+    async def quiet(self) -> None:
+        """Wait until every watch has told everything."""
+        for _ in range(_TURNS):
+            if all(feed.idle for feed in self._feeds):
+                return
+            await asyncio.sleep(0)
+
+
+def at(address: ObjectPath, obj: Object) -> Object:
+    """The object at the version that was asked for: versions of a kind differ in their name only."""
+    version = f"{address.group}/{address.version}" if address.group else address.version
+    return obj if obj.get("apiVersion") == version else {**obj, "apiVersion": version}
+
+
+def is_partial(page: Object) -> bool:
+    """Whether a list has no more than the metadata of its objects."""
+    return str(page.get("kind", "")).startswith("PartialObjectMetadata")
+
+
+def _whole(page: Object, item: Object) -> Object:
+    """An item of a list with its kind, which servers leave out for built-in kinds."""
+    kind = str(page.get("kind", "")).removesuffix("List")
+    return {"apiVersion": page.get("apiVersion", ""), "kind": kind, **item}
+
+
+def _is_of(address: ObjectPath, key: ObjectKey) -> bool:
+    return (key.group, key.plural) == (address.group, address.plural)
+
+
+def _key_in(address: ObjectPath, item: Object) -> ObjectKey:
+    metadata = item["metadata"]
+    return ObjectKey(address.group, address.plural, metadata.get("namespace", ""), metadata["name"])
+
+
+class StoreChange(NamedTuple):
+    """An object before and after."""
+
+    version: int
+    key: ObjectKey
+    before: Object | None
+    after: Object | None
+
+
+class DryRunWatch:
+    """One watch. It is read like the body of an answer."""
+
+    def __init__(self, address: ObjectPath, query: Mapping[str, str]) -> None:
+        self._address = address
+        self._query = query
+        self._lines: list[bytes] = []
+        self._news = asyncio.Event()
+        self.idle = False
+        """Whether the reader has read everything, and waits."""
+
+    async def readany(self) -> bytes:
+        """The next lines, once there are any."""
+        while not self._lines:
+            self.idle = True
+            self._news.clear()
+            await self._news.wait()
+        self.idle = False
+        data = b"".join(self._lines)
+        self._lines.clear()
+        return data
+
+    def tell(self, change: StoreChange) -> None:
+        """Tell a change, if it is one of this collection."""
+        if (change.key.group, change.key.plural) != (self._address.group, self._address.plural):
+            return
+        before, after = (obj if self._has(obj) else None for obj in (change.before, change.after))
+        if after is not None:
+            self._write(MODIFIED if before is not None else ADDED, after)
+        elif before is not None:
+            metadata = {**before["metadata"], "resourceVersion": str(change.version)}
+            self._write(DELETED, {**before, "metadata": metadata})
+
+    def _has(self, obj: Object | None) -> bool:
+        return obj is not None and is_selected(obj, self._address.namespace, self._query)
+
+    def _write(self, kind: str, obj: Object) -> None:
+        self._lines.append(orjson.dumps({"type": kind, "object": obj}) + b"\n")
+        self.idle = False
+        self._news.set()
