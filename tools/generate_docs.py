@@ -12,9 +12,9 @@ import sys
 
 import crossply
 from crossply.cli.framework.command import Argument, Command, Flag, summary
-from crossply.cli.framework.failure_output import PROGRAM
 from crossply.cli.framework.help import maturity_note, usage_line, usage_of
 from crossply.cli.framework.parser import GLOBAL_FLAGS
+from crossply.cli.framework.printing import PROGRAM
 from crossply.cli.tree import COMMANDS, Entry, load
 from crossply.errors import CrossplyError
 from crossply.record.families import MOST_SERIES, OTHER

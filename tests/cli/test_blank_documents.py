@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from crossply.cli.plan import input_files as plan_files
+from crossply.manifests.files import read_objects
 from tests.support.cli.command import Run
 
 XR = "apiVersion: example.org/v1\nkind: XApp\nmetadata: {name: app, namespace: default}\nspec: {size: 3}\n"
@@ -170,10 +170,10 @@ def run_tests(crossply: Run) -> None:
 
 
 def plan(crossply: Run) -> None:
-    objects = plan_files.read_objects(["xr.yaml", "composition.yaml", "xrd.yaml"], io.StringIO())
+    objects = read_objects(["xr.yaml", "composition.yaml", "xrd.yaml"], io.StringIO())
     assert [each["kind"] for each in objects] == ["XApp", "Composition", "CompositeResourceDefinition"]
     stdin = io.TextIOWrapper(io.BytesIO(Path("xr.yaml").read_bytes()))
-    assert [each["kind"] for each in plan_files.read_objects(["-"], stdin)] == ["XApp"]
+    assert [each["kind"] for each in read_objects(["-"], stdin)] == ["XApp"]
 
 
 def convert(crossply: Run) -> None:

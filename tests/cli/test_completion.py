@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from crossply.cli.completion.candidates import candidates
+from crossply.cli.completion.complete import candidates
 from crossply.cli.completion.script import SCRIPTS
 from crossply.cli.main import main
 from tests.support.programs import path_of

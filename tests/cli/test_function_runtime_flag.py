@@ -6,7 +6,7 @@ import pytest
 
 from crossply.cli.tree import COMMANDS, load
 from crossply.functions.binding import CHOICES
-from crossply.testing.reading import FUNCTION_RUNTIMES
+from crossply.testing.suite_parser import FUNCTION_RUNTIMES
 
 FLAGS = {
     entry.path: flag for entry in COMMANDS for flag in load(entry).flags if flag.name == "function-runtime"

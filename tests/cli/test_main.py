@@ -11,7 +11,7 @@ import pytest
 from crossply.cli import main as program
 from crossply.cli import tree
 from crossply.cli.framework.command import Command
-from crossply.cli.framework.failure_output import report
+from crossply.cli.framework.printing import report
 from crossply.cli.main import main
 from crossply.cli.version import COMMAND as VERSION
 from crossply.errors import CrossplyError
@@ -134,7 +134,7 @@ def test_words_that_are_not_utf8_are_refused_in_a_sentence() -> None:
 
 
 def test_what_a_function_says_cannot_steer_the_terminal() -> None:
-    from crossply.cli.framework.failure_output import harmless
+    from crossply.cli.framework.printing import harmless
 
     assert harmless("red \x1b[31m\x07 alert\nnext\tline é") == "red \\x1b[31m\\x07 alert\nnext\tline é"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from crossply.resource_tree.composite_tree import child_references
 from crossply.resource_tree.node import Node
-from crossply.resource_tree.tree import child_references
 
 SERVER = {"apiVersion": "cloud.example.org/v1", "kind": "Server", "name": "sql-1"}
 SQL = {"apiVersion": "example.org/v1alpha1", "kind": "Sql", "name": "sql"}

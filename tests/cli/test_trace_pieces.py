@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.cli.framework.tab_columns import align
+from crossply.cli.framework.printing import align
 from crossply.cli.trace.causes import explain
 from crossply.cli.trace.graph import dot, mermaid
 from crossply.cli.trace.table import Table
 from crossply.kube.kind import Kind
 from crossply.resource_tree.image_reference import dns_label, package_name, parse_tagged
-from crossply.resource_tree.kinds import Served, find
 from crossply.resource_tree.node import NOT_FOUND, Node, Problem, Trace
+from crossply.resource_tree.served_kinds import Served, find
 
 
 def node(

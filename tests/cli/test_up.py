@@ -14,9 +14,9 @@ import pytest
 
 import crossply as crossply_package
 from crossply.cli.framework.parser import Parsed, parse
+from crossply.cli.up.background_start import detached_words
 from crossply.cli.up.command import COMMAND
 from crossply.cli.up.data_directory import kept_port
-from crossply.cli.up.detach import detached_words
 from crossply.cli.up.lock import is_locked, running
 from tests.support.cli.up_process import CROSSPLY, PATIENCE, crossply, eventually, kill, plane_at
 from tests.support.function_servers import free_port

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from crossply.cli.main import main
-from crossply.manifests.sources import files_below
+from crossply.manifests.manifest import files_below
 from crossply.values.yaml import dump, dump_all, load
 
 CRD: dict[str, Any] = {

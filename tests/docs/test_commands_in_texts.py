@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from crossply.cli.tree import COMMANDS, GROUPS, Entry, load
-from crossply.scaffold.function import function_files
+from crossply.scaffold.function_package import function_files
 from crossply.scaffold.project import project_files
 from crossply.scaffold.project_function import python_files
 from tests.support.docs.command_lines import FLAGS, crossply_commands, flags_of, problem_of

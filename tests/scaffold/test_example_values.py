@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.scaffold.examples import example_of, value_of
+from crossply.scaffold.example_resource import example_of, value_of
 from crossply.schema.validation import validate
 from crossply.values import Object
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crossply.scaffold.model_code import module_text
-from crossply.scaffold.models import models_of
+from crossply.scaffold.kind_models import models_of
+from crossply.scaffold.python_model_code import module_text
 from crossply.scaffold.python_names import class_name, field_name, module_name
 from crossply.values import Object
 

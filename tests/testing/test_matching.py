@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.testing.matching import mismatches, written_path
 from crossply.testing.suite import EXACT, SUBSET
+from crossply.testing.value_matching import mismatches, written_path
 from crossply.values.differences import Item
 
 JSON = st.recursive(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from crossply.scaffold.function import function_files
+from crossply.scaffold.function_package import function_files
 from crossply.xpkg.image import Image
 from crossply.xpkg.python_project import ROOT, with_project
 from crossply.xpkg.python_source import project_around

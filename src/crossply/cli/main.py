@@ -108,7 +108,7 @@ def _usage_failure(error: UsageError, parsed: Parsed) -> int:
 
 
 def _failure(error: CrossplyError) -> int:
-    from crossply.cli.framework.failure_output import report
+    from crossply.cli.framework.printing import report
 
     sys.stdout.flush()
     report(error, sys.stderr)
@@ -121,7 +121,7 @@ def _unexpected(error: BaseException) -> int:
         import traceback
 
         traceback.print_exception(error)
-    from crossply.cli.framework.failure_output import report_unexpected
+    from crossply.cli.framework.printing import report_unexpected
 
     report_unexpected(error, sys.stderr)
     return 1

@@ -1,0 +1,1 @@
+"""YAML manifests: read from the files, directories and streams that users name, and written."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, TextIO
 
 from crossply.errors import CrossplyError
 from crossply.values import Object, yaml
@@ -103,3 +104,36 @@ def _why_no_object(value: Any) -> str:
     from crossply.values.gojson import dumps
 
     return f"Object 'Kind' is missing in '{dumps(value)}'"
+
+
+_PURPOSE = "cannot parse YAML manifest"
+
+
+def read_objects(paths: Iterable[str], stdin: TextIO) -> list[Object]:
+    """Every object, those of lists one by one."""
+    objects: list[Object] = []
+    for path in paths:
+        for document in _standard_input(stdin) if path == "-" else read_documents(path, _PURPOSE):
+            objects += _objects_in(document)
+    if not objects:
+        raise SourceError("the files have no objects", hint="name files that hold XRs, Compositions or XRDs")
+    return objects
+
+
+def _standard_input(stdin: TextIO) -> list[Document]:
+    try:
+        return yaml.read_documents(stdin.buffer.read(), "standard input")
+    except YamlError as problem:
+        raise problem.within(f"{_PURPOSE}: error converting YAML to JSON") from None
+
+
+def _objects_in(document: Document) -> list[Object]:
+    value = document.value
+    if isinstance(value, dict) and value.get("kind") == "List" and isinstance(value.get("items"), list):
+        return [
+            object_of(Document(item, document.source, document.line, b""), _PURPOSE)
+            for item in value["items"]
+        ]
+    if value is None:
+        return []
+    return [object_of(document, _PURPOSE)]

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from crossply.kinds.project import XPKG, Project
 from crossply.project.dependency_entries import ProjectDependencyError
 from crossply.project.remote_crds import NOBODY, GitLogin, from_git, from_url
-from crossply.validation.crds import complete
-from crossply.validation.extensions import Extensions
+from crossply.validation.extension_schemas import Extensions, complete
 from crossply.validation.package_cache import Cache
 from crossply.values import Object
 from crossply.values.api_version import split_api_version

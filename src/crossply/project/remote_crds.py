@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from crossply.manifests.sources import Manifest, files_below
+from crossply.manifests.manifest import Manifest, files_below
 from crossply.project.dependency_entries import ProjectDependencyError
 from crossply.values import Object
 from crossply.values.yaml import YamlError, read_documents

@@ -15,12 +15,12 @@ from crossply.functions.runners import Runners
 from crossply.kinds.composition import Step
 from crossply.pytest_plugin.snapshots import Snapshots
 from crossply.rendering.functions import caller
-from crossply.testing.expecting import check
-from crossply.testing.loading import Prepared, prepare_suite, scene_of
-from crossply.testing.playing import Play, Played, Stage, by_name
-from crossply.testing.reading import read_suite
+from crossply.testing.expectation_check import check
+from crossply.testing.reconcile_rounds import Play, Played, Stage, by_name
 from crossply.testing.report import finding_lines, finding_of
 from crossply.testing.suite import EVERYTHING, Case, Happening, Source, Suite, Surroundings
+from crossply.testing.suite_inputs import Prepared, prepare_suite, scene_of
+from crossply.testing.suite_parser import read_suite
 from crossply.values import Object
 from crossply.values.yaml import Document, read_first
 

@@ -1,0 +1,1 @@
+"""A resource and everything below it, loaded from an API server."""

@@ -1,6 +1,8 @@
-"""A first Composition that composes something: a ConfigMap with what the composite resource says."""
+"""A first Composition, which composes a ConfigMap with the values of the XR, and its functions.yaml."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from crossply.values import Object
 from crossply.values.yaml import dump
@@ -61,3 +63,23 @@ def _shown(xr: Object) -> list[str]:
 def _patch(source: str, key: str) -> Object:
     to_text = {"type": "string", "string": {"type": "Format", "fmt": "%v"}}
     return {"fromFieldPath": source, "toFieldPath": f"data.{key}", "transforms": [to_text]}
+
+
+_PUBLISHED = "xpkg.crossplane.io/crossplane-contrib"
+VERSIONS = {"function-patch-and-transform": "v0.9.0", "function-auto-ready": "v0.5.0"}
+"""The functions that new Compositions use; all of them are built in."""
+
+
+def functions_text(names: Iterable[str] = VERSIONS) -> str:
+    """A functions.yaml with published functions."""
+    return "---\n".join(
+        f"""\
+apiVersion: pkg.crossplane.io/v1
+kind: Function
+metadata:
+  name: {name}
+spec:
+  package: {_PUBLISHED}/{name}:{VERSIONS[name]}
+"""
+        for name in names
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.convert.plural import plural_of
-from crossply.scaffold.functions_file import functions_text
+from crossply.scaffold.composition import functions_text
 
 
 def project_files(name: str, group: str, kind: str) -> dict[str, str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.scaffold.function import function_files
-from crossply.scaffold.model_code import literal
-from crossply.scaffold.models import KindModel
+from crossply.scaffold.function_package import function_files
+from crossply.scaffold.kind_models import KindModel
+from crossply.scaffold.python_model_code import literal
 from crossply.scaffold.python_names import module_name
 from crossply.values import Object
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from crossply.testing.report import finding_lines
-from crossply.testing.verdicts import BROKEN, FAILED, SKIPPED, CaseVerdict, SuiteVerdict
+from crossply.testing.results import BROKEN, FAILED, SKIPPED, CaseVerdict, SuiteVerdict
 
 
 def junit_text(verdicts: Sequence[SuiteVerdict]) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from crossply.testing.coverage import RESOURCE, STEP, Coverage, by_composition
-from crossply.testing.expecting import Mismatch
-from crossply.testing.verdicts import BROKEN, FAILED, PASSED, SKIPPED, CaseVerdict, Finding, SuiteVerdict
+from crossply.testing.expectation_check import Mismatch
+from crossply.testing.results import BROKEN, FAILED, PASSED, SKIPPED, CaseVerdict, Finding, SuiteVerdict
 from crossply.values.differences import MISSING
 from crossply.values.gojson import dumps
 from crossply.values.yaml import dump

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from crossply.compose.metadata import name_of, text_in
-from crossply.testing.expecting import Mismatch
-from crossply.testing.matching import mismatches, written_path
-from crossply.testing.playing import resource_name
+from crossply.testing.expectation_check import Mismatch
+from crossply.testing.reconcile_rounds import resource_name
 from crossply.testing.suite import EXACT
+from crossply.testing.value_matching import mismatches, written_path
 from crossply.values import Object
 from crossply.values.differences import MISSING
 from crossply.values.yaml import Document, dump_all

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from crossply.errors import CrossplyError
 from crossply.manifests.files import read_bytes
-from crossply.testing.reading import is_suite
+from crossply.testing.suite_parser import is_suite
 from crossply.values.yaml import Document, YamlError, read_documents
 
 _ENDINGS = (".yaml", ".yml")

@@ -1,28 +1,30 @@
-"""Running the cases of a suite, with the engine and the functions of `render`."""
+"""Runs the cases of suites with the engine and the functions of `render`, in one process or several."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import NamedTuple
 
 from crossply.compose.metadata import name_of
+from crossply.compose.rendering import Rendered
 from crossply.errors import CrossplyError
 from crossply.functions.runners import Runners
 from crossply.manifests.files import read_documents
 from crossply.rendering.functions import caller, running
 from crossply.rendering.output import documents
 from crossply.testing.coverage import Coverage, Tracker
-from crossply.testing.expecting import check
-from crossply.testing.loading import Prepared, prepare_suite, scene_of
-from crossply.testing.playing import Play, Played, Stage
-from crossply.testing.reading import read_suite
+from crossply.testing.expectation_check import check
+from crossply.testing.reconcile_rounds import Play, Played, Stage
 from crossply.testing.report import finding_of
+from crossply.testing.results import BROKEN, FAILED, PASSED, SKIPPED, CaseVerdict, Finding, SuiteVerdict
 from crossply.testing.snapshots import FOLDER_ENDING, compare, file_name, text_of
-from crossply.testing.suite import Case, Suite
+from crossply.testing.suite import EVERYTHING, Case, Happening, Suite
 from crossply.testing.suite_files import Unreadable
-from crossply.testing.verdicts import BROKEN, FAILED, PASSED, SKIPPED, CaseVerdict, Finding, SuiteVerdict
+from crossply.testing.suite_inputs import Prepared, prepare_suite, scene_of
+from crossply.testing.suite_parser import read_suite
 from crossply.values import Object
 from crossply.values.yaml import Document
 
@@ -179,3 +181,48 @@ def _write(path: str, text: str) -> None:
 
     make_directory(os.path.dirname(path), "cannot write snapshot")
     write_file(path, text, "cannot write snapshot")
+
+
+def played_twice(suite: Suite) -> list[Rendered]:
+    """What comes at first, and when everything is ready."""
+    prepared = prepare_suite(suite)
+    scene = scene_of(suite, Case("", (), ()), prepared)
+    with running(prepared.functions, None) as runners:
+        call = caller(runners, suite.timeout)
+        stage = Stage(prepared.recipe, prepared.machinery(scene.xr), call, prepared.defaulted)
+        play = Play(stage, scene)
+        return [_reached(play.round()), _reached(play.round([Happening(EVERYTHING, ready=True)]))]
+
+
+def _reached(played: Played) -> Rendered:
+    if played.problem is not None:
+        raise played.problem
+    assert played.rendered is not None
+    return played.rendered
+
+
+def run_suites(suites: Sequence[Document | Unreadable], wishes: Wishes, jobs: int) -> Iterator[SuiteVerdict]:
+    """Run suites; with `fail_fast` no further one is begun after a failure."""
+    verdicts = _spread(suites, wishes, jobs) if jobs > 1 and len(suites) > 1 else _in_turn(suites, wishes)
+    for verdict in verdicts:
+        yield verdict
+        if wishes.fail_fast and (verdict.count(FAILED) or verdict.count(BROKEN)):
+            break
+
+
+def _in_turn(suites: Sequence[Document | Unreadable], wishes: Wishes) -> Iterator[SuiteVerdict]:
+    return (run_suite(each, wishes) for each in suites)
+
+
+def _spread(suites: Sequence[Document | Unreadable], wishes: Wishes, jobs: int) -> Iterator[SuiteVerdict]:
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    # A fork is ready at once. Nothing runs yet that would not survive it: functions are started by suites.
+    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    pool = ProcessPoolExecutor(min(jobs, len(suites)), mp_context=context)
+    try:
+        for running in [pool.submit(run_suite, each, wishes) for each in suites]:
+            yield running.result()
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from crossply.manifests.sources import Manifest
-from crossply.validation.resources import Finding
+from crossply.manifests.manifest import Manifest
+from crossply.validation.resource_validation import Finding
 
 _GO_FIELD = re.compile(r"Go struct field [^.]+\.(\S+) of type|unknown field \"([^\"]+)\"")
 

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable
 
 from crossply.errors import CrossplyError
-from crossply.manifests.sources import Manifest, read_directory
+from crossply.manifests.manifest import Manifest, read_directory
 from crossply.values import Object
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from crossply.cli.apiserver.encryption_flags import ENCRYPTION_FLAGS, codec_of, tell_rewritten
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.framework.listen_address import parse_listen
+from crossply.cli.framework.flag_values import parse_listen
 from crossply.cli.up.data_directory import data_flag, open_data_directory
 from crossply.errors import CrossplyError
 

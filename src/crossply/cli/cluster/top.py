@@ -155,7 +155,7 @@ def summary(pods: list[Usage]) -> str:
 
 def table(pods: list[Usage]) -> str:
     """A row for each pod."""
-    from crossply.cli.framework.tab_columns import align
+    from crossply.cli.framework.printing import align
 
     rows = [("TYPE", "NAMESPACE", "NAME", "CPU(cores)", "MEMORY")]
     rows += [(*pod[:3], _millicores([pod.cpu]), _mebibytes([pod.memory])) for pod in pods]

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from crossply.cli.controller.concurrency_flags import WORK_FLAGS, options_of
-from crossply.cli.controller.function_call_flags import CALL_FLAGS, call_settings
+from crossply.cli.controller.control_plane_process import (
+    HEALTH_PROBE_PORT,
+    probes_served,
+    run_plane,
+    stop_requested,
+)
+from crossply.cli.controller.function_flags import CALL_FLAGS, call_settings
 from crossply.cli.controller.observability_flags import (
     IN_A_CLUSTER,
     LOG_FORMAT,
@@ -12,9 +18,8 @@ from crossply.cli.controller.observability_flags import (
     observed,
     reachable_host,
 )
-from crossply.cli.controller.package_runtime_flags import RUNTIME_FLAGS, runtime_settings
+from crossply.cli.controller.package_flags import RUNTIME_FLAGS, runtime_settings
 from crossply.cli.controller.replica_flags import REPLICA_FLAGS, shares_of, timing_of
-from crossply.cli.controller.serving import HEALTH_PROBE_PORT, probes_served, run_plane, stop_requested
 from crossply.cli.controller.webhook_flags import WEBHOOK_FLAGS, webhook_settings
 from crossply.cli.framework.command import Command, Flag, Invocation
 

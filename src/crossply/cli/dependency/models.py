@@ -54,8 +54,8 @@ def remove_schemas(folder: ProjectFolder) -> None:
 
 
 def _python(crds: list[Object]) -> dict[str, str]:
-    from crossply.scaffold.model_code import package_files
-    from crossply.scaffold.models import models_in
+    from crossply.scaffold.kind_models import models_in
+    from crossply.scaffold.python_model_code import package_files
 
     taken: dict[tuple[str, str], set[str]] = {}
     kinds = [kind for crd in crds for kind in models_in(crd, taken)]
@@ -65,7 +65,7 @@ def _python(crds: list[Object]) -> dict[str, str]:
 
 def _json(crds: list[Object]) -> dict[str, str]:
     from crossply.schema.crd_jsonschema import json_schemas, to_text
-    from crossply.validation.crds import with_schemas
+    from crossply.validation.extension_schemas import with_schemas
 
     files = {}
     for crd in crds:

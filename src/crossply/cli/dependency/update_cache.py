@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crossply.cli.dependency.models import left_out, schema_files, write_schemas
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.framework.step_output import told
+from crossply.cli.framework.printing import told
 from crossply.cli.project.flags import CACHE_DIR_FLAG, PROJECT_FILE_FLAG
 from crossply.project.dependency_entries import described
 from crossply.project.dependency_fetcher import DependencyFetcher

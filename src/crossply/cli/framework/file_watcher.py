@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from time import sleep
 
 from crossply.cli.framework.command import Invocation
-from crossply.cli.framework.failure_output import report
+from crossply.cli.framework.printing import report
 from crossply.errors import CrossplyError
 
 _PAUSE = 0.2

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from crossply.cli.framework.command import Flag
+from crossply.cli.framework.command import Flag, UsageError
 
 LONGEST_NUMBER = 19
 """The digits of a 64-bit number: more cannot be a value, and reading very many would take long."""
@@ -175,3 +175,13 @@ def default_of(flag: Flag) -> Any:
     if isinstance(flag.default, str):
         return read_flag(flag, flag.default, None)
     return flag.default
+
+
+def parse_listen(text: str) -> tuple[str, int]:
+    """The host and port of `--listen`; raises UsageError."""
+    host, colon, port = text.rpartition(":")
+    if not colon or not (port.isascii() and port.isdecimal()) or int(port[:6]) > 65535:
+        raise UsageError(f'--listen: expected HOST:PORT but got "{text}"')
+    if not host:
+        raise UsageError(f"--listen: name the address, such as 127.0.0.1{text}, or 0.0.0.0{text} for all")
+    return host.strip("[]"), int(port)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from crossply.cli.framework.command import Command, Flag, summary
-from crossply.cli.framework.failure_output import PROGRAM
 from crossply.cli.framework.flag_values import quote
 from crossply.cli.framework.parser import GLOBAL_FLAGS
+from crossply.cli.framework.printing import PROGRAM
 from crossply.cli.tree import COMMANDS, GROUPS, children
 
 WIDTH = 100

@@ -13,7 +13,7 @@ from typing import Any
 
 from crossply.cli.framework import flag_values as values
 from crossply.cli.framework.command import Argument, Command, Flag, UsageError, summary
-from crossply.cli.framework.missing_words import check_complete, command_missing
+from crossply.cli.framework.usage_errors import check_complete, command_missing
 from crossply.cli.tree import children, load
 
 GLOBAL_FLAGS = (
@@ -181,7 +181,7 @@ class _Walk:
 
 
 def _unknown(sentence: str, word: str, *candidates: list[str]) -> UsageError:
-    from crossply.cli.framework.suggestions import with_suggestions
+    from crossply.cli.framework.usage_errors import with_suggestions
 
     return UsageError(with_suggestions(sentence, word, *candidates))
 

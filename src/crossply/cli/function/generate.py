@@ -6,7 +6,7 @@ import os
 from typing import NamedTuple
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.framework.step_output import told
+from crossply.cli.framework.printing import told
 from crossply.cli.function.composition_step import with_step
 from crossply.cli.project.flags import PROJECT_FILE_FLAG
 from crossply.errors import CrossplyError
@@ -16,7 +16,7 @@ from crossply.values import Object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from crossply.scaffold.models import KindModel
+    from crossply.scaffold.kind_models import KindModel
     from crossply.scaffold.project_function import Composed
 
 _PYTHON, _TEMPLATES = "python", "go-templating"
@@ -125,9 +125,9 @@ def _templates(folder: ProjectFolder, path: str) -> dict[str, str]:
 
 
 def _python(folder: ProjectFolder, name: str, step: _Step | None) -> dict[str, str]:
-    from crossply.scaffold.model_code import package_files
-    from crossply.scaffold.models import models_in
+    from crossply.scaffold.kind_models import models_in
     from crossply.scaffold.project_function import python_files
+    from crossply.scaffold.python_model_code import package_files
 
     taken: dict[tuple[str, str], set[str]] = {}
     found = [(crd, models_in(crd, taken)) for crd in _apis(folder)]
@@ -139,8 +139,7 @@ def _python(folder: ProjectFolder, name: str, step: _Step | None) -> dict[str, s
 def _apis(folder: ProjectFolder) -> list[Object]:
     """The CRDs of the kinds that a project defines."""
     from crossply.project.remote_crds import definitions_in
-    from crossply.validation.crds import complete
-    from crossply.validation.extensions import Extensions
+    from crossply.validation.extension_schemas import Extensions, complete
 
     path = os.path.join(folder.root, folder.project.apis)
     found = Extensions()
@@ -162,7 +161,7 @@ def _composed(found: list[tuple[Object, list[KindModel]]], step: _Step | None) -
 
 
 def _example(crd: Object, version: str) -> Object:
-    from crossply.scaffold.examples import example_of
+    from crossply.scaffold.example_resource import example_of
 
     versions = [each for each in crd["spec"]["versions"] if each["name"] == version]
     return example_of({**crd, "spec": {**crd["spec"], "versions": versions}})

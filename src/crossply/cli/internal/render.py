@@ -43,7 +43,7 @@ def run(invocation: Invocation) -> int:
             rendered = _render(rendering, given)
         except StepFailed as problem:
             _write(rendering.given_up(str(problem)))
-            from crossply.cli.framework.failure_output import report
+            from crossply.cli.framework.printing import report
 
             report(problem.within("cannot render composite resource"), sys.stderr)
             return PIPELINE_FATAL

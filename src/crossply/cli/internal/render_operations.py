@@ -42,7 +42,7 @@ def _render(given: OperationInput, timeout: float) -> int:
             rendered = _run(rendering, given)
         except StepFailed as problem:
             sys.stdout.buffer.write(operation_bytes(rendering.given_up(problem)))
-            from crossply.cli.framework.failure_output import report
+            from crossply.cli.framework.printing import report
 
             report(problem.within("cannot render operation"), sys.stderr)
             return PIPELINE_FATAL

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.new.files import FORCE, write_new
-from crossply.cli.new.suite import played_twice
+from crossply.cli.new.new_files import FORCE, write_new
 from crossply.rendering.inputs import load_definition
-from crossply.scaffold.composition import composition_text
-from crossply.scaffold.examples import example_of
-from crossply.scaffold.functions_file import functions_text
-from crossply.scaffold.suite_text import suite_text
+from crossply.scaffold.composition import composition_text, functions_text
+from crossply.scaffold.example_resource import example_of
+from crossply.scaffold.test_suite import suite_text
 from crossply.schema.crd import composite_crd
 from crossply.testing.suite import Source, Suite
+from crossply.testing.suite_run import played_twice
 from crossply.values.yaml import Document, load
 
 

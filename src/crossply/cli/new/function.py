@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from crossply.cli.framework.command import Argument, Command, Invocation
-from crossply.cli.new.files import FORCE, into, write_new
-from crossply.cli.new.names import DIRECTORY, checked_name
-from crossply.scaffold.function import function_files
+from crossply.cli.new.new_files import DIRECTORY, FORCE, checked_name, into, write_new
+from crossply.scaffold.function_package import function_files
 
 
 def run(invocation: Invocation) -> int:

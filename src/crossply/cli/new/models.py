@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterable
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.new.files import FORCE, write_new
+from crossply.cli.new.new_files import FORCE, write_new
 from crossply.compose.metadata import text_in
 from crossply.manifests.files import SourceError, read_documents
-from crossply.scaffold.model_code import package_files
-from crossply.scaffold.models import KindModel, models_in
+from crossply.scaffold.kind_models import KindModel, models_in
+from crossply.scaffold.python_model_code import package_files
 from crossply.scaffold.python_names import module_name
 
 _XRD, _CRD = "CompositeResourceDefinition", "CustomResourceDefinition"

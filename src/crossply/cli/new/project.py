@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.new.files import FORCE, into, write_new
-from crossply.cli.new.names import DIRECTORY, checked_kind, checked_name
+from crossply.cli.new.new_files import DIRECTORY, FORCE, checked_kind, checked_name, into, write_new
 from crossply.convert.plural import plural_of
 from crossply.scaffold.project import project_files
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.new.files import FORCE, write_new
-from crossply.cli.new.suite import played_twice
+from crossply.cli.new.new_files import FORCE, write_new
 from crossply.rendering.inputs import load_composition
-from crossply.scaffold.suite_text import suite_text
+from crossply.scaffold.test_suite import suite_text
 from crossply.testing.suite import Suite
+from crossply.testing.suite_run import played_twice
 from crossply.values.yaml import Document
 
 

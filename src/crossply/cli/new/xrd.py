@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.new.files import FORCE, write_new
+from crossply.cli.new.new_files import FORCE, write_new
 from crossply.convert.new_definition import definition_of_example
 from crossply.rendering.inputs import load_composite
 from crossply.values.yaml import dump

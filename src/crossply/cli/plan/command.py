@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, TextIO
 
-from crossply.cli.controller.host_access_flags import HOST_ACCESS_FLAGS, host_access
+from crossply.cli.controller.function_flags import HOST_ACCESS_FLAGS, host_access
 from crossply.cli.framework.command import Command, Flag, Invocation
 from crossply.cli.up.data_directory import DEFAULT_DATA
 
@@ -25,9 +25,9 @@ def run(invocation: Invocation) -> int:
     """Make the plan and write it."""
     import asyncio
 
-    from crossply.cli.plan.input_files import read_objects
     from crossply.control.planning.plan_run import PlanRequest, make_plan
     from crossply.kube.config import load_config
+    from crossply.manifests.files import read_objects
 
     config = load_config(invocation["kubeconfig"], invocation["context"] or "", invocation.environ)
     objects = read_objects(invocation["filename"], invocation.stdin)

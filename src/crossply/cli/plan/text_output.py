@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from crossply.cli.framework.failure_output import harmless
+from crossply.cli.framework.printing import harmless
 from crossply.cli.plan.json_output import summary
 from crossply.control.kinds import CLUSTER_ROLE, CRD, REVISION
 from crossply.control.planning.field_changes import Field

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.framework.step_output import told
+from crossply.cli.framework.printing import told
 from crossply.cli.xpkg.local_images import ENDING
 from crossply.errors import CrossplyError
 from crossply.manifests.output_files import in_go_words, make_directory

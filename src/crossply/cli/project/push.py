@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.framework.step_output import told
+from crossply.cli.framework.printing import told
 from crossply.cli.project.build import (
     CONFIGURATION_TAG,
     PROJECT,

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.render import flags
 from crossply.cli.render.flags import build_context, functions_for
@@ -23,7 +27,6 @@ def run(invocation: Invocation) -> int:
     """Render once, or again and again with --watch."""
     if invocation["watch"]:
         from crossply.cli.framework.file_watcher import watch
-        from crossply.cli.render.watched_files import files_of
 
         return watch(invocation, render, lambda: files_of(invocation))
     return render(invocation)
@@ -104,6 +107,38 @@ def _with_defaults(xr: Object, definition: Object) -> Object:
     except CrossplyError as problem:
         name = (xr.get("metadata") or {}).get("name", "")
         raise problem.within(f'cannot apply XRD defaults to XR "{name}"') from None
+
+
+_PATHS = (
+    "composite-resource",
+    "composition",
+    "functions",
+    "observed-resources",
+    "function-credentials",
+    "xrd",
+)
+_LISTS = ("required-resources", "extra-resources")
+
+
+def files_of(invocation: Invocation) -> Iterable[str]:
+    """Every file that the command line names, and those in the directories that it names."""
+    for name in _PATHS:
+        yield from _within(invocation[name])
+    for name in _LISTS:
+        for path in invocation[name] or ():
+            yield from _within(path)
+    yield from (invocation["context-files"] or {}).values()
+    for folder, _, names in os.walk(invocation["required-schemas"] or ""):
+        yield from (os.path.join(folder, name) for name in names)
+
+
+def _within(path: str | None) -> Iterable[str]:
+    """The file itself, or the files right inside a directory."""
+    if not path:
+        return
+    yield path
+    with suppress(OSError):  # not a directory, or not any more
+        yield from [os.path.join(path, name) for name in os.listdir(path)]
 
 
 COMMAND = Command(

@@ -7,13 +7,12 @@ from collections.abc import Iterable
 from time import perf_counter
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
-from crossply.cli.framework.failure_output import harmless
+from crossply.cli.framework.printing import harmless
 from crossply.testing.coverage import by_composition
 from crossply.testing.report import coverage_text, suite_text, summary
+from crossply.testing.results import BROKEN, FAILED, SuiteVerdict
 from crossply.testing.suite_files import NoSuites, Unreadable, files_below, find_suites
-from crossply.testing.suite_run import Wishes
-from crossply.testing.verdicts import BROKEN, FAILED, SuiteVerdict
-from crossply.testing.worker_processes import run_suites
+from crossply.testing.suite_run import Wishes, run_suites
 from crossply.values.yaml import Document
 
 FAILURES, CANNOT_RUN = 1, 2
@@ -75,7 +74,7 @@ def _conclude(invocation: Invocation, verdicts: list[SuiteVerdict], seconds: flo
 
 def _list(invocation: Invocation, suites: list[Document | Unreadable]) -> int:
     """Print where each case is, and its name."""
-    from crossply.testing.reading import read_suite
+    from crossply.testing.suite_parser import read_suite
 
     wishes = Wishes(tuple(invocation["filter"] or ()))
     for document in suites:

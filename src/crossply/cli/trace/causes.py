@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from crossply.cli.framework.failure_output import harmless
+from crossply.cli.framework.printing import harmless
 from crossply.resource_tree.node import NOT_FOUND, NOT_SERVED, Node, Trace
 from crossply.resource_tree.readiness import unready_children, why_unready
 

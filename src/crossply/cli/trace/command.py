@@ -12,7 +12,7 @@ from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 
 if TYPE_CHECKING:
     from crossply.kube.config import ClusterConfig
-    from crossply.resource_tree.target import Target
+    from crossply.resource_tree.trace_target import Target
 
 OUTPUTS = ("default", "wide", "json", "dot", "yaml", "mermaid")
 
@@ -22,7 +22,7 @@ def run(invocation: Invocation) -> int:
     import asyncio
 
     from crossply.cli.framework.cluster_flags import configuration
-    from crossply.resource_tree.target import parse_target
+    from crossply.resource_tree.trace_target import parse_target
 
     config = configuration(invocation)
     target = parse_target(invocation["resource"], invocation["name"] or "")
@@ -37,8 +37,8 @@ def run(invocation: Invocation) -> int:
 async def _trace(invocation: Invocation, config: ClusterConfig, target: Target) -> None:
     from crossply.cli.trace.output import Output
     from crossply.kube.client import Client
-    from crossply.resource_tree.loading import TraceOptions, loading_for
-    from crossply.resource_tree.packages import Choice
+    from crossply.resource_tree.package_tree import Choice
+    from crossply.resource_tree.tree_loader import TraceOptions, loading_for
 
     output = Output(invocation)
     options = TraceOptions(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from crossply.resource_tree.node import Node, Trace
 from crossply.resource_tree.readiness import unready_children
-from crossply.resource_tree.target import TraceError
+from crossply.resource_tree.trace_target import TraceError
 from crossply.values.goquote import quote
 from crossply.values.paths import PathError, get_string
 

@@ -1,21 +1,22 @@
-"""Writing what was loaded: in the form that was asked for, and what only people want where people look.
+"""Writes a resource tree in the form that was asked for.
 
-Tables written to a terminal have an age, and below them why something is not ready. With `-o wide` the
-reasons are also given where the output is no terminal, but on stderr: stdout stays what Crossplane writes.
+Tables on a terminal have an age column, and below them why something is not ready. With `-o wide` the reasons
+are also written where the output is no terminal, but to stderr: stdout is exactly what Crossplane writes.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crossply.cli.framework.command import Invocation
 from crossply.cli.trace.causes import explain
 from crossply.resource_tree.node import Node, Trace
+from crossply.values import Object
 
 if TYPE_CHECKING:
     from crossply.kube.client import Client
-    from crossply.resource_tree.loading import Loading
+    from crossply.resource_tree.tree_loader import Loading
 
 _TABLES = ("default", "wide")
 
@@ -66,6 +67,41 @@ class Output:
             from crossply.cli.trace.graph import dot, mermaid
 
             return dot(trace) if self._form == "dot" else mermaid(trace)
-        from crossply.cli.trace.json_output import as_json, as_yaml
-
         return as_json(trace) if self._form == "json" else as_yaml(trace)
+
+
+def as_json(trace: Trace) -> str:
+    """Write JSON as Go's encoder does: objects with sorted keys, the fields of structs in their order."""
+    from crossply.cli.validate.output import as_json_text
+
+    return as_json_text(_whole(trace))
+
+
+def as_yaml(trace: Trace) -> str:
+    """Write YAML; Crossplane adds an empty line."""
+    from crossply.values.yaml import dump
+
+    return f"{dump(_whole(trace))}\n"
+
+
+def _whole(trace: Trace) -> Object:
+    if trace.is_list:
+        return {"items": [_tree(root) for root in trace.roots]}
+    return _tree(trace.roots[0])
+
+
+def _tree(node: Node) -> Object:
+    tree: Object = {"object": _sorted(node.object)}
+    if node.problem:
+        tree["error"] = node.problem.shown
+    if node.children:
+        tree["children"] = [_tree(child) for child in node.children]
+    return tree
+
+
+def _sorted(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return [_sorted(item) for item in value]
+    return value

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from crossply.cli.framework.failure_output import harmless
-from crossply.cli.framework.tab_columns import align
+from crossply.cli.framework.printing import align, harmless
 from crossply.resource_tree.image_reference import parse_tagged
 from crossply.resource_tree.node import RESOURCE_NAME, Condition, Node, Trace
-from crossply.resource_tree.target import TraceError
+from crossply.resource_tree.trace_target import TraceError
 from crossply.values.paths import PathError, get_string
 
 LONGEST_MESSAGE = 64

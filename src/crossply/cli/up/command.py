@@ -15,7 +15,8 @@ from crossply.cli.controller.concurrency_flags import (
     FUNCTION_TIMEOUT,
     OPERATIONS,
 )
-from crossply.cli.controller.host_access_flags import HOST_ACCESS_FLAGS, host_access
+from crossply.cli.controller.control_plane_process import run_plane, stop_requested, unless_stopped
+from crossply.cli.controller.function_flags import HOST_ACCESS_FLAGS, host_access
 from crossply.cli.controller.observability_flags import (
     HERE_ONLY,
     LOG_FORMAT,
@@ -25,9 +26,8 @@ from crossply.cli.controller.observability_flags import (
     observed,
 )
 from crossply.cli.controller.package_flags import TRUST_FLAGS, local_package_settings
-from crossply.cli.controller.serving import run_plane, stop_requested, unless_stopped
 from crossply.cli.framework.command import Command, Flag, Invocation
-from crossply.cli.framework.listen_address import parse_listen
+from crossply.cli.framework.flag_values import parse_listen
 from crossply.cli.up.data_directory import data_flag, open_data_directory
 
 TYPE_CHECKING = False
@@ -46,13 +46,13 @@ def run(invocation: Invocation) -> int:
     parse_listen(invocation["listen"])
     options = _options(invocation)
     if invocation["detach"]:
-        from crossply.cli.up.detach import start_detached
+        from crossply.cli.up.background_start import start_detached
 
         invocation.stdout.write(start_detached(invocation) + _greeting(invocation["data"]))
         return 0
     import uvloop
 
-    from crossply.cli.up import detach
+    from crossply.cli.up import background_start as detach
     from crossply.cli.up import lock as up_lock
     from crossply.cli.up.api_process import ApiSettings
 
@@ -74,7 +74,7 @@ def run(invocation: Invocation) -> int:
 
 async def _serve(invocation: Invocation, options: Options, settings: ApiSettings) -> None:
     from crossply.cli.up.api_process import ApiProcess, choose_listen, keep_chosen_port
-    from crossply.cli.up.detach import tell_ready
+    from crossply.cli.up.background_start import tell_ready
     from crossply.control.control_plane import ControlPlane
     from crossply.kube.client import Client
     from crossply.kube.config import load_config

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.errors import CrossplyError
-from crossply.manifests.sources import load_manifests
-from crossply.validation.extensions import Extensions
+from crossply.manifests.manifest import load_manifests
+from crossply.validation.extension_schemas import Extensions
 from crossply.validation.package_cache import Cache
 
 if TYPE_CHECKING:
-    from crossply.validation.resources import Outcome
+    from crossply.validation.resource_validation import Outcome
 
 _OUTPUTS = ("text", "json", "yaml")
 _IMAGE = "xpkg.crossplane.io/crossplane/crossplane:stable"
@@ -34,7 +34,7 @@ class InvalidResourcesError(CrossplyError):
 def run(invocation: Invocation) -> int:
     """Read, validate, print; fails when a resource is invalid."""
     from crossply.cli.validate.output import Summary
-    from crossply.validation.resources import Schemas
+    from crossply.validation.resource_validation import Schemas
 
     if invocation["extensions"] == invocation["resources"] == "-":
         raise ValidateError("cannot use stdin for both extensions and resources")

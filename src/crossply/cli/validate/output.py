@@ -10,7 +10,7 @@ from typing import Any
 
 from crossply.schema.field_errors import OMITTED
 from crossply.validation.line_numbers import place_of
-from crossply.validation.resources import Finding, Outcome
+from crossply.validation.resource_validation import Finding, Outcome
 from crossply.values import Object
 
 _WORDS = {"schema": "schema validation error", "unknownField": "schema validation error"}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.errors import CrossplyError
-from crossply.validation.crds import GetCrdsError, complete, with_schemas
+from crossply.validation.extension_schemas import GetCrdsError, complete, with_schemas
 from crossply.values import Object
 
 
@@ -37,8 +37,8 @@ def run(invocation: Invocation) -> int:
 def _crds(invocation: Invocation) -> list[Object]:
     import tempfile
 
-    from crossply.manifests.sources import load_manifests
-    from crossply.validation.extensions import Extensions
+    from crossply.manifests.manifest import load_manifests
+    from crossply.validation.extension_schemas import Extensions
     from crossply.validation.package_cache import Cache
     from crossply.xpkg.registry_session import package_stream
 

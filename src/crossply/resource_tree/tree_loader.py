@@ -7,13 +7,13 @@ from typing import NamedTuple
 from crossply.kube.client import Client
 from crossply.kube.failures import KubeError
 from crossply.kube.kind import Kind
-from crossply.resource_tree.kinds import Kinds
+from crossply.resource_tree.composite_tree import Trees
 from crossply.resource_tree.node import NOT_FOUND, Node, Problem, Reference, Trace
-from crossply.resource_tree.packages import Choice, Packages
-from crossply.resource_tree.reader import Reader
+from crossply.resource_tree.object_reader import Reader
+from crossply.resource_tree.package_tree import Choice, Packages
 from crossply.resource_tree.request_failures import discovery_failure
-from crossply.resource_tree.target import Target, TraceError
-from crossply.resource_tree.tree import Trees
+from crossply.resource_tree.served_kinds import Kinds
+from crossply.resource_tree.trace_target import Target, TraceError
 from crossply.values.goquote import quote
 
 _VERIFY = "(verify context, namespace, and that the resource exists)"

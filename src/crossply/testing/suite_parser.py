@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.kinds.fields import Fields, KindError
-from crossply.testing.reading_expectations import read_expectation
+from crossply.testing.expectation_parser import read_expectation
 from crossply.testing.snapshots import file_name
-from crossply.testing.strictly import Reader, SuiteError, one_of
+from crossply.testing.strict_fields import Reader, SuiteError, one_of
 from crossply.testing.suite import (
     API_VERSION,
     KIND,

@@ -26,7 +26,7 @@ from crossply.compose.recipe import Recipe
 from crossply.compose.rendering import Rendered, Rendering, identify
 from crossply.compose.world import World
 from crossply.errors import CrossplyError
-from crossply.testing.strictly import SuiteError
+from crossply.testing.strict_fields import SuiteError
 from crossply.testing.suite import EVERYTHING, Happening
 from crossply.values import Object
 from crossply.values.differences import carried

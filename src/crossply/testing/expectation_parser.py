@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.testing.strictly import Reader, one_of
+from crossply.testing.strict_fields import Reader, one_of
 from crossply.testing.suite import (
     ALLOW,
     EXACT,

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from crossply.compose.metadata import COMPOSITE_LABEL, RESOURCE_NAME_ANNOTATION, metadata_of
 from crossply.compose.rendering import Rendered
-from crossply.testing.matching import mismatches, written_path
-from crossply.testing.playing import Played, by_name
+from crossply.testing.reconcile_rounds import Played, by_name
 from crossply.testing.suite import EXACT, FORBID, Expectation, Path, Pattern, ResourcePattern, Telling
+from crossply.testing.value_matching import mismatches, written_path
 from crossply.values import Object
 from crossply.values.differences import MISSING, differences, written
 from crossply.values.structs import from_wire

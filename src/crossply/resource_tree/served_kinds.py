@@ -17,7 +17,7 @@ import orjson
 from crossply.kube.client import Client
 from crossply.kube.discovery import AGGREGATED
 from crossply.kube.kind import Kind
-from crossply.resource_tree.target import Spelling, spellings
+from crossply.resource_tree.trace_target import Spelling, spellings
 from crossply.values import Object
 from crossply.values.api_version import split_api_version
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from crossply.compose.rendering import Rendered
-from crossply.testing.playing import by_name
+from crossply.testing.reconcile_rounds import by_name
 from crossply.values import Object
 from crossply.values.yaml import dump
 

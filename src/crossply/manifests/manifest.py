@@ -1,4 +1,4 @@
-"""Where `validate` reads from: files, directories with all that is below them, lists of both, stdin."""
+"""Manifests: objects and where they were read from, in files, directories below each other, or stdin."""
 
 from __future__ import annotations
 

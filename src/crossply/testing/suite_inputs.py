@@ -15,8 +15,8 @@ from crossply.manifests.files import object_of
 from crossply.rendering import inputs
 from crossply.rendering.available_functions import available_functions, find_project_file
 from crossply.rendering.schemas import apply_definition_defaults, load_schemas
-from crossply.testing.playing import Scene
-from crossply.testing.strictly import SuiteError
+from crossply.testing.reconcile_rounds import Scene
+from crossply.testing.strict_fields import SuiteError
 from crossply.testing.suite import Case, Path, Source, Suite
 from crossply.values import Object
 from crossply.values.merge_patch import merge_patch
@@ -24,7 +24,7 @@ from crossply.values.yaml import Document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from crossply.testing.schema_check import Validity
+    from crossply.validation.resource_validation import Validity
 
 _COMPOSITION, _FUNCTIONS = "composition.yaml", "functions.yaml"
 
@@ -70,7 +70,7 @@ def prepare_suite(suite: Suite, in_process: Collection[str] = ()) -> Prepared:
 def _validity(suite: Suite, definition: Object | None) -> Validity | None:
     if not suite.validate:
         return None
-    from crossply.testing.schema_check import Validity
+    from crossply.validation.resource_validation import Validity
 
     known = "definitions", "cannot parse YAML resource manifest"
     crds = _many(suite, suite.crds, ("spec", "crds"), lambda path: inputs.load_objects(path, *known))

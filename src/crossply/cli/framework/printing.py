@@ -1,11 +1,13 @@
-"""Tell the user what went wrong: our additions first, the sentence last.
+"""Printing for people: failures, progress of a command's steps, and aligned columns.
 
-Scripts that read the last line of stderr find exactly the sentence Crossplane prints; people find, above
-it, the place, the next thing to try and the page that explains the error.
+A failure ends with exactly the sentence that Crossplane prints, because scripts read the last line of stderr.
+Its place, the next thing to try and the page that explains it are printed above.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TextIO
 
 from crossply.errors import CrossplyError
@@ -57,3 +59,48 @@ def _raised_at(error: BaseException) -> str:
         return "an unknown place"
     file = step.tb_frame.f_code.co_filename
     return f"{file[file.rfind('crossply/') :]}:{step.tb_lineno}"
+
+
+@contextmanager
+def told(what: str, say: Callable[[str], int]) -> Iterator[None]:
+    """Say what is being done, and how it went."""
+    say(f"{what}...\n")
+    try:
+        yield
+    except CrossplyError:
+        say(f"✗ {what}\n")
+        raise
+    say(f"✓ {what}\n")
+
+
+MIN_WIDTH, PADDING = 6, 3
+
+
+def align(text: str) -> str:
+    """The text with spaces for tabs."""
+    lines = [line.split("\t") for line in text.replace("\v", "\t").replace("\f", "\n").split("\n")]
+    widths: list[list[int]] = [[] for _ in lines]
+    _measure(lines, widths, 0, len(lines))
+    return "\n".join(_laid_out(cells, width) for cells, width in zip(lines, widths, strict=True))
+
+
+def _measure(lines: list[list[str]], widths: list[list[int]], start: int, end: int) -> None:
+    """Give every line its widths: column by column, each time for the lines that reach so far."""
+    runs = [(start, end, 0)]
+    while runs:
+        start, end, column = runs.pop()
+        line = start
+        while line < end:
+            stop = line
+            while stop < end and len(lines[stop]) > column + 1:
+                stop += 1
+            if stop > line:
+                width = max(len(cells[column]) + PADDING for cells in lines[line:stop])
+                for row in range(line, stop):
+                    widths[row].append(max(width, MIN_WIDTH))
+                runs.append((line, stop, column + 1))
+            line = stop + 1
+
+
+def _laid_out(cells: list[str], widths: list[int]) -> str:
+    return "".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=False)) + cells[-1]

@@ -9,7 +9,7 @@ import asyncio
 from typing import Any
 
 from crossply.resource_tree.node import REFUSED, Node, Problem, Reference
-from crossply.resource_tree.reader import Reader
+from crossply.resource_tree.object_reader import Reader
 from crossply.values import Object
 
 DEEPEST = 64

@@ -1,18 +1,21 @@
-"""Validate resources against CRDs and built-in kinds: one result for each resource.
+"""Validates resources against CRDs and built-in kinds: one result for each resource.
 
-For each resource: fill in defaults, check the schema, name unknown fields, evaluate rules. A kind that
+For each resource: apply defaults, check the schema, report unknown fields, evaluate CEL rules. A kind that
 Kubernetes itself serves is read strictly as its Go type instead.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from crossply.errors import CrossplyError
-from crossply.manifests.sources import Manifest
+from crossply.manifests.manifest import Manifest
 from crossply.schema.field_errors import INVALID, FieldError
+from crossply.validation.extension_schemas import Extensions
 from crossply.values import Object
 from crossply.values.api_version import split_api_version
+from crossply.values.yaml import Document
 
 _NAME_ANNOTATION = "crossplane.io/composition-resource-name"
 
@@ -166,3 +169,22 @@ def _status(findings: list[Finding] | None) -> str:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+class Validity:
+    """The kinds that are known: those of definitions and CRDs, and those that Kubernetes itself serves."""
+
+    __slots__ = ("_schemas",)
+
+    def __init__(self, definitions: Iterable[Object]) -> None:
+        extensions = Extensions()
+        extensions.add([_manifest(each) for each in definitions])
+        self._schemas = Schemas(extensions.crds)
+
+    def problems(self, obj: Object) -> list[str]:
+        """Why the object would be refused; of an unknown kind nothing can be said."""
+        return [each.message for each in self._schemas.validate(_manifest(obj)).findings]
+
+
+def _manifest(value: Object) -> Manifest:
+    return Manifest(value, Document(value, "", 1))

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from crossply.resource_tree.composite_tree import DEEPEST, MOST
 from crossply.resource_tree.image_reference import package_name
 from crossply.resource_tree.node import NOT_FOUND, Node, Reference
-from crossply.resource_tree.reader import Reader
-from crossply.resource_tree.target import TraceError
-from crossply.resource_tree.tree import DEEPEST, MOST
+from crossply.resource_tree.object_reader import Reader
+from crossply.resource_tree.trace_target import TraceError
 from crossply.values import Object
 
 _LOCK = Reference("pkg.crossplane.io/v1beta1", "Lock", "lock")

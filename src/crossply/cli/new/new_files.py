@@ -1,11 +1,12 @@
-"""Writing what `crossply new` makes: all files or none, and none over another without being told so."""
+"""Files that `crossply new` writes (all or none; over existing ones only with --force), and their names."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 
-from crossply.cli.framework.command import Flag, Invocation
+from crossply.cli.framework.command import Flag, Invocation, UsageError
 from crossply.errors import CrossplyError
 from crossply.manifests.output_files import make_directory, write_file
 
@@ -45,3 +46,29 @@ def _from_here(path: str) -> str:
 def into(folder: str) -> list[str]:
     """The first of the next steps: to go where the files are, if that is not here."""
     return [] if os.path.realpath(folder) == os.path.realpath(os.curdir) else [f"cd {_from_here(folder)}"]
+
+
+DIRECTORY = Flag(
+    "directory",
+    "The directory to write to. Called like what is made by default.",
+    short="d",
+    kind="path",
+    placeholder="DIR",
+)
+
+
+def checked_name(name: str, *, dots: bool = False) -> str:
+    """A name that Kubernetes accepts; with dots between its parts where those make sense."""
+    label = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+    pattern = rf"{label}(\.{label})+" if dots else label
+    if len(name) <= 63 and re.fullmatch(pattern, name):
+        return name
+    form = "lower case letters, digits and dashes" + (", in parts with dots between them" if dots else "")
+    raise UsageError(f'"{name}" cannot be a name: use {form}')
+
+
+def checked_kind(kind: str) -> str:
+    """A name that can be a kind."""
+    if re.fullmatch(r"[A-Z][A-Za-z0-9]{0,62}", kind):
+        return kind
+    raise UsageError(f'"{kind}" cannot be a kind: use a capital, then letters and digits')

@@ -1,13 +1,13 @@
-"""What resources are validated against: definitions and CRDs that were given, and those in packages.
+"""The CRDs that resources are validated against: those of CRDs, XRDs and packages.
 
-A definition is converted to its CRDs. A Provider, Function or Configuration names a package whose CRDs and
-definitions are taken from the cache (`package_cache`), together with those of the packages it depends on.
+An XRD is converted to its CRDs. A Provider, Function or Configuration names a package whose CRDs and XRDs
+come from the cache (`package_cache`), together with those of the packages that it depends on.
 """
 
 from __future__ import annotations
 
 from crossply.errors import CrossplyError
-from crossply.manifests.sources import Manifest
+from crossply.manifests.manifest import Manifest
 from crossply.schema.go_decode import type_problem
 from crossply.validation.package_cache import Cache
 from crossply.values import Object
@@ -153,3 +153,30 @@ def _definition_crds(value: Object) -> list[Object]:
                 sentence = f'cannot derive {what} CRD from XRD "{name}": {problem}'
                 raise ExtensionError(sentence, hint=problem.hint) from None
     return crds
+
+
+class GetCrdsError(CrossplyError):
+    """The CRDs of extensions could not be had or written."""
+
+    code = "CP-597"
+
+
+def complete(crd: Object) -> Object:
+    """A CRD, if it says which kind it defines, and in which versions."""
+    spec = crd.get("spec") or {}
+    names, versions = spec.get("names") or {}, spec.get("versions") or ()
+    lacking = [name for name in ("group", "versions") if not spec.get(name)]
+    lacking += [] if names.get("kind") else ["names.kind"]
+    lacking += [] if all(each.get("name") for each in versions) else ["versions.name"]
+    if lacking:
+        name = (crd.get("metadata") or {}).get("name", "")
+        fields = ", ".join(f"spec.{field}" for field in lacking)
+        raise GetCrdsError(f'the definition "{name}" does not define a kind: it lacks {fields}')
+    return crd
+
+
+def with_schemas(crd: Object) -> Object:
+    """A CRD without the versions that have no schema."""
+    versions = crd["spec"]["versions"]
+    kept = [each for each in versions if (each.get("schema") or {}).get("openAPIV3Schema")]
+    return {**crd, "spec": {**crd["spec"], "versions": kept}}

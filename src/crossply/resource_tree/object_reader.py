@@ -9,10 +9,10 @@ import orjson
 from crossply.kube.client import Client
 from crossply.kube.failures import KubeError, Unreachable
 from crossply.kube.kind import Kind
-from crossply.resource_tree.kinds import Kinds
 from crossply.resource_tree.node import NOT_FOUND, NOT_SERVED, REFUSED, Node, Problem, Reference
 from crossply.resource_tree.request_failures import failure
-from crossply.resource_tree.target import TraceError
+from crossply.resource_tree.served_kinds import Kinds
+from crossply.resource_tree.trace_target import TraceError
 from crossply.values import Object
 from crossply.values.api_version import split_api_version
 from crossply.values.goquote import quote

@@ -183,7 +183,7 @@ def annotation(found: Type) -> str:
 
 def _literal(schema: Object) -> str:
     """The values of an enum; empty where there is none that Literal can hold."""
-    from crossply.scaffold.model_code import literal
+    from crossply.scaffold.python_model_code import literal
 
     values = [each for each in schema.get("enum") or () if each is not None]
     if not values or not all(isinstance(each, str | int) for each in values):

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable
 from typing import Any
 
-from crossply.scaffold.models import ANYTHING, Attribute, KindModel, Model, Type, annotation
+from crossply.scaffold.kind_models import ANYTHING, Attribute, KindModel, Model, Type, annotation
 from crossply.scaffold.python_names import module_name
 
 _WIDTH = 100

@@ -1,12 +1,15 @@
-"""How `crossply controller` calls functions, as flags; those that Crossplane has are called as there."""
+"""Flags for functions: how they are called, and what they may use of the machine."""
 
 from __future__ import annotations
 
-from crossply.cli.framework.command import Flag, Invocation
+import os
+
+from crossply.cli.framework.command import Flag, Invocation, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from crossply.control.calls.runner_factory import CallSettings
+    from crossply.functions.host_access import HostAccess
 
 CALL_FLAGS = (
     Flag(
@@ -62,3 +65,36 @@ def call_settings(invocation: Invocation) -> CallSettings:
         max(invocation["max-function-reply-size"], 1) << 20,
         store if invocation["enable-function-response-cache"] else None,
     )
+
+
+HOST_ACCESS_FLAGS = (
+    Flag(
+        "allow-local-functions",
+        "Run Functions from files below this directory, as crossply.dev/file and crossply.dev/templates name "
+        "them. Whoever may create Functions can then run every Python file in it as you. Repeatable; by "
+        "default no file is run.",
+        kind="paths",
+        placeholder="DIR",
+    ),
+    Flag(
+        "allow-local-commands",
+        "Run Functions by the command that crossply.dev/command names. Whoever may create Functions can then "
+        "run every command as you. By default no command is run.",
+    ),
+)
+
+
+def host_access(invocation: Invocation, *data: str) -> HostAccess:
+    """What the flags allow, except for what is in data directories.
+
+    Packages and images are unpacked there: a Function must not run a file that another one brought.
+    """
+    from crossply.containers.settings import store_directory
+    from crossply.functions.host_access import HostAccess
+
+    directories = tuple(invocation["allow-local-functions"] or ())
+    for directory in directories:
+        if not os.path.isdir(directory):
+            raise UsageError(f"--allow-local-functions: {directory} is not a directory")
+    excluded = tuple(map(os.path.abspath, (*data, store_directory(invocation.environ))))
+    return HostAccess(directories, bool(invocation["allow-local-commands"]), excluded)
