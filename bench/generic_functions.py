@@ -13,7 +13,7 @@ from crossply.compose.messages import Request, Resource, Response, State
 from crossply.functions.builtin import load
 from crossply.functions.builtin.sandbox.pool import ask
 from crossply.functions.builtin.sandbox.request_json import as_json, state_data
-from crossply.values.structs import to_wire
+from crossply.values.protobuf_struct import to_wire
 from machine import loop_per_second, per_second
 
 RESOURCES = 50

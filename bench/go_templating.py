@@ -11,7 +11,7 @@ from crossply.compose.messages import Request, Resource, State
 from crossply.functions.builtin.go_templating.data import data_of
 from crossply.functions.builtin.go_templating.function import run
 from crossply.functions.builtin.go_templating.program import compile_text
-from crossply.values.structs import to_wire
+from crossply.values.protobuf_struct import to_wire
 from machine import loop_per_second, per_second
 
 RESOURCES = 50

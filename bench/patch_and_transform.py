@@ -8,7 +8,7 @@ from typing import Any
 
 from crossply.compose.messages import Request, Resource, State
 from crossply.functions.builtin.patch_and_transform.function import run
-from crossply.values.structs import to_wire
+from crossply.values.protobuf_struct import to_wire
 
 Object = dict[str, Any]
 

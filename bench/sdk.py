@@ -27,7 +27,7 @@ import grpc
 from crossply.compose.messages import Request, Resource, State
 from crossply.compose.wire import decode_response, encode_request
 from crossply.functions.remote import METHOD
-from crossply.values.structs import from_wire, to_wire
+from crossply.values.protobuf_struct import from_wire, to_wire
 from machine import loop_per_second
 from processes import used
 

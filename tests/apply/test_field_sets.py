@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crossply.apply import BadManagedFields
-from crossply.apply.elements import canonical, described, order
 from crossply.apply.field_sets import (
     contains,
+    decode_fields,
     difference,
     intersection,
     path_text,
@@ -18,7 +18,7 @@ from crossply.apply.field_sets import (
     union,
     without,
 )
-from crossply.apply.fields_v1 import decode_fields
+from crossply.apply.path_elements import canonical, described, order
 
 ELEMENTS = ["f:a", "f:b", 'k:{"name":"x"}', 'k:{"name":"y"}', 'v:"s"', "v:1", "i:0"]
 PATHS = st.lists(st.lists(st.sampled_from(ELEMENTS), min_size=1, max_size=3).map(tuple), max_size=8)

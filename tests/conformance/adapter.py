@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from crossply.schema import crd
-from crossply.values import Object, goformat, paths
+from crossply.values import Object, goformat
+from crossply.values import field_path as paths
 from crossply.values.yaml import load
 
 _READERS = {

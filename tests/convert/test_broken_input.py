@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.convert.anything import Converter
 from crossply.convert.claim import Wishes, claim_to_composite
-from crossply.convert.current import FunctionNames
+from crossply.convert.converter import Converter
+from crossply.convert.current_composition import FunctionNames
 from crossply.convert.new_composition import composition_for
 from crossply.convert.new_definition import definition_of_example, definition_of_simple_schema
 from crossply.errors import CrossplyError

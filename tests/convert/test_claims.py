@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crossply.convert.claim import Wishes, claim_to_composite
-from crossply.convert.moves import ConversionError
+from crossply.convert.conversion import ConversionError
 
 
 def claim(**metadata: Any) -> dict[str, Any]:

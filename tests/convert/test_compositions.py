@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from crossply.convert.current import FunctionNames, current_composition
+from crossply.convert.conversion import ConversionError, Converted
+from crossply.convert.current_composition import FunctionNames, current_composition
 from crossply.convert.environment import environment_to_function
-from crossply.convert.moves import ConversionError, Converted
-from crossply.convert.patches import explicit_patch, explicit_template
-from crossply.convert.pipeline import resources_to_pipeline
+from crossply.convert.pipeline import explicit_patch, explicit_template, resources_to_pipeline
 
 NAMES = FunctionNames()
 

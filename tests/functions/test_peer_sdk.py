@@ -18,7 +18,7 @@ from crossply.compose.messages import READY_TRUE, Request, Resource, State, resp
 from crossply.functions.failures import FunctionError
 from crossply.functions.process import LocalProcess
 from crossply.functions.remote import Remote
-from crossply.values.structs import from_wire
+from crossply.values.protobuf_struct import from_wire
 from tests.support.function_servers import CROSSPLY, free_port, make_certificates, started
 
 HERE = Path(__file__).parent

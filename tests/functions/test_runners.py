@@ -27,7 +27,7 @@ from crossply.functions.process import LocalProcess
 from crossply.functions.remote import Remote
 from crossply.functions.runners import Runners
 from crossply.kinds.composition import NATIVE_FUNCTION
-from crossply.values.structs import StructError
+from crossply.values.protobuf_struct import StructError
 from tests.support.function_servers import CROSSPLY, REQUEST, free_port, make_certificates, serving, started
 from tests.support.paths import ROOT
 

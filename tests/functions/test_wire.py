@@ -217,7 +217,7 @@ def nested(depth):
 
 
 def nested_bytes(depth):
-    from crossply.values.structs import varint
+    from crossply.values.protobuf_struct import varint
 
     value = b"\x08\x00"
     for _ in range(depth):

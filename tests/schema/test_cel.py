@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crossply.schema.cel import RuleChecker
-from crossply.schema.cel_names import escape
+from crossply.schema.cel_types import escape
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

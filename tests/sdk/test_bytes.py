@@ -15,8 +15,8 @@ from crossply.compose.wire_decode import read_fields, read_message
 from crossply.sdk import function
 from crossply.sdk import remembered as memory
 from crossply.sdk.sent import _cut, _cut_carefully
-from crossply.values.struct_peek import peek
-from crossply.values.structs import StructError, decode_struct, encode_struct, to_wire, varint
+from crossply.values.protobuf_struct import StructError, decode_struct, encode_struct, to_wire, varint
+from crossply.values.protobuf_struct_field import peek
 
 NAMES = st.text(max_size=140)
 SCALARS = st.none() | st.booleans() | st.integers(-1000, 1000) | st.text(max_size=30)

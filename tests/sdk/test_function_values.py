@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crossply.compose.messages import Resource
 from crossply.sdk import child_name
-from crossply.values.structs import to_wire
+from crossply.values.protobuf_struct import to_wire
 from tests.support.sdk.function_calls import EARLIER, asked, both_ways
 
 

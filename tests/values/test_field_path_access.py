@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crossply.errors import CrossplyError
-from crossply.values import paths
-from crossply.values.paths import PathError, PathNotFound
+from crossply.values import field_path as paths
+from crossply.values.field_path import PathError, PathNotFound
 
 CLUSTER = {
     "metadata": {"name": "red", "labels": {"team.example.org/name": "a-team"}},

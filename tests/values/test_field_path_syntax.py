@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.values.paths import PathError, parse, to_string
+from crossply.values.field_path import PathError, parse, to_string
 
 MEANINGS = [
     ("", (), "the empty path has no segments"),

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.values import paths
-from crossply.values.paths import PathError
+from crossply.values import field_path as paths
+from crossply.values.field_path import PathError
 
 POD = {
     "spec": {

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.values import paths
+from crossply.values import field_path as paths
 from crossply.values.merge import MergeError, MergeOptions, merge
 
 REPLACE = None

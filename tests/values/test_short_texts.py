@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.values.short_texts import LONGEST, cached_for_short_texts
+from crossply.values.bounded_cache import LONGEST, cached_for_short_texts
 from tests.support.memory_limit import run_within
 
 
@@ -27,9 +27,9 @@ def test_long_keys_names_and_paths_are_not_kept_in_memory() -> None:
             qualified_name_problems,
             subdomain_problems,
         )
-        from crossply.apply.elements import canonical
-        from crossply.schema.cel_names import escape
-        from crossply.values.paths import parse
+        from crossply.apply.path_elements import canonical
+        from crossply.schema.cel_types import escape
+        from crossply.values.field_path import parse
         from crossply.values.regexp import compile_go
 
         def use(number):

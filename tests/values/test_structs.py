@@ -9,8 +9,8 @@ from google.protobuf import json_format, struct_pb2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crossply.values import structs
-from crossply.values.structs import (
+from crossply.values import protobuf_struct as structs
+from crossply.values.protobuf_struct import (
     MAX_DEPTH,
     StructError,
     decode_struct,

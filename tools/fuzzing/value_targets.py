@@ -20,9 +20,10 @@ from crossply.schema.crd import composite_crd
 from crossply.schema.defaults import apply_defaults
 from crossply.schema.prune import prune
 from crossply.schema.validation import validate
-from crossply.values import cron, gojson, paths, quantity
+from crossply.values import cron, gojson, quantity
+from crossply.values import field_path as paths
 from crossply.values.goformat import sprintf
-from crossply.values.structs import decode_struct, encode_struct
+from crossply.values.protobuf_struct import decode_struct, encode_struct
 from crossply.values.yaml import dump, load, read_stream
 from fuzzing.inputs import as_bytes, as_text, document, mutated, mutated_text, text, value, yaml_text
 

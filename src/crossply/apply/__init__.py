@@ -1,15 +1,14 @@
-"""Server-side apply: who owns which field of an object, and what happens when two want the same.
+"""Server-side apply: managed fields, conflicts and merging.
 
-Everything here is pure: objects in, objects out, the time as an argument. `scope` says what an endpoint
-knows (compile it once for a kind), `applying` and `updating` are the two ways to write. Below them:
-`types` and `compile` (how a schema merges), `field_sets`, `elements` and `fields_v1` (sets of fields),
-`validate`, `owned`, `compare`, `merge`, `remove`, `prune`, `reconcile` (walks over typed values), and
-`ownership`, `managers`, `conflicts` (who owns what).
+Everything here is pure: objects in, objects out, the time as an argument. `scope` describes an endpoint
+(compile it once for a kind); `apply_operation` and `update_operation` are the two operations that
+managedFields knows. Below them: `schema_compiler` and `schema_types` (how the values of a schema merge),
+`path_elements` and `field_sets` (fieldsV1), `validate`, `owned_fields`, `compare`, `merge` and `prune` (walks
+over typed values, named as in Kubernetes' structured-merge-diff), `managed_fields`, `ownership` and
+`conflicts`.
 """
 
-from crossply.apply.addressing import at_address
-from crossply.apply.applying import Applied, apply
-from crossply.apply.compile import builtin_type, custom_type
+from crossply.apply.apply_operation import Applied, apply
 from crossply.apply.errors import (
     ApplyConflict,
     ApplyError,
@@ -18,11 +17,12 @@ from crossply.apply.errors import (
     Cause,
     NotTyped,
 )
-from crossply.apply.scale import parent_entries, scale_entries
-from crossply.apply.scope import Scope, custom_scopes
-from crossply.apply.timestamps import with_old_times
-from crossply.apply.updating import update
-from crossply.apply.versions import Version
+from crossply.apply.managed_fields import with_old_times
+from crossply.apply.object_identity import at_address
+from crossply.apply.scale_subresource import parent_entries, scale_entries
+from crossply.apply.schema_compiler import builtin_type, custom_type
+from crossply.apply.scope import Scope, Version, custom_scopes
+from crossply.apply.update_operation import update
 
 __all__ = [
     "Applied",

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from crossply.apply.elements import BadElement, item_element, item_elements
-from crossply.apply.equality import same
 from crossply.apply.errors import NotTyped
 from crossply.apply.field_sets import FIELD, SELF, FieldSet, Path, path_text, union, with_self
 from crossply.apply.field_sets import without as excluded
-from crossply.apply.types import ABSENT, LIST, MAP, ListType, MapType, Type, form_of
+from crossply.apply.path_elements import BadElement, item_element, item_elements
+from crossply.apply.schema_types import ABSENT, LIST, MAP, ListType, MapType, Type, form_of
 
 
 class Comparison(NamedTuple):
@@ -198,3 +197,26 @@ def _every_item(value: Any, list_type: ListType) -> FieldSet:
     for element, items in _grouped(value, list_type).items():
         result[element] = every_field(items[0], list_type.element) if len(items) == 1 else FIELD
     return with_self(result)
+
+
+def same(first: Any, second: Any) -> bool:
+    """Tell whether two JSON values are equal: 1 is 1.0, but true is not 1."""
+    if first is second:
+        return True
+    kind = first.__class__
+    if kind is not second.__class__:
+        return kind in _NUMBERS and second.__class__ in _NUMBERS and bool(first == second)
+    if kind is dict:
+        return _same_members(first, second)
+    if kind is list:
+        return len(first) == len(second) and all(map(same, first, second))
+    return bool(first == second)
+
+
+def _same_members(first: dict[str, Any], second: dict[str, Any]) -> bool:
+    if first.keys() != second.keys():
+        return False
+    return all(same(value, second[key]) for key, value in first.items())
+
+
+_NUMBERS = frozenset((int, float))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from crossply.apply.errors import ApplyConflict, Cause
 from crossply.apply.field_sets import FieldSet, Path, path_text, paths
-from crossply.apply.managers import UPDATE, Identity
+from crossply.apply.managed_fields import UPDATE, Identity
 from crossply.values.goformat import sprintf
 
 

@@ -1,6 +1,6 @@
 """Sets of fields: nested dicts in the very form in which an object stores them (fieldsV1).
 
-A key is an element of a path (see `elements`). Its value is empty for a field of the set, holds deeper
+A key is an element of a path (see `path_elements`). Its value is empty for a field of the set, holds deeper
 fields, or holds deeper fields and the mark `.` when the field itself is in the set too. So reading and
 writing `managedFields` costs nothing, and two sets compare with `==`. The whole set `{}` is empty, while a
 nested `{}` is a field: functions on whole sets take care of the difference. Sets are never changed, they
@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crossply.apply.elements import described, order
+from crossply.apply.errors import BadManagedFields
+from crossply.apply.path_elements import BadElement, canonical, described, order
 
 FieldSet = dict[str, Any]
 SELF = "."
@@ -154,3 +155,43 @@ def paths(fields: FieldSet) -> Iterator[Path]:
 def path_text(path: Path) -> str:
     """Return a field as messages name it."""
     return "".join([described(element) for element in path])
+
+
+def decode_fields(fields: Any) -> FieldSet:
+    """Read a set; raise BadManagedFields when it is not one."""
+    if fields is None:
+        return {}
+    try:
+        decoded = _decoded(fields)
+    except BadElement as error:
+        raise BadManagedFields(f"error decoding set: parsing key as path element: {error}") from None
+    # Nobody owns the object as a whole.
+    return {key: decoded[key] for key in decoded if key != SELF} if SELF in decoded else decoded
+
+
+def _decoded(fields: Any) -> FieldSet:
+    if fields.__class__ is not dict:
+        if fields is None:
+            return FIELD
+        raise BadManagedFields("error decoding set: ReadMapCB: expect { or n")
+    for element, node in fields.items():
+        if (node or node.__class__ is not dict) and _decoded(node) is not node:
+            return _rewritten(fields)
+        if element[:2] != "f:" and not _is_written_well(element, node, fields):
+            return _rewritten(fields)
+    return fields
+
+
+def _is_written_well(element: str, node: FieldSet, fields: FieldSet) -> bool:
+    if element == SELF:
+        return not node and len(fields) > 1
+    return canonical(element) == element
+
+
+def _rewritten(fields: FieldSet) -> FieldSet:
+    result: FieldSet = {}
+    for element, node in fields.items():
+        spelled = canonical(element) if element != SELF else ""
+        if spelled:
+            result = union(result, {spelled: _decoded(node)})
+    return with_self(result) if SELF in fields else result

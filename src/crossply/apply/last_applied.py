@@ -13,8 +13,8 @@ from crossply.apply.compare import compare
 from crossply.apply.conflicts import Conflict
 from crossply.apply.errors import ApplyError
 from crossply.apply.field_sets import FieldSet, contains, difference
-from crossply.apply.managers import without_entries
-from crossply.apply.owned import owned_fields
+from crossply.apply.managed_fields import without_entries
+from crossply.apply.owned_fields import owned_fields
 from crossply.apply.scope import Scope
 from crossply.apply.validate import check
 from crossply.values import Object, gojson

@@ -9,9 +9,9 @@ from __future__ import annotations
 from operator import is_
 from typing import Any
 
-from crossply.apply.elements import item_elements
-from crossply.apply.equality import same
-from crossply.apply.types import LIST, MAP, ListType, MapType, Type, first_form
+from crossply.apply.compare import same
+from crossply.apply.path_elements import item_elements
+from crossply.apply.schema_types import LIST, MAP, ListType, MapType, Type, first_form
 
 
 class Merge:

@@ -7,13 +7,15 @@ controllers wrote below an item).
 
 from __future__ import annotations
 
+from typing import Any
+
 from crossply.apply.errors import NotTyped
-from crossply.apply.field_sets import FieldSet, difference, intersection, union
-from crossply.apply.managers import Managers, Owned
-from crossply.apply.owned import owned_fields, with_named_fields
-from crossply.apply.remove import remove
-from crossply.apply.types import Type
-from crossply.apply.versions import Version, Versions
+from crossply.apply.field_sets import FieldSet, difference, intersection, is_member, union
+from crossply.apply.managed_fields import Managers, Owned
+from crossply.apply.owned_fields import owned_fields, with_named_fields
+from crossply.apply.path_elements import known_elements
+from crossply.apply.schema_types import LIST, MAP, ListType, MapType, Type, form_of
+from crossply.apply.scope import Version, Versions
 from crossply.values import Object
 
 _CONVERTING_PRUNED = "failed to convert pruned object to last applied version"
@@ -87,3 +89,50 @@ def leaves_nothing(managers: Managers, last: Owned | None, applied: Owned) -> bo
 
 def _fields(value: Object, type_: Type) -> FieldSet:
     return with_named_fields(owned_fields(value, type_), type_)
+
+
+def remove(value: Any, fields: FieldSet, type_: Type | None) -> Any:
+    """Return a value without some fields, each with everything below it."""
+    if not fields or type_ is None:
+        return value
+    form, _ = form_of(type_, value)
+    if form == MAP and type_.map is not None:
+        return _members(value, fields, type_.map)
+    if form == LIST and type_.list is not None:
+        return _items(value, fields, type_.list)
+    return value
+
+
+def _members(value: Any, fields: FieldSet, map_type: MapType) -> Any:
+    if value.__class__ is not dict or not value or map_type.atomic:
+        return None
+    result = value
+    for element, node in fields.items():
+        name = element[2:]
+        if element[0] != "f" or name not in value:
+            continue
+        if is_member(node):
+            result = result.copy() if result is value else result
+            del result[name]
+            continue
+        left = remove(value[name], node, map_type.fields.get(name, map_type.element))
+        if left is not value[name]:
+            result = result.copy() if result is value else result
+            result[name] = left
+    return result or None
+
+
+def _items(value: Any, fields: FieldSet, list_type: ListType) -> Any:
+    if value.__class__ is not list or not value or list_type.atomic:
+        return None
+    result = []
+    changed = False
+    for element, item in zip(known_elements(list_type, value), value, strict=True):
+        node = fields.get(element)
+        if node is None:
+            result.append(item)
+            continue
+        changed = True
+        if not is_member(node):
+            result.append(remove(item, node, list_type.element))
+    return (result or None) if changed else value

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from crossply.apply.elements import BadElement, described, item_element, item_elements
 from crossply.apply.errors import NotTyped
-from crossply.apply.types import DEDUCED, UNTYPED, ListType, MapType, Type
+from crossply.apply.path_elements import BadElement, described, item_element, item_elements
+from crossply.apply.schema_types import DEDUCED, UNTYPED, ListType, MapType, Type
 from crossply.values.goformat import sprintf
 from crossply.values.gotypes import go_type
 

@@ -27,7 +27,7 @@ from crossply.compose.naming import child_name, is_valid_name
 from crossply.compose.observed import Observed
 from crossply.errors import CrossplyError
 from crossply.values import Object
-from crossply.values.structs import from_wire
+from crossply.values.protobuf_struct import from_wire
 
 
 class Composed(NamedTuple):

@@ -29,7 +29,7 @@ from crossply.compose.pipeline import Told, run_pipeline
 from crossply.compose.recipe import Recipe
 from crossply.compose.references import references_to
 from crossply.values import Object
-from crossply.values.structs import from_wire
+from crossply.values.protobuf_struct import from_wire
 
 
 class Job(NamedTuple):

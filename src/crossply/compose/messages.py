@@ -1,8 +1,8 @@
 """What the engine and a function say to each other, as plain data.
 
 These are the messages of `apiextensions.fn.proto.v1` in Python form. Objects inside them hold only what a
-protobuf Struct can hold (see `values.structs`), so every number is a float: a function that runs in-process
-sees exactly what one behind gRPC would see. `compose.wire` turns a message into bytes and back.
+protobuf Struct can hold (see `values.protobuf_struct`), so every number is a float: a function that runs
+in-process sees exactly what one behind gRPC would see. `compose.wire` turns a message into bytes and back.
 
 A `Snapshot` is an object that is sent again and again. It keeps its wire view and its encoded bytes, so that
 a request for a hundred observed resources is a join of bytes made long before.
@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from crossply.values import Object
-from crossply.values.structs import encode_struct, to_wire
+from crossply.values.protobuf_struct import encode_struct, to_wire
 
 READY_UNSPECIFIED, READY_TRUE, READY_FALSE = 0, 1, 2
 SEVERITY_UNSPECIFIED, SEVERITY_FATAL, SEVERITY_WARNING, SEVERITY_NORMAL = 0, 1, 2, 3

@@ -26,7 +26,7 @@ from crossply.compose.recipe import prepare_steps
 from crossply.compose.verdict import SYNCED, failed
 from crossply.kinds.operation import Operation
 from crossply.values import Object
-from crossply.values.structs import from_wire
+from crossply.values.protobuf_struct import from_wire
 
 RUN_STEP = "RunPipelineStep"
 FUNCTION_INVOCATION = "FunctionInvocation"

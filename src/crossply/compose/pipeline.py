@@ -37,7 +37,7 @@ from crossply.compose.requirements import call_until_stable, fetch_resources, fe
 from crossply.errors import CrossplyError
 from crossply.kinds.composition import Step
 from crossply.values import Object
-from crossply.values.structs import to_wire
+from crossply.values.protobuf_struct import to_wire
 
 
 class Manner(NamedTuple):

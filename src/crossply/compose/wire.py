@@ -11,7 +11,7 @@ from __future__ import annotations
 from crossply.compose import wire_decode, wire_encode
 from crossply.compose.messages import Request, Response
 from crossply.errors import CrossplyError
-from crossply.values.structs import StructError
+from crossply.values.protobuf_struct import StructError
 
 __all__ = [
     "WireError",

@@ -3,7 +3,8 @@
 `read_fields` sorts the fields of one message by tag; fields that are not known here are dropped, as protobuf
 asks. What occurs several times where one is expected is joined if it is a message (that is how protobuf
 merges) and otherwise the last one counts. Nesting is bounded by the messages and, inside an object, by
-`values.structs`; damaged bytes raise StructError, IndexError or UnicodeDecodeError, which `wire` translates.
+`values.protobuf_struct`; damaged bytes raise StructError, IndexError or UnicodeDecodeError, which `wire`
+translates.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from crossply.compose.messages import (
     State,
 )
 from crossply.values import Object
-from crossply.values.structs import StructError, decode_struct, read_chunk, read_varint, skip_field
+from crossply.values.protobuf_struct import StructError, decode_struct, read_chunk, read_varint, skip_field
 
 Fields = dict[int, list[Any]]
 """The values of a message's fields by tag: bytes for wire type 2, a number for wire type 0."""

@@ -25,7 +25,7 @@ from crossply.compose.messages import (
     State,
 )
 from crossply.values import Object
-from crossply.values.structs import StructError, encode_struct, varint
+from crossply.values.protobuf_struct import StructError, encode_struct, varint
 
 _ALL_CAPABILITIES = b"\x12" + varint(len(CAPABILITIES)) + bytes(CAPABILITIES)
 _UINT64 = (1 << 64) - 1

@@ -1,6 +1,6 @@
-"""Turning one written form into another: old Compositions into pipelines, claims into composite resources,
-examples into definitions.
+"""Conversions between forms of objects.
 
-Pure: an object comes in, another one goes out, and with it where its parts went (`moves`), so that the
-comments of a file can follow them. The commands that read and write the files are in `cli`.
+Native Compositions become pipelines, claims composite resources, version 1 becomes version 2, examples become
+definitions. Pure: an object in, another one out, with the list of moved fields (`conversion.Move`), so that
+the comments of a file can follow them. The commands that read and write the files are in `cli`.
 """

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from crossply.convert.composition_type import group_of
-from crossply.convert.definition_v2 import CLUSTER, NAMESPACED
+from crossply.convert.conversion import group_of
+from crossply.convert.crossplane_v2 import CLUSTER, NAMESPACED
 from crossply.values import Object
 
 Scopes = Mapping[tuple[str, str], str]

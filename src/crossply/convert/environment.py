@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.convert.composition_type import require_composition
-from crossply.convert.moves import ConversionError, Converted, Move, Path
+from crossply.convert.conversion import ConversionError, Converted, Move, Path, require_composition
 from crossply.kinds.composition_defaults import PIPELINE
 from crossply.kinds.gostructs import DecodeError, GoType, json_kind, list_of, round_trip
 from crossply.values import Object
-from crossply.values.paths import PathNotFound, get
+from crossply.values.field_path import PathNotFound, get
 
 FUNCTION = "function-environment-configs"
 STEP = "environment-configs"

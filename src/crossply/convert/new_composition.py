@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.convert.moves import ConversionError
+from crossply.convert.conversion import ConversionError
 from crossply.kinds.definition_types import DefinitionDecodeError, decode_xrd
 from crossply.values import Object
 

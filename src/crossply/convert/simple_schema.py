@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.convert.inferring import object_schema
-from crossply.convert.moves import ConversionError
-from crossply.convert.simple_markers import apply_marker, parse_markers
+from crossply.convert.conversion import ConversionError
+from crossply.convert.schema_inference import object_schema
+from crossply.convert.simple_schema_markers import apply_marker, parse_markers
 from crossply.values import Object
 from crossply.values.deepcopy import deepcopy
 from crossply.values.gotypes import go_type

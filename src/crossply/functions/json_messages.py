@@ -12,7 +12,7 @@ from crossply.compose.messages import Request, Response
 from crossply.compose.wire import decode_response, encode_request
 from crossply.functions.failures import FunctionReplyDamaged
 from crossply.functions.observed_changes import with_warning
-from crossply.values.structs import from_wire
+from crossply.values.protobuf_struct import from_wire
 
 
 def write_request(request: Request) -> bytes:

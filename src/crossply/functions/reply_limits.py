@@ -22,7 +22,7 @@ MAX_RESOURCE = 3 << 20
 """The largest resource in bytes: API servers take no larger request."""
 
 MAX_DEPTH = 300
-"""How deep a value may nest, as in `values.structs`."""
+"""How deep a value may nest, as in `values.protobuf_struct`."""
 
 UNMEASURED = 1 << 20
 """How much a call may add to the desired state, in bytes, before the state is measured."""

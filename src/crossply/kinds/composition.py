@@ -13,8 +13,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.kinds.composition_defaults import PIPELINE, RESOURCES, composition_mode
-from crossply.kinds.composition_native import NATIVE_FUNCTION, NATIVE_STEP, native_input
+from crossply.kinds.composition_defaults import (
+    NATIVE_FUNCTION,
+    NATIVE_STEP,
+    PIPELINE,
+    RESOURCES,
+    composition_mode,
+    native_input,
+)
 from crossply.kinds.container_function import (
     ContainerFunction,
     parse_container_function,

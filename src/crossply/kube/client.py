@@ -24,7 +24,7 @@ from crossply.kube.requests import APPLY_PATCH, JSON, JSON_PATCH, MERGE_PATCH, A
 from crossply.kube.selection import Selection
 from crossply.kube.transport import Transport
 from crossply.values import Object
-from crossply.values.kept import kept
+from crossply.values.compact_bytes import compact_bytes
 
 PAGE = 500
 Body = Object | bytes
@@ -152,7 +152,7 @@ class Client:
         while True:
             reply = await self._call("GET", "list", kind, path, query=query, accept=selection.accept_list)
             page = orjson.loads(reply.data)
-            items.extend(kept(orjson.dumps(_whole(kind, item))) for item in page.get("items") or ())
+            items.extend(compact_bytes(orjson.dumps(_whole(kind, item))) for item in page.get("items") or ())
             if not page["metadata"].get("continue"):
                 return Listed(items, str(page["metadata"].get("resourceVersion", "")))
             query = {**query, "continue": page["metadata"]["continue"]}

@@ -34,7 +34,7 @@ from crossply.kube.watch import (
     changes,
 )
 from crossply.values import Object
-from crossply.values.kept import kept
+from crossply.values.compact_bytes import compact_bytes
 
 Index = Callable[[Object], Iterable[str]]
 """The values that an object is found under."""
@@ -131,7 +131,7 @@ class Informer:
         The object must be one that the selector selects: the watch would never tell that another one is gone.
         """
         value: Object = orjson.loads(obj) if isinstance(obj, bytes) else obj
-        data = obj if isinstance(obj, bytes) else kept(orjson.dumps(obj))
+        data = obj if isinstance(obj, bytes) else compact_bytes(orjson.dumps(obj))
         change = Change(MODIFIED, data, value)
         version = _number(change.resource_version)
         entry = self._entries.get(change.key)

@@ -26,7 +26,7 @@ from crossply.kube.kind import Kind
 from crossply.kube.response_lines import lines
 from crossply.kube.selection import Selection
 from crossply.values import Object
-from crossply.values.kept import kept
+from crossply.values.compact_bytes import compact_bytes
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 RELIST, SYNCED, BOOKMARK = "RELIST", "SYNCED", "BOOKMARK"
@@ -130,7 +130,7 @@ def _as_told(kind: Kind, known: dict[Key, tuple[str, str]], change: Change) -> l
 def _vanished(kind: Kind, key: Key, uid: str) -> Change:
     metadata = {"name": key[1], "uid": uid} | ({"namespace": key[0]} if key[0] else {})
     obj = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata}
-    return Change(DELETED, kept(orjson.dumps(obj)), obj)
+    return Change(DELETED, compact_bytes(orjson.dumps(obj)), obj)
 
 
 def changes(
@@ -306,6 +306,6 @@ def _parse(line: bytes) -> Change:
                 data = line.rstrip()[end + len(_MIDDLE) : -1]
                 return Change(line[len(_HEAD) : end].decode(), data, orjson.loads(data))
         event = orjson.loads(line)
-        return Change(event["type"], kept(orjson.dumps(event["object"])), event["object"])
+        return Change(event["type"], compact_bytes(orjson.dumps(event["object"])), event["object"])
     except (ValueError, KeyError, TypeError) as problem:
         raise Unreachable(f"the watch sent something else than an event: {problem}") from None

@@ -9,7 +9,7 @@ from crossply.kinds.project import XPKG
 from crossply.project.folder import ProjectFolder
 from crossply.values import Object
 from crossply.values.yaml import read_documents, read_first
-from crossply.values.yaml.editing import item_inserted, item_replaced
+from crossply.values.yaml.text_edit import item_inserted, item_replaced
 
 ANY_VERSION = ">=v0.0.0"
 _LIST = ("spec", "dependencies")

@@ -111,7 +111,7 @@ def _input_of_wrong_type(document: Document, place: str, hint: str) -> RenderRef
 
 def _place_of(document: Document, message: str) -> str:
     """Where the field that a message begins with is written."""
-    from crossply.values.paths import PathError, parse
+    from crossply.values.field_path import PathError, parse
 
     try:
         line = document.locate(parse(message.partition(": ")[0]))

@@ -8,7 +8,7 @@ from typing import Any, TextIO
 from crossply.compose.events import Event
 from crossply.compose.rendering import NOW, Rendered
 from crossply.values import Object
-from crossply.values.structs import from_wire
+from crossply.values.protobuf_struct import from_wire
 
 _API = "render.crossplane.io/v1beta1"
 

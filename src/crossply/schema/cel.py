@@ -9,10 +9,9 @@ from __future__ import annotations
 from time import monotonic
 from typing import Any
 
-from crossply.schema.cel_names import escape
+from crossply.schema.cel_messages import BUDGET_SPENT
 from crossply.schema.cel_program import SECONDS_TOGETHER
-from crossply.schema.cel_texts import BUDGET_SPENT
-from crossply.schema.cel_types import Declared, declare, is_embedded
+from crossply.schema.cel_types import Declared, declare, escape, is_embedded
 from crossply.schema.field_errors import INVALID, FieldError
 from crossply.values import Object
 from crossply.values.deepcopy import equal
@@ -166,7 +165,7 @@ class _Node:
         return {self._key(item): item for item in old}
 
     def _key(self, item: Any) -> Any:
-        from crossply.schema.validation_leaves import identity
+        from crossply.schema.validation_values import identity
 
         names = self.schema.get("x-kubernetes-list-map-keys") or []
         return identity([item.get(name) for name in names]) if isinstance(item, dict) else None

@@ -11,9 +11,9 @@ import re
 from typing import Any, NamedTuple
 
 from crossply.schema.cel_literals import literal_issues
+from crossply.schema.cel_messages import compile_issues
 from crossply.schema.cel_overloads import accepted
 from crossply.schema.cel_program import Program
-from crossply.schema.cel_texts import compile_issues
 from crossply.schema.cel_types import Declared
 
 _OPTIONAL = "cel.bind(oldSelf, hasOldSelf ? optional.of({old}) : optional.none(), "

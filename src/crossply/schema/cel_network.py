@@ -131,7 +131,7 @@ def masked(held: Held) -> Held:
 
 def url(text: str) -> Held:
     """Read a URL: an absolute URI or an absolute path."""
-    from crossply.schema.format_uri import is_request_uri
+    from crossply.schema.format_addresses import is_request_uri
 
     if not is_request_uri(text):
         raise ValueError(

@@ -1,10 +1,11 @@
-"""What the evaluator's type checker refuses and Kubernetes allows, written otherwise.
+"""Rewrite expressions that the evaluator's type checker refuses and Kubernetes allows.
 
-Functions whose names the evaluator keeps for itself: `[1, 2].indexOf(2)`, `string(ip("::1"))`.
+Functions: the evaluator lets nobody add an overload to a function that it declares itself, as for `[1,
+2].indexOf(2)` and `string(ip("::1"))`. Our overloads have names of their own, and a call is rewritten where
+the type checker says that the usual function does not fit.
 
-The evaluator lets nobody add an overload to a function that it or one of its extensions declares. Ours have
-names of their own, and an expression that calls them by the usual name is rewritten where the type checker
-says that the usual function does not fit. For comparisons of numbers see `cel_comparisons`.
+Comparisons of numbers of different types, `size(self.items) < 2.5`: the evaluator compares them, but its type
+checker refuses to, unless one of them has no known type. The right operand is wrapped in `dyn(…)`.
 """
 
 from __future__ import annotations
@@ -12,8 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from typing import TypeVar
-
-from crossply.schema.cel_comparisons import dynamic_operands
 
 Compiled = TypeVar("Compiled")
 
@@ -61,3 +60,44 @@ def _own_names(lines: list[str], problem: str) -> Iterator[tuple[int, int, str]]
         if own and lines[line][start:bracket] == name:
             before = sum(len(text) + 1 for text in lines[:line])
             yield before + start, before + bracket, own
+
+
+_NUMBERS_MISFIT = re.compile(
+    r"ERROR: <input>:(\d+):(\d+): found no matching overload for '_(<|<=|>|>=)_' applied to "
+    r"'\((?:int|uint|double), (?:int|uint|double)\)'"
+)
+_TOKEN = re.compile(
+    r"""
+    (?P<blank>\s+|//[^\n]*)
+    | (?P<text>[bB]?[rR][bB]?(?:\"{3}.*?\"{3}|'{3}.*?'{3}|\"[^\"]*\"|'[^']*')
+        | [bB]?(?:\"{3}(?:\\.|.)*?\"{3}|'{3}(?:\\.|.)*?'{3}|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'))
+    | (?P<open>[(\[{])
+    | (?P<close>[)\]}])
+    | (?P<other>\.\?)
+    | (?P<end>&&|\|\||==|!=|<=|>=|[<>?:,]|in\b)
+    | (?P<word>\w+|.)
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+
+
+def dynamic_operands(lines: list[str], problem: str) -> Iterator[tuple[int, int]]:
+    """Where the right operands begin and end that a complaint of the checker is about."""
+    expression = "\n".join(lines)
+    for found in _NUMBERS_MISFIT.finditer(problem):
+        operator = sum(len(line) + 1 for line in lines[: int(found[1]) - 1]) + int(found[2]) - 1
+        start = operator + len(found[3])
+        yield start, _end_of_operand(expression, start)
+
+
+def _end_of_operand(expression: str, start: int) -> int:
+    """Where the right operand of a comparison ends: before what binds as weakly, or closes what is around."""
+    depth, end = 0, start
+    for token in _TOKEN.finditer(expression, start):
+        kind = token.lastgroup
+        if not depth and kind in ("close", "end"):
+            break
+        depth += (kind == "open") - (kind == "close")
+        if kind != "blank":
+            end = token.end()
+    return end

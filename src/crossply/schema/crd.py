@@ -1,8 +1,9 @@
 """From a definition to the CustomResourceDefinitions it stands for.
 
 `composite_crd` makes the CRD of the composite resource, `claim_crd` that of its claim. The definition goes
-through Crossplane's types first (`kinds.definition_types`), then each version is assembled (`crd_version`)
-with the machinery of its scope (`crd_machinery`). The kinds of the first design have a module of their own.
+through Crossplane's types first (`kinds.definition_types`), then each version is assembled (`crd_parts`) with
+the machinery of its scope (`crd_crossplane_fields`). The kinds of the first design have a module of their
+own.
 """
 
 from __future__ import annotations
@@ -12,8 +13,7 @@ from collections.abc import Callable
 from crossply.kinds.definition import default_scope
 from crossply.kinds.definition_types import decode_xrd
 from crossply.kinds.definition_v1alpha1 import FIRST_DESIGN
-from crossply.schema.crd_head import crd_head, empty_status
-from crossply.schema.crd_machinery import (
+from crossply.schema.crd_crossplane_fields import (
     LEGACY,
     NAMESPACED,
     claim_columns,
@@ -22,7 +22,7 @@ from crossply.schema.crd_machinery import (
     composite_spec,
     status,
 )
-from crossply.schema.crd_version import CrdError, crd_version
+from crossply.schema.crd_parts import CrdError, crd_head, crd_version, empty_status
 from crossply.values import Object
 
 __all__ = ["ClaimNamesError", "CrdError", "claim_crd", "composite_crd", "crds_of", "offers_claim"]

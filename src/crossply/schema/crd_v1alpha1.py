@@ -20,8 +20,7 @@ from crossply.kinds.definition_v1alpha1 import (
     parse_spec_template,
 )
 from crossply.kinds.fields import Fields
-from crossply.schema.crd_head import crd_head, empty_status
-from crossply.schema.crd_machinery import (
+from crossply.schema.crd_crossplane_fields import (
     LEGACY,
     choice,
     claim_columns,
@@ -31,8 +30,8 @@ from crossply.schema.crd_machinery import (
     name_ref,
     texts,
 )
-from crossply.schema.crd_machinery import status as whole_status
-from crossply.schema.crd_version import CrdError, crd_version
+from crossply.schema.crd_crossplane_fields import status as whole_status
+from crossply.schema.crd_parts import CrdError, crd_head, crd_version, empty_status
 from crossply.values import Object
 
 _API_VERSION = "apiextensions.crossplane.io/v1alpha1"

@@ -1,7 +1,7 @@
 """What is wrong with one field, in Kubernetes' own words.
 
-Every check of this room (`validation`, `list_types`, `prune`, `cel`) answers with a list of these; the
-command line prints their text, an API server turns them into the causes of a Status.
+Every check of this room (`validation`, `kubernetes_extensions`, `prune`, `cel`) answers with a list of these;
+the command line prints their text, an API server turns them into the causes of a Status.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def _time(layout: str) -> Callable[[Any], None]:
     def read(value: Any) -> None:
         if not isinstance(value, str):
             raise _mismatch(value, "string")
-        from crossply.schema.go_time import parse_problem
+        from crossply.values.timestamps import parse_problem
 
         problem = parse_problem(value, layout)
         if problem:

@@ -1,8 +1,8 @@
 """Validate a value against a structural OpenAPI v3 schema, with Kubernetes' errors in Kubernetes' order.
 
-After defaulting comes this check; unknown fields (`prune`), list types (`list_types`) and rules (`cel`) have
-files of their own. The checks of one node run in a fixed order: type, combinations (anyOf …), text,
-format, number, list, enum, object. `anyOf` and `oneOf` report the branch that matched most, which is
+After defaulting comes this check; unknown fields (`prune`), list types (`kubernetes_extensions`) and rules
+(`cel`) have files of their own. The checks of one node run in a fixed order: type, combinations (anyOf …),
+text, format, number, list, enum, object. `anyOf` and `oneOf` report the branch that matched most, which is
 counted exactly as Kubernetes counts it, since the count decides what a user gets to read.
 
 Numbers keep the difference between integers and floats. A client that only has JSON, as Crossplane's
@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.schema import validation_leaves as leaves
+from crossply.schema import validation_values as leaves
 from crossply.schema.field_errors import INVALID, REQUIRED, FieldError, quote, too_many
-from crossply.schema.validation_result import Result
+from crossply.schema.validation_values import Result
 from crossply.values import Object
 from crossply.values.interruption import checkpoint
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 
 from crossply.schema.field_errors import INVALID, FieldError, shown_number
-from crossply.schema.validation_leaves import is_whole, types_of
-from crossply.schema.validation_result import Result
+from crossply.schema.validation_values import Result, is_whole, types_of
 from crossply.values import Object
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from crossply.sdk.failures import ValueRefused
 from crossply.values import Object
-from crossply.values.structs import MAX_DEPTH
+from crossply.values.protobuf_struct import MAX_DEPTH
 
 _NAMED = ("apiVersion", "kind")
 

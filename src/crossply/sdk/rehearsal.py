@@ -7,7 +7,7 @@ from typing import Any
 
 from crossply.compose import messages
 from crossply.sdk.plain import plain
-from crossply.values.structs import to_wire
+from crossply.values.protobuf_struct import to_wire
 
 
 def request_of(

@@ -15,8 +15,8 @@ from math import isfinite
 from typing import Any, Generic, TypeVar
 
 from crossply.values import Object
-from crossply.values.kept import kept
-from crossply.values.structs import StructError, decode_struct, encode_struct, from_wire, varint
+from crossply.values.compact_bytes import compact_bytes
+from crossply.values.protobuf_struct import StructError, decode_struct, encode_struct, from_wire, varint
 
 Value = TypeVar("Value")
 
@@ -93,7 +93,7 @@ def write_resource(fields: Object) -> bytes:
         known = b"\x0a" + varint(len(struct)) + struct
         # As content, a number that is not finite looks like null.
         if content and b"null" not in content and _resources.wants(content):
-            _resources.put(kept(content), known, len(known))
+            _resources.put(compact_bytes(content), known, len(known))
     return known
 
 

@@ -15,7 +15,7 @@ from crossply.sdk.failures import ValueRefused
 from crossply.sdk.plain import fields_of, plain
 from crossply.values import Object
 from crossply.values.deepcopy import deepcopy
-from crossply.values.structs import StructError
+from crossply.values.protobuf_struct import StructError
 
 _READY = {READY_UNSPECIFIED: None, READY_TRUE: True, READY_FALSE: False}
 _AS_NUMBER = {None: READY_UNSPECIFIED, True: READY_TRUE, False: READY_FALSE}
@@ -79,7 +79,7 @@ class Resource(Mapping[str, Any]):
 
     def at(self, path: str, default: Any = None) -> Any:
         """The value at a field path such as `spec.subnets[0].id`, or the default where there is none."""
-        from crossply.values.paths import PathNotFound, get
+        from crossply.values.field_path import PathNotFound, get
 
         try:
             return get(self._fields, path)
@@ -185,7 +185,7 @@ class Desired(Resource, MutableMapping[str, Any]):
 
     def put(self, path: str, value: Any) -> None:
         """Set the value at a field path such as `spec.subnets[0].id`, making what is missing on the way."""
-        from crossply.values.paths import set_value
+        from crossply.values.field_path import set_value
 
         set_value(self._fields, path, value)
 

@@ -15,8 +15,15 @@ from crossply.compose.wire_encode import write_chunk, write_entry
 from crossply.sdk import remembered
 from crossply.sdk.arrival import Draft, Parts, Piece, conditions_of
 from crossply.values import Object
-from crossply.values.struct_peek import peek
-from crossply.values.structs import StructError, encode_struct, from_wire, known_name, read_chunk, varint
+from crossply.values.protobuf_struct import (
+    StructError,
+    encode_struct,
+    from_wire,
+    known_name,
+    read_chunk,
+    varint,
+)
+from crossply.values.protobuf_struct_field import peek
 
 _OBSERVED, _DESIRED, _INPUT, _CONTEXT = 0x12, 0x1A, 0x22, 0x2A
 _EXTRA, _CREDENTIALS, _REQUIRED, _SCHEMAS = 0x32, 0x3A, 0x42, 0x4A

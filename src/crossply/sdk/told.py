@@ -9,7 +9,7 @@ from crossply.compose import messages
 from crossply.sdk import remembered
 from crossply.sdk.arrival import Draft, Parts, Piece, conditions_of
 from crossply.values import Object
-from crossply.values.structs import from_wire, read_chunk, to_wire
+from crossply.values.protobuf_struct import from_wire, read_chunk, to_wire
 
 
 class Told:

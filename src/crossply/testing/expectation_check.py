@@ -12,7 +12,7 @@ from crossply.testing.suite import EXACT, FORBID, Expectation, Path, Pattern, Re
 from crossply.testing.value_matching import mismatches, written_path
 from crossply.values import Object
 from crossply.values.differences import MISSING, differences, written
-from crossply.values.structs import from_wire
+from crossply.values.protobuf_struct import from_wire
 
 _IDENTITY = ("name", "generateName", "namespace", "ownerReferences")
 

@@ -31,7 +31,7 @@ from crossply.testing.suite import EVERYTHING, Happening
 from crossply.values import Object
 from crossply.values.differences import carried
 from crossply.values.merge_patch import merge_patch
-from crossply.values.structs import to_wire
+from crossply.values.protobuf_struct import to_wire
 
 _READY = ("Synced", "Ready")
 

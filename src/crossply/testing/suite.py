@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from crossply.values import Object
 from crossply.values.yaml import Document
 from crossply.values.yaml.limits import MAX_NODES
-from crossply.values.yaml.tree import Node, compose, find_line
+from crossply.values.yaml.node_tree import Node, compose, find_line
 
 API_VERSION = "crossply.dev/v1alpha1"
 KIND = "CompositionTest"

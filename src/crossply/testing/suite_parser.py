@@ -21,7 +21,7 @@ from crossply.testing.suite import (
 )
 from crossply.values.api_version import api_group
 from crossply.values.durations import parse_duration
-from crossply.values.paths import PathError, parse
+from crossply.values.field_path import PathError, parse
 from crossply.values.yaml import Document
 
 MOST_ROUNDS = 100

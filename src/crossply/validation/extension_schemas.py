@@ -87,7 +87,7 @@ class Extensions:
                 self._publications.remove(publication)
 
     def _add_package(self, value: Object, kind: str) -> None:
-        from crossply.values import paths
+        from crossply.values import field_path as paths
 
         try:
             image = paths.get_string(value, "spec.package")

@@ -1,9 +1,10 @@
-"""A cache that is bounded in bytes: what was not used for longest goes first."""
+"""Caches that are bounded in bytes, also where somebody else chooses the keys."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from functools import lru_cache, wraps
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
@@ -59,3 +60,26 @@ class BoundedCache(Generic[K, V]):
         """Forget everything."""
         self._entries.clear()
         self.bytes = 0
+
+
+LONGEST = 256
+"""How many characters a text has at most to be remembered. Names and paths are shorter."""
+
+_T = TypeVar("_T")
+
+
+def cached_for_short_texts(
+    entries: int, longest: int = LONGEST
+) -> Callable[[Callable[[str], _T]], Callable[[str], _T]]:
+    """Remember the results of a function for its last short texts; for long ones it is called each time."""
+
+    def decorate(function: Callable[[str], _T]) -> Callable[[str], _T]:
+        remembered = lru_cache(entries)(function)
+
+        @wraps(function)
+        def call(text: str) -> _T:
+            return remembered(text) if len(text) <= longest else function(text)
+
+        return call
+
+    return decorate

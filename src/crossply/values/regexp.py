@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.errors import CrossplyError
-from crossply.values.short_texts import cached_for_short_texts
+from crossply.values.bounded_cache import cached_for_short_texts
 
 _GO_WORDS = {
     "missing ]": "missing closing ]",

@@ -228,7 +228,7 @@ def _types(api_version: str) -> dict[str, GoType]:
 
 
 def _crd_types(version: str, metadata: dict[str, GoType]) -> dict[str, GoType]:
-    from crossply.schema.crd_props import PROPS
+    from crossply.schema.json_schema_props import PROPS
 
     if version != "v1":
         return declare(_OLD_CRD, version, metadata)

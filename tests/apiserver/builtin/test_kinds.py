@@ -8,7 +8,7 @@ import pytest
 
 from crossply.apiserver import builtin
 from crossply.apiserver.builtin.resource_table import definitions, names_by_kind, table
-from crossply.apply.compile import builtin_type
+from crossply.apply.schema_compiler import builtin_type
 from crossply.schema.structural import structural_problem
 from tests.support.apiserver.builtin_kinds import by_kind
 

@@ -17,7 +17,7 @@ from crossply.compose.messages import (
     State,
 )
 from crossply.functions.builtin.cel_filter.function import run
-from crossply.values.structs import to_wire
+from crossply.values.protobuf_struct import to_wire
 
 XR = to_wire({"spec": {"widgets": 42, "many": list(range(1000)), "text": "x" * 100}})
 GENEROUS = 25.0

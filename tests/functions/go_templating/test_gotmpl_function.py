@@ -21,7 +21,7 @@ from crossply.compose.messages import (
     State,
 )
 from crossply.functions.builtin.go_templating.function import run
-from crossply.values.structs import to_wire
+from crossply.values.protobuf_struct import to_wire
 
 XR = {
     "apiVersion": "example.org/v1",

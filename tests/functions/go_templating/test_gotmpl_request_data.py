@@ -9,7 +9,7 @@ import pytest
 from crossply.compose.messages import NO_STATE, Request, Resource, State
 from crossply.compose.wire import decode_request, encode_request
 from crossply.functions.builtin.go_templating.function import run
-from crossply.values.structs import to_wire
+from crossply.values.protobuf_struct import to_wire
 
 XR = {"apiVersion": "example.org/v1", "kind": "XR", "metadata": {"name": "x"}}
 CONDITION = {

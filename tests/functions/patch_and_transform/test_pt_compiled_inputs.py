@@ -17,7 +17,7 @@ from crossply.functions.builtin.patch_and_transform.function import run
 from crossply.functions.builtin.patch_and_transform.native import run_native
 from crossply.functions.builtin.patch_and_transform.text import formatter
 from crossply.values.goformat import sprintf
-from crossply.values.structs import encode_struct, to_wire
+from crossply.values.protobuf_struct import encode_struct, to_wire
 from tests.support.functions.patch_and_transform import BASE, XR, messages, resource, run_input, xr
 
 INPUT: dict[str, Any] = {

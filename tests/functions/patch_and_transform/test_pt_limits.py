@@ -14,7 +14,7 @@ from crossply.functions import builtin
 from crossply.functions.binding import bind_builtin
 from crossply.functions.in_process import InProcess
 from crossply.functions.reply_limits import TooMuchAtOnce
-from crossply.values.structs import to_wire
+from crossply.values.protobuf_struct import to_wire
 from tests.support.memory_limit import run_within
 
 Object = dict[str, Any]

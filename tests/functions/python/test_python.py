@@ -19,7 +19,7 @@ from crossply.compose.messages import (
     State,
 )
 from crossply.functions.builtin.python.function import run
-from crossply.values.structs import to_wire
+from crossply.values.protobuf_struct import to_wire
 
 XR = to_wire({"metadata": {"name": "store"}, "spec": {"count": 2, "region": "eu"}})
 BEFORE = State(Resource({"status": {"old": 1.0}}), {"earlier": Resource({"kind": "Earlier"}, {}, READY_TRUE)})

@@ -7,7 +7,7 @@ from typing import Any
 
 from crossply.compose.messages import Request, Resource, Response, State
 from crossply.functions.builtin.patch_and_transform.function import run
-from crossply.values.structs import from_wire, to_wire
+from crossply.values.protobuf_struct import from_wire, to_wire
 
 Object = dict[str, Any]
 

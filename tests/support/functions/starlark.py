@@ -6,7 +6,7 @@ from typing import Any
 
 from crossply.compose.messages import READY_TRUE, SEVERITY_FATAL, Request, Resource, Response, State
 from crossply.functions.builtin.starlark.function import run
-from crossply.values.structs import to_wire
+from crossply.values.protobuf_struct import to_wire
 
 XR = to_wire(
     {

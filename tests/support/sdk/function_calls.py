@@ -5,7 +5,7 @@ from __future__ import annotations
 from crossply.compose.messages import READY_TRUE, Request, Resource, State
 from crossply.compose.wire import decode_response, encode_request
 from crossply.sdk import function
-from crossply.values.structs import to_wire
+from crossply.values.protobuf_struct import to_wire
 
 XR = {"apiVersion": "example.org/v1", "kind": "XR", "metadata": {"name": "x"}, "spec": {"count": 3, "f": 1.5}}
 READY = {"status": {"conditions": [{"type": "Ready", "status": "True", "reason": "Available"}]}}

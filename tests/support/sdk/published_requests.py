@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crossply.compose.messages import READY_TRUE, Request, Resource, State
-from crossply.values.structs import to_wire
+from crossply.values.protobuf_struct import to_wire
 
 SPEC = {"region": "eu-west-1", "names": ["a", "b-ü"], "count": 3}
 READY = [

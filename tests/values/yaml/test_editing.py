@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crossply.values.yaml import load
-from crossply.values.yaml.editing import item_inserted, item_replaced
+from crossply.values.yaml.text_edit import item_inserted, item_replaced
 
 TEXT = b"""\
 # Ours.

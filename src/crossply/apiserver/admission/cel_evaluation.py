@@ -9,8 +9,8 @@ from crossply.apiserver.admission.admission_request import describe
 from crossply.apiserver.admission.attributes import Attributes
 from crossply.apiserver.admission.cel_authorizer import Authorize, asking, authorizer_value
 from crossply.apiserver.admission.cel_expressions import Expression, Outcome, as_data
+from crossply.schema.cel_messages import BUDGET_SPENT
 from crossply.schema.cel_program import LARGEST_DATA, SECONDS_TOGETHER, data_size
-from crossply.schema.cel_texts import BUDGET_SPENT
 from crossply.values import Object
 
 _MISSING = "no such key: "

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.schema.cel_names import escape
+from crossply.schema.cel_types import escape
 from crossply.values import Object
 
 LARGEST_REQUEST = 3 * 1024 * 1024

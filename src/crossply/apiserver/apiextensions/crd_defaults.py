@@ -6,7 +6,7 @@ from typing import Any
 
 from crossply.apiserver.endpoints.status_errors import bad_request
 from crossply.kinds.gostructs import DecodeError
-from crossply.schema.crd_props import decode_props
+from crossply.schema.json_schema_props import decode_props
 from crossply.values import Object
 
 DEEPEST = 200

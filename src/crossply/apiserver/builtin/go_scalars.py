@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from crossply.values.short_texts import cached_for_short_texts
+from crossply.values.bounded_cache import cached_for_short_texts
 from crossply.values.timestamps import format_timestamp, parse_timestamp
 
 

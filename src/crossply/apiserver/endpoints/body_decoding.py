@@ -14,9 +14,9 @@ from crossply.apiserver.endpoints.status_errors import bad_request, unsupported_
 from crossply.apiserver.options import field_validation
 from crossply.apiserver.weights import is_light_json, value_weight, yaml_weight
 from crossply.values import Object
+from crossply.values.compact_bytes import compact_bytes
 from crossply.values.gojson import JsonError
 from crossply.values.gojson import loads as go_loads
-from crossply.values.kept import kept
 
 JSON, YAML = "application/json", "application/yaml"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
@@ -37,7 +37,7 @@ _SORTED = orjson.OPT_SORT_KEYS
 
 def encode(obj: Object) -> bytes:
     """An object as it is stored: JSON with sorted keys."""
-    return kept(orjson.dumps(obj, option=_SORTED))
+    return compact_bytes(orjson.dumps(obj, option=_SORTED))
 
 
 def decode(data: bytes) -> Object:

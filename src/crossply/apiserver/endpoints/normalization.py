@@ -16,7 +16,7 @@ from crossply.apiserver.endpoints.status_errors import StatusError, bad_request
 from crossply.apiserver.metadata_fields import LISTS, MAPS, METADATA_FIELDS, NUMBERS, TEXTS
 from crossply.apiserver.registry.resources import Resource, Version
 from crossply.schema.defaults import apply_defaults, without_unwanted_nulls
-from crossply.schema.fast_check import Unusual, quick_check
+from crossply.schema.fast_validation import Unusual, quick_check
 from crossply.schema.prune import prune, unknown_fields
 from crossply.values import Object
 

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from crossply.values import Object
-from crossply.values.structs import varint
+from crossply.values.protobuf_struct import varint
 
 MEDIA_TYPES = (
     "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",

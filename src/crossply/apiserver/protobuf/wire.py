@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crossply.values.structs import varint as unsigned_varint
+from crossply.values.protobuf_struct import varint as unsigned_varint
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 END_GROUP = 4

@@ -8,8 +8,8 @@ from crossply.apiserver.registry.resources import Resource, Version
 from crossply.apply import ApplyConflict, ApplyError, Scope, builtin_type, custom_type
 from crossply.apply import Version as TypedVersion
 from crossply.apply.field_sets import FIELD
-from crossply.apply.types import Type
-from crossply.apply.versions import relabelled
+from crossply.apply.schema_types import Type
+from crossply.apply.scope import relabelled
 
 _STATUS = {"f:status": FIELD}
 _NOT_STATUS = {"f:metadata": FIELD, "f:spec": FIELD}

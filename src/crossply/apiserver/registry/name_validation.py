@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from crossply.values.short_texts import cached_for_short_texts
+from crossply.values.bounded_cache import cached_for_short_texts
 
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")

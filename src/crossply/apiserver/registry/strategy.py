@@ -11,8 +11,7 @@ from typing import Protocol
 from crossply.apiserver.registry.name_validation import subdomain_problems
 from crossply.apiserver.registry.resources import Resource, Version
 from crossply.schema.cel import RuleChecker, has_rules
-from crossply.schema.embedded import check_embedded
-from crossply.schema.fast_check import Unusual, quick_check
+from crossply.schema.fast_validation import Unusual, quick_check
 from crossply.schema.field_errors import (
     INVALID,
     NOT_SUPPORTED,
@@ -22,7 +21,7 @@ from crossply.schema.field_errors import (
     TYPE_INVALID,
     FieldError,
 )
-from crossply.schema.list_types import check_list_types
+from crossply.schema.kubernetes_extensions import check_embedded, check_list_types
 from crossply.schema.ratcheting import new_errors
 from crossply.schema.validation import validate
 from crossply.values import Object

@@ -24,7 +24,8 @@ from crossply.apiserver.registry.resources import ScalePaths
 from crossply.apiserver.registry.update import load
 from crossply.apiserver.registry.update import update as update_object
 from crossply.apiserver.server_context import World
-from crossply.values import Object, paths
+from crossply.values import Object
+from crossply.values import field_path as paths
 from crossply.values.deepcopy import deepcopy
 from crossply.values.merge_patch import merge_patch
 

@@ -9,7 +9,7 @@ from crossply.cli.composition.conversion import (
 )
 from crossply.cli.framework.command import Command, Invocation
 from crossply.cli.framework.file_flags import input_file, output_file
-from crossply.convert.current import FunctionNames, current_composition
+from crossply.convert.current_composition import FunctionNames, current_composition
 
 
 def run(invocation: Invocation) -> int:

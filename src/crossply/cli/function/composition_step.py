@@ -6,7 +6,7 @@ from crossply.kinds.composition_defaults import PIPELINE, composition_mode
 from crossply.manifests.output_files import ConvertError
 from crossply.values import Object
 from crossply.values.yaml import YamlError, read_documents
-from crossply.values.yaml.editing import item_inserted
+from crossply.values.yaml.text_edit import item_inserted
 
 _PIPELINE = ("spec", "pipeline")
 

@@ -10,7 +10,7 @@ from crossply.compose import messages
 from crossply.errors import CrossplyError
 from crossply.manifests.files import first_document
 from crossply.values import Object
-from crossply.values.structs import from_wire, to_wire
+from crossply.values.protobuf_struct import from_wire, to_wire
 
 _READY = ("READY_UNSPECIFIED", "READY_TRUE", "READY_FALSE")
 _SEVERITY = ("SEVERITY_UNSPECIFIED", "SEVERITY_FATAL", "SEVERITY_WARNING", "SEVERITY_NORMAL")

@@ -15,7 +15,7 @@ from crossply.compose.operation_rendering import RenderedOperation
 from crossply.compose.rendering import Rendered
 from crossply.errors import CrossplyError
 from crossply.values import Object
-from crossply.values.structs import (
+from crossply.values.protobuf_struct import (
     StructError,
     decode_struct,
     encode_struct,

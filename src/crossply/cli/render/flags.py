@@ -11,7 +11,7 @@ from crossply.manifests.files import read_bytes
 from crossply.project import PROJECT_FILE
 from crossply.rendering import inputs
 from crossply.values import Object
-from crossply.values.structs import to_wire
+from crossply.values.protobuf_struct import to_wire
 from crossply.values.yaml import YamlError, read_first
 
 TYPE_CHECKING = False

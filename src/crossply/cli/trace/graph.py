@@ -8,7 +8,6 @@ from crossply.resource_tree.node import Node, Trace
 from crossply.resource_tree.readiness import unready_children
 from crossply.resource_tree.trace_target import TraceError
 from crossply.values.goquote import quote
-from crossply.values.paths import PathError, get_string
 
 _MERMAID_STYLES = (
     "ready fill:#d7f5dc,stroke:#2e7d32",

@@ -12,7 +12,7 @@ from crossply.cli.framework.printing import align, harmless
 from crossply.resource_tree.image_reference import parse_tagged
 from crossply.resource_tree.node import RESOURCE_NAME, Condition, Node, Trace
 from crossply.resource_tree.trace_target import TraceError
-from crossply.values.paths import PathError, get_string
+from crossply.values.field_path import PathError, get_string
 
 LONGEST_MESSAGE = 64
 

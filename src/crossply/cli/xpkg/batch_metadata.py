@@ -33,7 +33,7 @@ Variables = Mapping[str, Any]
 
 def service_variables(path: str) -> dict[str, Variables]:
     """The variables of each service in a file."""
-    from crossply.values.structs import to_wire
+    from crossply.values.protobuf_struct import to_wire
     from crossply.values.yaml import read_first
 
     if not path:

@@ -27,7 +27,15 @@ from crossply.control.kinds import (
 from crossply.control.runtimes.config_kind import container_config_crd
 from crossply.kinds.composition_defaults import PIPELINE, RESOURCES, TEMPLATE_FIELDS
 from crossply.kube.kind import Kind
-from crossply.schema.crd_machinery import age_column, choice, column, conditions, name_ref, text, texts
+from crossply.schema.crd_crossplane_fields import (
+    age_column,
+    choice,
+    column,
+    conditions,
+    name_ref,
+    text,
+    texts,
+)
 from crossply.values import Object
 
 _ANYTHING: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}

@@ -6,7 +6,15 @@ from crossply.control.definitions.cluster_crd import cluster_crd
 from crossply.control.definitions.core_crds import composition_pipeline
 from crossply.control.kinds import CRON_OPERATION, OPERATION, WATCH_OPERATION
 from crossply.kube.kind import Kind
-from crossply.schema.crd_machinery import age_column, choice, column, conditions, name_ref, text, texts
+from crossply.schema.crd_crossplane_fields import (
+    age_column,
+    choice,
+    column,
+    conditions,
+    name_ref,
+    text,
+    texts,
+)
 from crossply.values import Object
 
 _WHOLE: Object = {"type": "integer", "format": "int64"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from crossply.control.definitions.cluster_crd import cluster_crd
 from crossply.kube.kind import Kind
-from crossply.schema.crd_machinery import age_column, choice, column, text
+from crossply.schema.crd_crossplane_fields import age_column, choice, column, text
 from crossply.values import Object
 
 CONTAINER_CONFIG = Kind("crossply.dev", "v1alpha1", "RuntimeConfig", "runtimeconfigs", False)

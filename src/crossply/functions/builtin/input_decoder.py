@@ -126,7 +126,7 @@ def int64(value: Any) -> int:
 
 def time(value: Any) -> str:
     """A timestamp."""
-    from crossply.schema.go_time import parse_problem
+    from crossply.values.timestamps import parse_problem
 
     if isinstance(value, str):
         problem = parse_problem(value, "2006-01-02T15:04:05Z07:00")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from crossply.compose.messages import Request
 from crossply.values import Object
-from crossply.values.structs import from_wire, to_wire
+from crossply.values.protobuf_struct import from_wire, to_wire
 
 KEY = "crossply.dev/function-io"
 """The key of the context."""

@@ -38,7 +38,7 @@ from crossply.functions.function_io.writing import (
 from crossply.functions.observed_changes import with_warning
 from crossply.kinds.fields import Fields, KindError
 from crossply.values import Object
-from crossply.values.structs import to_wire
+from crossply.values.protobuf_struct import to_wire
 from crossply.values.yaml import load
 
 _SEVERITIES = {

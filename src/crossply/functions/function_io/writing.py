@@ -9,7 +9,7 @@ from crossply.compose.messages import Request, Resource
 from crossply.functions.function_io.carried import RULES, Carried
 from crossply.functions.function_io.rules import Rules
 from crossply.values import Object
-from crossply.values.structs import from_wire
+from crossply.values.protobuf_struct import from_wire
 from crossply.values.yaml import dump
 
 API_VERSION, KIND = "apiextensions.crossplane.io/v1alpha1", "FunctionIO"

@@ -1,8 +1,9 @@
 """Objects in and out of protobuf's Structs, the quick way.
 
 Protobuf sets the fields of a Struct one by one, in Python. Here the bytes of the whole object are written at
-once (`values.structs`, which remembers what it wrote) and given to protobuf, whose C code reads them; and the
-other way round. Whatever this cannot do is left to protobuf, so that its answers and its errors are the same.
+once (`values.protobuf_struct`, which remembers what it wrote) and given to protobuf, whose C code reads them;
+and the other way round. Whatever this cannot do is left to protobuf, so that its answers and its errors are
+the same.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from google.protobuf.internal import well_known_types
 from google.protobuf.message import DecodeError
 
 from crossply.sdk.remembered import is_finite, read_as_sent, write_any
-from crossply.values.structs import StructError
+from crossply.values.protobuf_struct import StructError
 
 _slow_update = well_known_types.Struct.update
 _CANNOT = (StructError, DecodeError, TypeError, AttributeError, RecursionError)

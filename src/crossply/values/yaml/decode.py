@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from crossply.values.interruption import checkpoint
+from crossply.values.yaml.errors import LimitError, YamlError, too_deep
 from crossply.values.yaml.floats import through_json, to_key
 from crossply.values.yaml.gosyntax import GoMap, go_syntax
 from crossply.values.yaml.limits import MAX_DEPTH, MAX_NODES, excessive_aliasing
-from crossply.values.yaml.problems import LimitError, YamlError, too_deep
-from crossply.values.yaml.tags import MERGE_TAG, resolve_tagged
-from crossply.values.yaml.tree import MAPPING, SCALAR, SEQUENCE, Node
+from crossply.values.yaml.node_tree import MAPPING, SCALAR, SEQUENCE, Node
+from crossply.values.yaml.scalars import MERGE_TAG, resolve_tagged
 
 _MERGE_NEEDS_MAP = "yaml: map merge requires map or sequence of maps as the value"
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from crossply.values.yaml.scalars import HINTS, resolve
-from crossply.values.yaml.timestamps import is_timestamp
+from crossply.values.yaml.scalars import HINTS, is_timestamp, resolve
 
 WIDTH = 80
 PLAIN, SINGLE, DOUBLE, LITERAL = "plain", "single", "double", "literal"

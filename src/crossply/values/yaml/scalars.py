@@ -1,6 +1,8 @@
-"""What an unquoted scalar means: the rules of go-yaml v2, which are YAML 1.1 with exceptions.
+"""The values of YAML scalars: the rules of go-yaml v2, which are YAML 1.1 with exceptions.
 
-The first character decides how much work is needed, so an ordinary word costs one look-up.
+The first character decides how much work is needed, so an ordinary word costs one look-up. A tag that Go does
+not know leaves the scalar a string, so tags that make other readers build objects (`!!python/…`) are
+harmless.
 """
 
 from __future__ import annotations
@@ -109,3 +111,91 @@ def _float(plain: str, text: str) -> Any:
     number = float(plain)
     # Go's ParseFloat calls 1e999 out of range, so the scalar stays the string it was.
     return text if number in (float("inf"), float("-inf")) else number
+
+
+_form: Callable[[str], Any] | None = None
+
+_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+_DATE = r"(\d{4})-(\d\d?)-(\d\d?)"
+_CLOCK = r"(\d\d?):(\d\d?):(\d\d?)(?:[.,]\d+)?"
+_ZONE = r"(?:Z|[-+](\d\d):(\d\d))"
+
+
+def is_timestamp(text: str) -> bool:
+    """Tell whether go-yaml would take the text for a date or a date with a time."""
+    if text[4:5] != "-":
+        return False
+    match = _match(text)
+    if match is None:
+        return False
+    year, month, day = int(match[1]), int(match[2]), int(match[3])
+    if not 1 <= month <= 12 or not 1 <= day <= _days_in(year, month):
+        return False
+    hour, minute, second = (
+        int(part or 0) for part in (match[4] or match[9], match[5] or match[10], match[6] or match[11])
+    )
+    zone_hour, zone_minute = int(match[7] or 0), int(match[8] or 0)
+    return hour < 24 and minute < 60 and second < 60 and zone_hour <= 24 and zone_minute <= 60
+
+
+def _match(text: str) -> Any:
+    global _form
+    if _form is None:
+        import re
+
+        _form = re.compile(f"{_DATE}(?:[Tt]{_CLOCK}{_ZONE}| +{_CLOCK})?", re.ASCII).fullmatch
+    return _form(text)
+
+
+def _days_in(year: int, month: int) -> int:
+    leap = month == 2 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return _DAYS[month - 1] + leap
+
+
+_PREFIX = "tag:yaml.org,2002:"
+MERGE_TAG = _PREFIX + "merge"
+
+_RESOLVABLE = frozenset(_PREFIX + name for name in ("bool", "int", "float", "null", "timestamp"))
+
+
+def resolve_tagged(tag: str, text: str) -> tuple[Any, str]:
+    """Return the value of a scalar with a tag, or what is wrong with it."""
+    if not tag:
+        return resolve(text), ""
+    if tag == _PREFIX + "binary":
+        return _binary(text)
+    if tag not in _RESOLVABLE:
+        return text, ""
+    wanted = "!!" + tag[len(_PREFIX) :]
+    if wanted == "!!timestamp" and is_timestamp(text):
+        return text, ""
+    value = resolve(text)
+    found = _short_tag(value)
+    if found == wanted:
+        return value, ""
+    if found == "!!int" and wanted == "!!float" and value < 1 << 63:
+        return float(value), ""
+    return None, f"cannot decode {found} `{text}` as a {wanted}"
+
+
+def _short_tag(value: Any) -> str:
+    if value is None:
+        return "!!null"
+    return {bool: "!!bool", int: "!!int", float: "!!float"}.get(type(value), "!!str")
+
+
+def _binary(text: str) -> tuple[Any, str]:
+    import base64
+    import binascii
+
+    packed = text.replace("\r", "").replace("\n", "")
+    try:
+        if len(packed) % 4:
+            raise binascii.Error
+        data = base64.b64decode(packed, validate=True)
+    except ValueError:
+        return None, "!!binary value contains invalid base64 data"
+    # JSON has text only: Go replaces each byte that is not UTF-8 by a replacement character.
+    shown = data.decode("utf-8", "surrogateescape")
+    return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in shown), ""

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from yaml.error import YAMLError
 
-from crossply.values.yaml.build import Unusual, build
+from crossply.values.yaml.errors import LimitError, SeparatorError, YamlError, from_libyaml, place
+from crossply.values.yaml.fast_decode import Unusual, build
 from crossply.values.yaml.limits import MAX_BYTES, MAX_DOCUMENTS, MAX_NODES
-from crossply.values.yaml.problems import LimitError, SeparatorError, YamlError, from_libyaml, place
 
 _CONTENT = re.compile(rb"^(?:\xef\xbb\xbf)?+(?:(?:---|\.\.\.)[ \t\r]*+)?+[ \r]*+[^#\n]", re.M)
 """Where a line has more than a mark of a document's start or end, spaces and a comment."""
@@ -41,7 +41,7 @@ class Document(NamedTuple):
 
         The text is parsed again for this, so that reading a document without errors costs nothing extra.
         """
-        from crossply.values.yaml.tree import compose, find_line
+        from crossply.values.yaml.node_tree import compose, find_line
 
         root = compose(self.text, MAX_NODES)
         found = find_line(root, path) if root is not None else None
@@ -145,7 +145,7 @@ def _read(data: bytes, source: str, line: int, strict: bool, max_nodes: int) -> 
 
 def _read_carefully(data: bytes, strict: bool, max_nodes: int) -> tuple[Any, int]:
     from crossply.values.yaml.decode import decode
-    from crossply.values.yaml.tree import compose
+    from crossply.values.yaml.node_tree import compose
 
     return decode(compose(data, max_nodes), strict), data.count(b"\n") + 1
 

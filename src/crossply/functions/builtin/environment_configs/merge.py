@@ -8,8 +8,8 @@ from typing import Any
 from crossply.errors import CrossplyError
 from crossply.functions.builtin.resource_selection import SelectionError
 from crossply.values import Object
+from crossply.values.field_path import set_value
 from crossply.values.goquote import quote
-from crossply.values.paths import set_value
 
 _JSON_KINDS = {bool: "bool", str: "string", int: "number", float: "number", list: "array"}
 

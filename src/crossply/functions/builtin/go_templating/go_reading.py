@@ -117,7 +117,7 @@ def int64(value: Any) -> int:
 
 def time(value: Any) -> str:
     """A moment; what cannot be read as one is told at once."""
-    from crossply.schema.go_time import parse_problem
+    from crossply.values.timestamps import parse_problem
 
     if not isinstance(value, str):
         raise Misfit(value, "string")

@@ -15,7 +15,7 @@ from crossply.values import Object, yaml
 from crossply.values.api_version import format_kind
 from crossply.values.gojson import dumps
 from crossply.values.goquote import quote, utf8
-from crossply.values.structs import StructError, to_wire
+from crossply.values.protobuf_struct import StructError, to_wire
 from crossply.values.yaml import YamlError
 from crossply.values.yaml.stream import split, with_plain_lines
 

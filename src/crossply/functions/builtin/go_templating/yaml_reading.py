@@ -16,12 +16,10 @@ from crossply.functions.builtin.go_templating.printing import plain
 from crossply.functions.builtin.go_templating.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.values import Uint64
 from crossply.values.goquote import quote
+from crossply.values.yaml.errors import YamlError, from_libyaml
 from crossply.values.yaml.limits import MAX_DEPTH, excessive_aliasing
-from crossply.values.yaml.problems import YamlError, from_libyaml
-from crossply.values.yaml.scalars import resolve
-from crossply.values.yaml.tags import MERGE_TAG, resolve_tagged
-from crossply.values.yaml.timestamps import is_timestamp
-from crossply.values.yaml.tree import MAPPING, SCALAR, SEQUENCE, Node, compose
+from crossply.values.yaml.node_tree import MAPPING, SCALAR, SEQUENCE, Node, compose
+from crossply.values.yaml.scalars import MERGE_TAG, is_timestamp, resolve, resolve_tagged
 
 MAX_NODES = 200_000
 """The most nodes that a template may read at once; a node takes many times the memory of its text."""

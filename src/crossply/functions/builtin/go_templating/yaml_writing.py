@@ -10,8 +10,8 @@ from typing import Any
 
 from crossply.functions.builtin.go_templating.limits import TooLarge, check_items, check_size
 from crossply.functions.builtin.go_templating.values import Failure, Structure
+from crossply.values.yaml.emit import in_key_order
 from crossply.values.yaml.floats import format_g
-from crossply.values.yaml.keyorder import in_key_order
 from crossply.values.yaml.limits import MAX_DEPTH
 from crossply.values.yaml.quoting import (
     DOUBLE,

@@ -1,8 +1,8 @@
 """Fields of objects: field paths compiled into closures, and the kind and metadata of an object.
 
 The closures have a fast path for plain field names and leave everything else, including errors, to
-`values.paths`. Objects hold doubles only (see `compose.messages`), so values are `normalized` before they are
-written.
+`values.field_path`. Objects hold doubles only (see `compose.messages`), so values are `normalized` before
+they are written.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from typing import Any
 from crossply.functions.builtin.patch_and_transform.errors import FAILURES, Failure, is_not_found
 from crossply.functions.builtin.patch_and_transform.text import valid_text
 from crossply.functions.reply_limits import check_total, current_limits, size_of
-from crossply.values import Object, paths
+from crossply.values import Object
+from crossply.values import field_path as paths
+from crossply.values.field_path import PathError, PathNotFound
+from crossply.values.field_path_read import follow
 from crossply.values.gojson import dumps
 from crossply.values.merge import MergeOptions, merge
-from crossply.values.path_read import follow
-from crossply.values.paths import PathError, PathNotFound
-from crossply.values.structs import to_wire
+from crossply.values.protobuf_struct import to_wire
 
 Read = Callable[[Object], Any]
 Write = Callable[[Object, Any], Any]
@@ -143,7 +144,7 @@ def _set_or_wrap(target: Object, path: str, value: Any, options: MergeOptions | 
 def _set_value(target: Object, path: str, value: Any, options: MergeOptions | None) -> Any:
     if options is not None:
         value = merge(_existing(target, path), value, options)
-    # Writing null creates the parents. `paths` would turn whole numbers of the value into integers.
+    # Writing null creates the parents. `field_path` would turn whole numbers of the value into integers.
     paths.set_value(target, path, None)
     segments = paths.parse(path)
     if segments:

@@ -27,8 +27,9 @@ from crossply.functions.builtin.patch_and_transform.object_fields import (
 from crossply.functions.builtin.patch_and_transform.text import formatter
 from crossply.functions.builtin.patch_and_transform.transforms import chain_transforms
 from crossply.functions.reply_limits import MAX_DEPTH
-from crossply.values import Object, paths
-from crossply.values.structs import from_wire
+from crossply.values import Object
+from crossply.values import field_path as paths
+from crossply.values.protobuf_struct import from_wire
 
 Apply = Callable[[Object, Object], Any]
 

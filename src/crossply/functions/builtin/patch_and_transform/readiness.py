@@ -10,7 +10,7 @@ from crossply.functions.builtin.patch_and_transform.errors import FAILURES, Fail
 from crossply.functions.builtin.patch_and_transform.object_fields import Read, reader
 from crossply.functions.builtin.timestamps import parse_timestamp
 from crossply.values import Object
-from crossply.values.structs import from_wire
+from crossply.values.protobuf_struct import from_wire
 
 Check = Callable[[Object], bool]
 

@@ -23,7 +23,7 @@ from crossply.functions.builtin.sandbox.request_json import as_json, request_dat
 from crossply.functions.builtin.sequencer.usages import usage
 from crossply.functions.builtin.starlark.input import Input, InputError, read_input
 from crossply.values import Object
-from crossply.values.structs import StructError, to_wire
+from crossply.values.protobuf_struct import StructError, to_wire
 
 _LANGUAGE = "crossply.functions.builtin.starlark.worker"
 

@@ -17,7 +17,7 @@ from crossply.functions.builtin.starlark import libraries
 from crossply.functions.builtin.starlark import script_calls as script_calls
 from crossply.functions.builtin.starlark.script import Script
 from crossply.values import Object
-from crossply.values.structs import from_wire
+from crossply.values.protobuf_struct import from_wire
 
 _CALLS = 200
 """The maximum depth of calls."""

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from crossply.compose.messages import Request
 from crossply.functions.builtin.environment_configs.function import CONTEXT_KEY
 from crossply.values import Object
-from crossply.values.path_read import get
-from crossply.values.path_syntax import PathError
+from crossply.values.field_path_read import get
+from crossply.values.field_path_syntax import PathError
 
 RETAIN = "Retain"
 """The policy that retains an existing tag; all others replace it."""

@@ -1,0 +1,112 @@
+"""Server-side apply: merge a configuration, prune what it no longer has, and record its manager as owner."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crossply.apply.compare import same
+from crossply.apply.conflicts import conflict_error
+from crossply.apply.errors import ApplyError, BadApplyRequest, NotTyped
+from crossply.apply.field_sets import difference
+from crossply.apply.last_applied import KUBECTL, annotated, real_conflicts
+from crossply.apply.managed_fields import (
+    Managers,
+    applier,
+    decode,
+    entries_of,
+    with_entries,
+    without_entries,
+)
+from crossply.apply.object_identity import kind_text, named
+from crossply.apply.ownership import Conflicted, own_by_applying
+from crossply.apply.scope import Scope
+from crossply.apply.update_operation import NEVER_OWNED, empty, recorded
+from crossply.apply.validate import check, check_with_duplicates
+from crossply.values import Object
+
+_BEFORE = "before-first-apply"
+
+
+class Applied(NamedTuple):
+    """What an apply made: the object with its managedFields, and whether anything but those changed."""
+
+    object: Object
+    changed: bool
+
+
+def apply(
+    live: Object | None, patch: Object, scope: Scope, manager: str, now: str, force: bool = False
+) -> Applied:
+    """Apply a configuration to an object, or to nothing when it does not exist yet.
+
+    `live` is in the version of the scope; the result still has to be defaulted and validated by the caller.
+    Raises ApplyConflict when others own what would change, unless forced, and other ApplyErrors.
+    """
+    try:
+        return _apply(empty(scope) if live is None else live, patch, scope, manager, now, force)
+    except RecursionError:
+        raise NotTyped("failed to create typed patch object: the object is nested too deeply") from None
+
+
+def _apply(live: Object, patch: Object, scope: Scope, manager: str, now: str, force: bool) -> Applied:
+    try:
+        managers = decode(entries_of(live))
+    except ApplyError as error:
+        raise error.within("failed to decode managed fields") from None
+    _check_request(patch, scope)
+    live, patch = without_entries(live), without_entries(patch)
+    managers = managers or _first_managers(live, scope, now)
+    _check_typed(live, patch, scope)
+    try:
+        result = _merged(live, patch, managers, scope, manager, now, force)
+    except Conflicted as conflicted:
+        left = conflicted.conflicts
+        if manager == KUBECTL:
+            left = real_conflicts(left, live, scope)
+        if left:
+            raise conflict_error(left) from None
+        result = _merged(live, patch, managers, scope, manager, now, True)
+    if manager == KUBECTL:
+        return Applied(annotated(result.object, patch), result.changed)
+    return result
+
+
+def _merged(
+    live: Object, patch: Object, managers: Managers, scope: Scope, manager: str, now: str, force: bool
+) -> Applied:
+    who = applier(manager, scope.subresource)
+    new, managers = own_by_applying(live, patch, managers, who, scope, force)
+    changed = new is not live and not same(live, new)
+    mine = managers.pop(who, None)
+    if mine is not None:
+        fields = difference(mine.fields, NEVER_OWNED)
+        if fields:
+            # Time moves with the object: applying what is already so leaves it alone.
+            managers[who] = mine._replace(fields=fields, time=now if changed else mine.time)
+    return Applied(with_entries(new if changed else live, managers), changed)
+
+
+def _check_request(patch: Object, scope: Scope) -> None:
+    if patch.get("apiVersion") != scope.api_version or patch.get("kind") != scope.kind:
+        raise BadApplyRequest(f"invalid object type: {kind_text(patch)}")
+    if entries_of(patch) is not None:
+        raise BadApplyRequest("metadata.managedFields must be nil")
+
+
+def _first_managers(live: Object, scope: Scope, now: str) -> Managers:
+    """Give what is there already to an owner of its own, so that applying does not silently take it."""
+    try:
+        return recorded(empty(scope), live, {}, scope, _BEFORE, now)
+    except ApplyError as error:
+        raise error.within("failed to create manager for existing fields") from None
+
+
+def _check_typed(live: Object, patch: Object, scope: Scope) -> None:
+    try:
+        check(patch, scope.type)
+    except NotTyped as error:
+        raise error.within(f"failed to create typed patch object ({named(patch)})") from None
+    try:
+        check_with_duplicates(live, scope.type)
+    except NotTyped as error:
+        raise error.within(f"failed to create typed live object ({named(live)})") from None

@@ -1,0 +1,124 @@
+"""One item of a list changed in a text, and every other line of it left as it is.
+
+The new text is read again before it is given away. Where it does not say what it should, because the list is
+written in brackets or in another unusual way, the whole is written anew, with its comments.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.values.deepcopy import equal
+from crossply.values.yaml.comments import Comment, dump_with, moved, read_comments
+from crossply.values.yaml.emit import dump
+from crossply.values.yaml.errors import YamlError
+from crossply.values.yaml.layout import Layout, Path, layout_of
+from crossply.values.yaml.stream import load, start_of_content
+
+
+def item_inserted(data: bytes, whole: Any, path: Path, index: int) -> str:
+    """The text for `whole`: what `data` says, with a further item at `index` of the list at `path`."""
+    above, data = _cut(data)
+    items = _at(whole, path)
+    text = _edited(data, whole, lambda lines, layout: _insert(lines, layout, path, index, items[index]))
+    if text is not None:
+        return above + text
+    shifts = [((*path, place - 1), (*path, place)) for place in range(index + 1, len(items))]
+    return above + dump_with(whole, moved(read_comments(data), shifts))
+
+
+def item_replaced(data: bytes, whole: Any, path: Path, index: int) -> str:
+    """The text for `whole`: what `data` says, with another item at `index` of the list at `path`."""
+    above, data = _cut(data)
+    comments = read_comments(data)
+    item = (*path, index)
+    within = [
+        Comment((0, *each.path[len(item) :]), each.text, each.beside)
+        for each in comments
+        if each.path[: len(item)] == item and len(each.path) > len(item)
+    ]
+    new = dump_with([_at(whole, item)], within)
+    text = _edited(data, whole, lambda lines, layout: _replace(lines, layout, item, new))
+    return above + (text if text is not None else dump_with(whole, comments))
+
+
+def _cut(data: bytes) -> tuple[str, bytes]:
+    """The blank documents above the one to edit, and the rest."""
+    start = start_of_content(data)
+    return data[:start].decode("utf-8", "replace"), data[start:]
+
+
+def _at(value: Any, path: Path) -> Any:
+    for key in path:
+        value = value[key]
+    return value
+
+
+def _edited(data: bytes, whole: Any, edit: Any) -> str | None:
+    """The edited text, if it can be edited and means what it should."""
+    layout = layout_of(data)
+    if layout is None:
+        return None
+    lines = edit(data.decode("utf-8", "replace").splitlines(), layout)
+    if lines is None:
+        return None
+    text = "\n".join(lines) + "\n"
+    try:
+        return text if equal(load(text), whole) else None
+    except YamlError:
+        return None
+
+
+def _insert(lines: list[str], layout: Layout, path: Path, index: int, item: Any) -> list[str] | None:
+    places = {entry.path: entry.line for entry in layout.entries}
+    if path not in places:
+        return _insert_key(lines, layout, places, path, item)
+    first = places.get((*path, 0))
+    if first is None:
+        return None
+    where = places[path] + 1 if index == 0 else _end(lines, layout, path)
+    return [*lines[:where], *_indented(dump([item]), _indent(lines[first])), *lines[where:]]
+
+
+def _insert_key(
+    lines: list[str], layout: Layout, places: dict[Path, int], path: Path, item: Any
+) -> list[str] | None:
+    """A list that is not there yet comes last in the map it is of."""
+    beside = [each for each in places if len(each) == len(path) and each[:-1] == path[:-1]]
+    if not beside:
+        return None
+    where = _end(lines, layout, path[:-1])
+    return [
+        *lines[:where],
+        *_indented(dump({path[-1]: [item]}), _indent(lines[places[beside[0]]])),
+        *lines[where:],
+    ]
+
+
+def _replace(lines: list[str], layout: Layout, item: Path, new: str) -> list[str] | None:
+    start = next((entry.line for entry in layout.entries if entry.path == item), None)
+    if start is None:
+        return None
+    return [*lines[:start], *_indented(new, _indent(lines[start])), *lines[_end(lines, layout, item) :]]
+
+
+def _end(lines: list[str], layout: Layout, path: Path) -> int:
+    """The line after an entry and all within it; comments below it belong to what follows."""
+    inside = [place for place, entry in enumerate(layout.entries) if entry.path[: len(path)] == path]
+    following = layout.entries[inside[-1] + 1 :] if inside else []
+    end = following[0].line if following else _last(lines, layout)
+    while end and (not lines[end - 1].strip() or lines[end - 1].lstrip().startswith("#")):
+        end -= 1
+    return end
+
+
+def _last(lines: list[str], layout: Layout) -> int:
+    return min(layout.last_line, len(lines)) or len(lines)
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" "))]
+
+
+def _indented(text: str, indent: str) -> list[str]:
+    return [indent + line for line in text.splitlines()]

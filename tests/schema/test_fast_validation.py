@@ -1,0 +1,137 @@
+"""The quick look agrees with the careful one whenever it does not give up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crossply.schema.defaults import apply_defaults
+from crossply.schema.fast_validation import Unusual, quick_check
+from crossply.schema.kubernetes_extensions import check_list_types
+from crossply.schema.prune import prune
+from crossply.schema.validation import validate
+
+NAMES = st.sampled_from(["a", "b", "c"])
+LEAVES = st.one_of(
+    st.builds(
+        lambda n, x: {"type": "string", "minLength": n, "maxLength": x}, st.integers(0, 2), st.integers(0, 4)
+    ),
+    st.just({"type": "string"}),
+    st.just({"type": "string", "default": "d"}),
+    st.just({"type": "string", "enum": ["x", "y"]}),
+    st.just({"type": "string", "pattern": "^x"}),
+    st.just({"type": "string", "nullable": True}),
+    st.builds(
+        lambda low, high: {"type": "integer", "minimum": low, "maximum": high},
+        st.integers(0, 3),
+        st.integers(0, 5),
+    ),
+    st.just({"type": "number", "default": 1.5}),
+    st.just({"type": "boolean"}),
+    st.just({"x-kubernetes-int-or-string": True}),
+    st.just({"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
+)
+
+
+def nested(children: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.one_of(
+        st.builds(
+            lambda properties, required, default: {
+                "type": "object",
+                "properties": properties,
+                "required": required,
+                **({"default": {}} if default else {}),
+            },
+            st.dictionaries(NAMES, children, max_size=3),
+            st.lists(NAMES, unique=True, max_size=1),
+            st.booleans(),
+        ),
+        st.builds(lambda extra: {"type": "object", "additionalProperties": extra}, children),
+        st.builds(
+            lambda items, most: {"type": "array", "items": items, "maxItems": most},
+            children,
+            st.integers(0, 3),
+        ),
+        st.builds(
+            lambda t: {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": t},
+            st.sampled_from(["set", "atomic"]),
+        ),
+    )
+
+
+SCHEMAS = st.recursive(LEAVES, nested, max_leaves=8)
+VALUES = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-1, 6),
+        st.floats(0, 2),
+        st.sampled_from(["", "x", "xy", "zzzzz"]),
+    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(NAMES, inner, max_size=3)),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=400)
+@given(SCHEMAS, VALUES)
+def test_what_passes_quickly_is_what_the_careful_way_makes_of_it(schema: Any, value: Any) -> None:
+    root = {"type": "object", "properties": {"spec": schema}}
+    obj = {"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "n"}, "spec": value}
+    try:
+        passed = quick_check(root)(obj)
+    except Unusual:
+        return
+    assert passed == prune(apply_defaults(obj, root), root)
+    assert validate(passed, root) == []
+    assert check_list_types(passed, root) == []
+
+
+USUAL = {
+    "type": "object",
+    "properties": {
+        "spec": {
+            "type": "object",
+            "required": ["size"],
+            "properties": {
+                "size": {"type": "string", "enum": ["s", "m"]},
+                "n": {"type": "integer", "default": 3, "minimum": 1},
+                "tags": {"type": "array", "items": {"type": "string"}},
+            },
+        }
+    },
+}
+
+
+def test_the_length_of_a_name_is_looked_at() -> None:
+    named = {"properties": {"metadata": {"properties": {"name": {"type": "string", "maxLength": 3}}}}}
+    assert quick_check(named)({"metadata": {"name": "abc"}})
+    with pytest.raises(Unusual):
+        quick_check(named)({"metadata": {"name": "abcd"}})
+
+
+def test_the_usual_object_passes_with_its_defaults() -> None:
+    obj = {"apiVersion": "v1", "kind": "T", "metadata": {}, "spec": {"size": "m", "tags": ["a"]}}
+    passed = quick_check(USUAL)(obj)
+    assert passed["spec"] == {"size": "m", "tags": ["a"], "n": 3}
+    assert "n" not in obj["spec"], "the object that came in is left alone"
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        ({"size": "m", "zz": 1}, "an unknown field is pruned, and told of"),
+        ({"size": "x"}, "not one of the allowed values"),
+        ({}, "a required field is missing"),
+        ({"size": "m", "n": 0}, "below the minimum"),
+        ({"size": "m", "n": True}, "a boolean is no integer"),
+        ({"size": "m", "n": 3.0}, "a whole float needs a second look"),
+        ({"size": None}, "null is never usual"),
+    ],
+)
+def test_anything_else_is_left_to_the_careful_way(spec: Any, reason: str) -> None:
+    with pytest.raises(Unusual):
+        quick_check(USUAL)({"spec": spec})
