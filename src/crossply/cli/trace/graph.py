@@ -7,6 +7,7 @@ from typing import NamedTuple
 from crossply.resource_tree.node import Node, Trace
 from crossply.resource_tree.readiness import unready_children
 from crossply.resource_tree.trace_target import TraceError
+from crossply.values.field_path import PathError, get_string
 from crossply.values.goquote import quote
 
 _MERMAID_STYLES = (
