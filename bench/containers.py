@@ -27,16 +27,16 @@ from tests.support.registry import PROGRAM as REGISTRY  # noqa: E402
 from tests.support.registry import docker_registry, pushed  # noqa: E402
 
 from crossply.compose.messages import Request, Resource, State  # noqa: E402
-from crossply.containers.engine import find_engine  # noqa: E402
 from crossply.containers.failures import ContainerError  # noqa: E402
-from crossply.containers.fetching import fetch  # noqa: E402
-from crossply.containers.launching import close_launcher, current_launcher  # noqa: E402
-from crossply.containers.once import run_once  # noqa: E402
-from crossply.containers.served import ServedContainer  # noqa: E402
+from crossply.containers.image_pull import fetch  # noqa: E402
+from crossply.containers.image_store import Store, StoredImage  # noqa: E402
+from crossply.containers.launcher_client import close_launcher, current_launcher  # noqa: E402
+from crossply.containers.oci_runtime import find_engine  # noqa: E402
+from crossply.containers.run_to_completion import run_once  # noqa: E402
+from crossply.containers.served_container import ServedContainer  # noqa: E402
 from crossply.containers.settings import ENGINES, Settings  # noqa: E402
-from crossply.containers.store import Store, StoredImage  # noqa: E402
 from crossply.functions.binding import bind_builtin  # noqa: E402
-from crossply.functions.process import LocalProcess  # noqa: E402
+from crossply.functions.local_process import LocalProcess  # noqa: E402
 from crossply.functions.remote import METHOD, Remote  # noqa: E402
 from crossply.xpkg.image import Image, digest  # noqa: E402
 

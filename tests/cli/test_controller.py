@@ -17,7 +17,7 @@ from crossply.cli.framework.parser import Parsed, parse
 from crossply.control.composites.circuit import Limits
 from crossply.control.options import Options
 from crossply.control.package_manager.settings import PackageSettings
-from crossply.control.runtimes.choice import PackageRuntimes
+from crossply.control.runtimes.package_runtimes import PackageRuntimes
 from crossply.kube.client import Client
 from crossply.kube.config import ClusterConfig
 from crossply.kube.leases import Timing

@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 
 from crossply.version import __version__
-from crossply.xpkg.archive import read_archive, read_tagged
-from crossply.xpkg.archive_writing import write_archive
-from crossply.xpkg.contents import stream_of
+from crossply.xpkg.archive_reader import read_archive, read_tagged
+from crossply.xpkg.archive_writer import write_archive
 from crossply.xpkg.image import Image
+from crossply.xpkg.layer_unpack import unpack
+from crossply.xpkg.package_layers import stream_of
+from crossply.xpkg.package_stream import read
 from crossply.xpkg.project_functions import index_digest
 from crossply.xpkg.python_project import ROOT
-from crossply.xpkg.stream import read
-from crossply.xpkg.unpacking import unpack
-from crossply.xpkg.wheel_writing import SERVING
+from crossply.xpkg.wheel_writer import SERVING
 from tests.support.cli.command import Run, last
 from tests.support.cli.project import (
     COMPOSITION,

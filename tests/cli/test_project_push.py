@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from crossply.xpkg.archive_writing import write_archive, write_tagged
-from crossply.xpkg.contents import stream_of
-from crossply.xpkg.pulling import Found, manifest, pull_package, tags
-from crossply.xpkg.references import parse
+from crossply.xpkg.archive_writer import write_archive, write_tagged
+from crossply.xpkg.image_pull import Found, manifest, pull_package, tags
+from crossply.xpkg.image_reference import parse
+from crossply.xpkg.package_layers import stream_of
+from crossply.xpkg.package_stream import Package, read
 from crossply.xpkg.registry import Registries
-from crossply.xpkg.stream import Package, read
 from tests.support.cli.command import Run, last
 from tests.support.cli.project import ARCHITECTURES, FILES, TEMPLATES, push_bases, runtime, write_project
 from tests.support.images import package

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from crossply.xpkg.archive import read_archive
-from crossply.xpkg.archive_writing import write_archive
-from crossply.xpkg.contents import stream_of
-from crossply.xpkg.unpacking import unpack
+from crossply.xpkg.archive_reader import read_archive
+from crossply.xpkg.archive_writer import write_archive
+from crossply.xpkg.layer_unpack import unpack
+from crossply.xpkg.package_layers import stream_of
 from tests.support.cli.command import Run, last
 from tests.support.images import archive, image, in_zstd, member
 from tests.support.programs import needs, path_of, require

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from crossply.xpkg import media
-from crossply.xpkg.archive import read_archive
-from crossply.xpkg.archive_writing import write_archive
+from crossply.xpkg import media_types as media
+from crossply.xpkg.archive_reader import read_archive
+from crossply.xpkg.archive_writer import write_archive
 from crossply.xpkg.failures import BuildFailed
-from crossply.xpkg.family import Naming, parse_platform
+from crossply.xpkg.layer_unpack import unpack
+from crossply.xpkg.provider_family import Naming, parse_platform
 from crossply.xpkg.registry_failures import NotInRegistry
-from crossply.xpkg.unpacking import unpack
 from tests.support.cli.command import Run
 from tests.support.cli.provider_family import (
     PLATFORMS,

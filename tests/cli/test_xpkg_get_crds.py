@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from crossply.cli.main import main
-from crossply.xpkg.pushing import push_image
-from crossply.xpkg.references import parse
+from crossply.xpkg.image_push import push_image
+from crossply.xpkg.image_reference import parse
 from crossply.xpkg.registry import Registries
 from tests.support.images import archive, image, member, package
 from tests.support.programs import needs

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from crossply.containers.failures import ContainerError
-from crossply.containers.launching import close_launcher, current_launcher
+from crossply.containers.image_store import Store, StoredImage
+from crossply.containers.launcher_client import close_launcher, current_launcher
 from crossply.containers.settings import ENGINES
-from crossply.containers.store import Store, StoredImage
 from crossply.xpkg.image import digest
 from tests.support.container_images import go_image
 from tests.support.function_servers import make_certificates

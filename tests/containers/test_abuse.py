@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from crossply.containers.identity import UNPRIVILEGED
-from crossply.containers.once import run_once
+from crossply.containers.image_store import StoredImage
+from crossply.containers.run_to_completion import run_once
 from crossply.containers.settings import MEBIBYTE, RUNNER, Limits, Mount, Settings
-from crossply.containers.store import StoredImage
+from crossply.containers.user_namespace import UNPRIVILEGED
 
 pytestmark = pytest.mark.xdist_group("containers")
 

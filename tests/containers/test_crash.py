@@ -16,18 +16,18 @@ import pytest
 
 from crossply.containers import cgroups
 from crossply.containers.failures import ContainerError
-from crossply.containers.launching import Launcher
-from crossply.containers.once import run_once
+from crossply.containers.image_store import Store, StoredImage
+from crossply.containers.launcher_client import Launcher
+from crossply.containers.run_to_completion import run_once
 from crossply.containers.settings import Settings
-from crossply.containers.store import Store, StoredImage
 
 pytestmark = pytest.mark.xdist_group("containers")
 
 PROGRAM = """
 import sys, time
-from crossply.containers.served import ServedContainer
+from crossply.containers.served_container import ServedContainer
 from crossply.containers.settings import Settings
-from crossply.containers.store import Store
+from crossply.containers.image_store import Store
 image = Store(sys.argv[1]).get(sys.argv[2])
 container = ServedContainer("f", image, Settings(engine=sys.argv[3]))
 print(container.target(30), flush=True)
@@ -111,8 +111,8 @@ def test_what_is_too_long_to_be_told_is_an_error(launcher: None, function: Store
 FORBIDDEN = """
 import os
 from crossply.containers.failures import ContainersForbidden
-from crossply.containers.launcher import kernel
-from crossply.containers.launching import current_launcher
+from crossply.containers.launcher import syscalls as kernel
+from crossply.containers.launcher_client import current_launcher
 user = os.geteuid()
 kernel.unshare(kernel.NEW_USER)
 open("/proc/self/uid_map", "w").write(f"0 {user} 1")

@@ -8,12 +8,12 @@ import sys
 
 import pytest
 
-from crossply.containers.identity import UNPRIVILEGED, Identity, IdMap, map_for, own_identity
+from crossply.containers.user_namespace import UNPRIVILEGED, Identity, IdMap, map_for, own_identity
 
 SHOW = """
 import os, sys
-from crossply.containers.identity import own_identity
-from crossply.containers.launcher import kernel
+from crossply.containers.user_namespace import own_identity
+from crossply.containers.launcher import syscalls as kernel
 own_identity()  # whoever we become may not read the library
 ready, told = os.pipe(), os.pipe()
 child = os.fork()

@@ -8,9 +8,9 @@ import threading
 import pytest
 
 from crossply.containers.failures import ContainerError, OutOfMemory, OutputTooLarge, TookTooLong
-from crossply.containers.once import run_once
+from crossply.containers.image_store import Store, StoredImage
+from crossply.containers.run_to_completion import run_once
 from crossply.containers.settings import MEBIBYTE, Limits, Settings
-from crossply.containers.store import Store, StoredImage
 from crossply.xpkg.image import digest
 from tests.support.container_images import go_image, with_program
 from tests.support.images import archive, image, member

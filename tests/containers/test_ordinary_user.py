@@ -26,10 +26,10 @@ import sys
 from crossply.compose.messages import Request, Resource, State
 from crossply.containers.failures import ContainerError
 from crossply.containers.limits import limits_held
-from crossply.containers.once import run_once
-from crossply.containers.served import ServedContainer
+from crossply.containers.run_to_completion import run_once
+from crossply.containers.served_container import ServedContainer
 from crossply.containers.settings import MEBIBYTE, Limits, Settings
-from crossply.containers.store import Store
+from crossply.containers.image_store import Store
 from crossply.functions.remote import Remote
 from crossply.xpkg.image import digest
 from tests.support.images import archive, image, member

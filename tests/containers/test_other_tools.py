@@ -14,10 +14,10 @@ import pytest
 import yaml
 
 from crossply.containers.failures import ImageMissing
-from crossply.containers.fetching import ALWAYS, NEVER, fetch
-from crossply.containers.once import run_once
+from crossply.containers.image_pull import ALWAYS, NEVER, fetch
+from crossply.containers.image_store import Store
+from crossply.containers.run_to_completion import run_once
 from crossply.containers.settings import Settings
-from crossply.containers.store import Store
 from crossply.xpkg.image import encode
 from tests.support.container_images import go_image, program
 from tests.support.programs import find, require

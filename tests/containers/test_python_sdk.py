@@ -13,13 +13,13 @@ import pytest
 
 from crossply.compose.messages import Request, Resource, State
 from crossply.containers.failures import OutOfMemory
-from crossply.containers.served import ServedContainer
+from crossply.containers.image_store import Store, StoredImage
+from crossply.containers.served_container import ServedContainer
 from crossply.containers.settings import MEBIBYTE, Limits, Settings
-from crossply.containers.store import Store, StoredImage
 from crossply.functions.failures import FunctionError, FunctionUnavailable
 from crossply.functions.remote import Remote
-from crossply.xpkg.archive import read_archive
-from crossply.xpkg.archive_writing import write_archive
+from crossply.xpkg.archive_reader import read_archive
+from crossply.xpkg.archive_writer import write_archive
 from crossply.xpkg.image import digest
 from tests.support.container_images import python_image
 

@@ -14,11 +14,11 @@ import pytest
 
 from crossply.compose.messages import Request, Resource, State
 from crossply.containers.failures import ContainerEnded, ContainerError, NotListening, OutOfMemory
+from crossply.containers.image_store import StoredImage
 from crossply.containers.limits import BY_CGROUP, limits_held, places
-from crossply.containers.served import Pauses, ServedContainer
+from crossply.containers.served_container import Pauses, ServedContainer
 from crossply.containers.settings import MEBIBYTE, Limits, Settings
-from crossply.containers.store import StoredImage
-from crossply.containers.warm import WarmPool
+from crossply.containers.warm_pool import WarmPool
 from crossply.functions.failures import (
     FunctionError,
     FunctionReplyTooLarge,

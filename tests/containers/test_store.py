@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from crossply.containers.failures import BadImage, ImageMissing, StoreFull
-from crossply.containers.store import Store, StoredImage, in_use
+from crossply.containers.image_store import Store, StoredImage, in_use
 from crossply.xpkg.failures import TooLarge, UnsafeEntry
 from crossply.xpkg.image import Image, digest
-from crossply.xpkg.references import parse
+from crossply.xpkg.image_reference import parse
 from tests.support.images import archive, image, member
 
 MEGABYTE = 1 << 20
@@ -112,7 +112,7 @@ def test_what_another_process_uses_is_not_removed_until_it_ends(tmp_path: Path) 
     store = Store(str(tmp_path / "s"), most=int(1.5 * MEGABYTE))
     used = add(store, sized("a"))
     program = (
-        "import sys; from crossply.containers.store import *; "
+        "import sys; from crossply.containers.image_store import *; "
         f"image = Store({str(tmp_path / 's')!r}).get({used.digest!r})\n"
         "with in_use(image): print('used', flush=True); sys.stdin.read()"
     )

@@ -14,7 +14,7 @@ from crossply.certificates import FOR_CLIENTS, FOR_SERVERS
 from crossply.compose.messages import Request, Resource, Response, State
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.calls.runner_factory import RunnerFactory
-from crossply.control.runtimes.authority import (
+from crossply.control.runtimes.certificate_authority import (
     Lives,
     authority_due,
     issued,

@@ -13,10 +13,10 @@ from crossply.compose.messages import Request, Resource, State
 from crossply.control.calls.endpoint import Endpoint
 from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.plane import plane_for
-from crossply.control.runtimes.authority import Lives
-from crossply.control.runtimes.choice import parse_runtimes
-from crossply.control.runtimes.container_start import ImagePlace
+from crossply.control.runtimes.certificate_authority import Lives
+from crossply.control.runtimes.container_setup import ImagePlace
 from crossply.control.runtimes.credentials import CredentialSettings
+from crossply.control.runtimes.package_runtimes import parse_runtimes
 from crossply.control.runtimes.runtimes import Runtimes, RuntimeSettings
 from crossply.errors import CrossplyError
 from crossply.kube.client import Client

@@ -27,7 +27,7 @@ from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.kube.sharding import SingleReplica
 from crossply.kube.write_guard import NotOwner
-from crossply.record.run import Run, current
+from crossply.record.run_context import Run, current
 
 DB = Kind("example.org", "v1", "Db", "dbs", True)
 SETTINGS = Kind("example.org", "v1", "Settings", "settings", False)

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from crossply.control.kinds import ENDPOINT_SLICE
-from crossply.control.runtimes.addresses import SERVICE_NAME, FunctionAddresses
+from crossply.control.runtimes.function_addresses import SERVICE_NAME, FunctionAddresses
 from crossply.functions.channels import NOWHERE
 from crossply.kube.shared_informers import SharedInformers
 

@@ -13,7 +13,7 @@ from cryptography import x509
 
 from crossply.certificates import FOR_CLIENTS, FOR_SERVERS, names_of, was_issued_by
 from crossply.control.kinds import SECRET
-from crossply.control.runtimes.authority import (
+from crossply.control.runtimes.certificate_authority import (
     Lives,
     authority_due,
     certificate_due,

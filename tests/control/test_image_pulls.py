@@ -7,10 +7,10 @@ import asyncio
 import pytest
 from aiohttp import web
 
-from crossply.containers.store import Store
-from crossply.control.package_manager.fetching import Fetching
+from crossply.containers.image_store import Store
+from crossply.control.package_manager.package_fetcher import Fetching
 from crossply.control.package_manager.settings import PackageSettings
-from crossply.control.runtimes.container_images import RevisionImages
+from crossply.control.runtimes.revision_images import RevisionImages
 from crossply.control.runtimes.runtime import NotRunning
 from crossply.xpkg.image import encode
 from tests.support.images import package

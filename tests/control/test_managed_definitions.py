@@ -8,9 +8,9 @@ import orjson
 import pytest
 
 from crossply.control.kinds import CRD, PROVIDER
-from crossply.control.package_manager.establishing import Establishing
+from crossply.control.package_manager.establisher import Establishing
 from crossply.control.package_manager.managed_definitions import MANAGED_DEFINITION
-from crossply.control.package_manager.ownership import AlreadyControlled
+from crossply.control.package_manager.owner_references import AlreadyControlled
 from crossply.control.package_manager.provider_roles import roles_of_provider
 from crossply.control.plane import plane_for
 from crossply.values.deepcopy import deepcopy

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.control.package_manager.activation import Decision, Rules, Standing, decide
+from crossply.control.package_manager.revision_activation import Decision, Rules, Standing, decide
 
 ROLLS_OUT = Rules(rolls_out=True, active_limit=2, history_limit=3)
 MANUAL = ROLLS_OUT._replace(automatic=False)

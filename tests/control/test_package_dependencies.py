@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.package_manager.locking import standing
-from crossply.control.package_manager.resolving import _mentioned as mentioned
+from crossply.control.package_manager.dependency_reconciler import _mentioned as mentioned
+from crossply.control.package_manager.lock import standing
 from crossply.xpkg.dependencies import Dependency, Locked, best_version
 
 

@@ -16,13 +16,19 @@ import pytest
 from aiohttp import web
 
 from crossply.control.kinds import IMAGE_CONFIG, SECRET, SERVICE_ACCOUNT
-from crossply.control.package_manager.fetching import ALWAYS, NEVER, FetchError, Fetching, source_and_version
-from crossply.control.package_manager.packed import packed
+from crossply.control.package_manager.package_content import packed
+from crossply.control.package_manager.package_fetcher import (
+    ALWAYS,
+    NEVER,
+    FetchError,
+    Fetching,
+    source_and_version,
+)
 from crossply.control.package_manager.settings import PackageSettings
-from crossply.xpkg.addresses import Refused
 from crossply.xpkg.failures import PackagesError, TooLarge, WrongDigest
 from crossply.xpkg.image import encode
 from crossply.xpkg.registry import Trust
+from crossply.xpkg.registry_addresses import Refused
 from crossply.xpkg.registry_failures import NotAllowed, RegistryUnreachable
 from crossply.xpkg.signatures import NotSigned
 from tests.support.bombs import MIB, bomb, header
@@ -319,7 +325,7 @@ def test_whoever_gives_up_has_a_package_not_read_on(monkeypatch):
             time.sleep(0.01)
             yield False, {"apiVersion": "v1", "kind": "X", "metadata": {"name": str(number)}}
 
-    monkeypatch.setattr("crossply.control.package_manager.packed.documents", slowly)
+    monkeypatch.setattr("crossply.control.package_manager.package_content.documents", slowly)
 
     async def main() -> None:
         reading = asyncio.create_task(packed(b"", "x"))

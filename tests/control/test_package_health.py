@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.control.package_manager.health import AWAITING, HEALTHY, UNHEALTHY, health_of
+from crossply.control.package_manager.package_health import AWAITING, HEALTHY, UNHEALTHY, health_of
 
 
 def revision(**conditions):

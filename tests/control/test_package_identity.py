@@ -6,11 +6,11 @@ import orjson
 import pytest
 
 from crossply.control.calls.endpoint import revision_endpoint
-from crossply.control.package_manager.fetching import Fetching
-from crossply.control.package_manager.package import PackageController
+from crossply.control.package_manager.package_fetcher import Fetching
 from crossply.control.package_manager.package_identity import FRESH_SECONDS, Identities
 from crossply.control.package_manager.package_kinds import FUNCTIONS
-from crossply.control.package_manager.revisions import revision_name
+from crossply.control.package_manager.package_reconciler import PackageController
+from crossply.control.package_manager.package_revision import revision_name
 from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.plane import plane_for
 from crossply.xpkg.failures import PackagesError

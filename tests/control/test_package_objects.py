@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from crossply.control.controller import Waiting
-from crossply.control.package_manager.checking import capabilities, check_digest, check_version, copied
-from crossply.control.package_manager.ownership import AlreadyControlled, owners, released
-from crossply.control.package_manager.resting import Resting
-from crossply.control.package_manager.webhook_parts import call_back, pointed_home
+from crossply.control.package_manager.fetch_backoff import Resting
+from crossply.control.package_manager.owner_references import AlreadyControlled, owners, released
+from crossply.control.package_manager.package_checks import capabilities, check_digest, check_version, copied
+from crossply.control.package_manager.provider_webhooks import call_back, pointed_home
 from crossply.xpkg.failures import WrongDigest
 
 PACKAGE = {"apiVersion": "pkg.crossplane.io/v1", "kind": "Provider", "name": "p", "uid": "uid-p"}

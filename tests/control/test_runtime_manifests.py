@@ -8,11 +8,17 @@ import pytest
 
 from crossply.certificates import FOR_SERVERS
 from crossply.control.managed_fields import holds_completed
-from crossply.control.runtimes.authority import Lives, authority_due, issued, purpose_for, read_authorities
-from crossply.control.runtimes.choice import PackageRuntimes, UnknownRuntime, parse_runtimes
-from crossply.control.runtimes.deployment import stamp_of
+from crossply.control.runtimes.certificate_authority import (
+    Lives,
+    authority_due,
+    issued,
+    purpose_for,
+    read_authorities,
+)
 from crossply.control.runtimes.deployment_manifest import deployment_for
+from crossply.control.runtimes.deployment_runtime import stamp_of
 from crossply.control.runtimes.manifest_parts import Subject
+from crossply.control.runtimes.package_runtimes import PackageRuntimes, UnknownRuntime, parse_runtimes
 from crossply.control.runtimes.service_manifest import account_for, endpoint_of, service_for, service_names
 
 OWNER = {

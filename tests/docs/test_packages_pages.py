@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pathlib
 
-from crossply.xpkg.archive_writing import write_archive
-from crossply.xpkg.naming import to_dns_label
-from crossply.xpkg.references import parse
+from crossply.xpkg.archive_writer import write_archive
+from crossply.xpkg.dns_names import to_dns_label
+from crossply.xpkg.image_reference import parse
 from tests.support.docs.command_lines import crossply_commands
 from tests.support.docs.markdown_session import Reader, Run, Write, session
 from tests.support.images import archive, image, member

@@ -7,7 +7,7 @@ import pathlib
 import pytest
 
 from crossply.containers.failures import ContainerError
-from crossply.containers.launching import current_launcher
+from crossply.containers.launcher_client import current_launcher
 from tests.support.docs.markdown_session import Reader
 from tests.support.docs.python_image import python_image
 from tests.support.programs import require

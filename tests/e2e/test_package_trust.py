@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from crossply.xpkg.image_push import push_image
+from crossply.xpkg.image_reference import parse
 from crossply.xpkg.keychain import DockerConfig
-from crossply.xpkg.pushing import push_image
-from crossply.xpkg.references import parse
 from crossply.xpkg.registry import Registries, Trust
 from tests.support.e2e.container_functions import packaged, telling
 from tests.support.e2e.packages import (

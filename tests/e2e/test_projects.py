@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crossply.values import yaml
-from crossply.xpkg.archive_writing import write_archive
+from crossply.xpkg.archive_writer import write_archive
 from tests.support.e2e.packages import CONFIGURATION, FUNCTION, HEALTHY, Shelf, crossply, definition
 from tests.support.e2e.scenario import DEFINITION, Scenario
 from tests.support.images import package

@@ -7,10 +7,10 @@ import os
 import pytest
 
 from crossply.compose.messages import Request, Resource, State
-from crossply.containers.engine import engine_installed
+from crossply.containers.oci_runtime import engine_installed
 from crossply.functions import builtin
 from crossply.functions.binding import bind, choose_runtime
-from crossply.functions.docker import Container
+from crossply.functions.docker_container import Container
 from crossply.functions.docker_settings import read_settings
 from crossply.functions.failures import (
     ContainerEngineUnavailable,
@@ -20,7 +20,7 @@ from crossply.functions.failures import (
 )
 from crossply.functions.in_container import InContainer
 from crossply.functions.in_process import InProcess
-from crossply.functions.process import LocalProcess
+from crossply.functions.local_process import LocalProcess
 from crossply.functions.remote import Remote
 from crossply.xpkg.registry_failures import RegistryUnreachable
 from tests.support.registry import free_port
@@ -132,7 +132,7 @@ def test_a_function_with_the_name_of_a_built_in_one_is_told_that_its_package_dec
 
 def test_without_an_engine_a_container_says_what_to_do_instead(monkeypatch, tmp_path):
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nothing.sock")
-    monkeypatch.setattr("crossply.containers.engine.ENGINES", ())
+    monkeypatch.setattr("crossply.containers.oci_runtime.ENGINES", ())
     runner = bind(function(OTHER))
     with pytest.raises(ContainerEngineUnavailable) as refused:
         runner(None, 1.0)

@@ -16,7 +16,13 @@ import pytest
 from crossply.certificates import FOR_CLIENTS, FOR_SERVERS
 from crossply.compose.messages import Response, Result
 from crossply.compose.wire import encode_response
-from crossply.control.runtimes.authority import Lives, authority_due, issued, purpose_for, read_authorities
+from crossply.control.runtimes.certificate_authority import (
+    Lives,
+    authority_due,
+    issued,
+    purpose_for,
+    read_authorities,
+)
 from crossply.control.runtimes.private_files import PrivateFiles
 from crossply.functions import channels as lines
 from crossply.functions.channels import NOWHERE, Address

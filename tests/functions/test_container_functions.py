@@ -15,8 +15,8 @@ import pytest
 
 from crossply.cli.function.runner import socket_target
 from crossply.compose.messages import READY_TRUE, Request, Resource, State
+from crossply.containers.image_store import Store
 from crossply.containers.settings import Settings
-from crossply.containers.store import Store
 from crossply.errors import CrossplyError
 from crossply.functions.container_functions import ContainerFunctions
 from crossply.functions.image_runs import ImageRuns

@@ -9,13 +9,13 @@ import subprocess
 import pytest
 
 from crossply.compose.messages import Request, Resource, State
-from crossply.containers.launching import close_launcher
+from crossply.containers.launcher_client import close_launcher
 from crossply.errors import CrossplyError
 from crossply.functions.binding import bind
-from crossply.xpkg.archive import read_archive
-from crossply.xpkg.archive_writing import write_archive
-from crossply.xpkg.contents import stream_of
-from crossply.xpkg.stream import read
+from crossply.xpkg.archive_reader import read_archive
+from crossply.xpkg.archive_writer import write_archive
+from crossply.xpkg.package_layers import stream_of
+from crossply.xpkg.package_stream import read
 from tests.support import registry as peers
 from tests.support.container_images import go_image
 from tests.support.function_servers import CROSSPLY, REQUEST

@@ -16,7 +16,7 @@ import yaml
 
 from crossply.compose.messages import READY_TRUE, Request, Resource, State, respond
 from crossply.functions.failures import FunctionError
-from crossply.functions.process import LocalProcess
+from crossply.functions.local_process import LocalProcess
 from crossply.functions.remote import Remote
 from crossply.values.protobuf_struct import from_wire
 from tests.support.function_servers import CROSSPLY, free_port, make_certificates, started

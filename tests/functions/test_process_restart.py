@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from crossply.functions.process import LocalProcess
+from crossply.functions.local_process import LocalProcess
 from crossply.functions.source_files import SourceFiles
 from tests.support.function_servers import REQUEST
 

@@ -23,7 +23,7 @@ from crossply.functions.failures import (
     FunctionUnavailable,
 )
 from crossply.functions.in_process import InProcess
-from crossply.functions.process import LocalProcess
+from crossply.functions.local_process import LocalProcess
 from crossply.functions.remote import Remote
 from crossply.functions.runners import Runners
 from crossply.kinds.composition import NATIVE_FUNCTION
@@ -282,7 +282,7 @@ def test_closing_ends_what_the_process_started_too(tmp_path):
 KILLED = """
 import sys
 from tests.support.function_servers import REQUEST
-from crossply.functions.process import LocalProcess
+from crossply.functions.local_process import LocalProcess
 runner = LocalProcess("f", sys.argv[1])
 runner(REQUEST, 60.0)
 print(runner._started._process.pid, flush=True)

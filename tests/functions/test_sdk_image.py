@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crossply.compose.messages import Request, Resource, State
-from crossply.containers.launching import close_launcher
+from crossply.containers.launcher_client import close_launcher
 from crossply.containers.settings import MEBIBYTE, Limits, Settings
 from crossply.errors import CrossplyError
 from crossply.functions.in_container import InContainer

@@ -17,7 +17,7 @@ from crossply.record.client_meter import Exchange, host_of
 from crossply.record.families import Counter, Durations, Gauge
 from crossply.record.metrics import ALL, CLIENT_REQUESTS, CONTROLLERS_STARTED, CONTROLLERS_STOPPED
 from crossply.record.page import metrics_served, metrics_text
-from crossply.record.process import process_families
+from crossply.record.process_metrics import process_families
 from crossply.record.work_meter import WorkMeter
 
 REFERENCE = pathlib.Path(__file__).parent.parent.parent / "docs" / "reference" / "metrics.md"

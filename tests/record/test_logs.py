@@ -14,7 +14,7 @@ from crossply.errors import CrossplyError
 from crossply.record.line_limit import BURST, PAUSE, LineLimit
 from crossply.record.logs import LONGEST, LineFormatter
 from crossply.record.metrics import LINES_HELD_BACK
-from crossply.record.run import current, running
+from crossply.record.run_context import current, running
 
 LOGGER = logging.getLogger("crossply.test")
 

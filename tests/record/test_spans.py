@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from crossply.record import otel
-from crossply.record.run import call_headers, running
+from crossply.record import spans as otel
+from crossply.record.run_context import call_headers, running
 from crossply.record.tracing import begin_tracing, is_wanted, obstacle
 from tests.support.otlp_receiver import Received, attributes, receiving
 

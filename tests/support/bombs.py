@@ -7,10 +7,10 @@ import tarfile
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from crossply.xpkg import media
+from crossply.xpkg import media_types as media
 from crossply.xpkg.blobs import in_memory
 from crossply.xpkg.image import Image, Layer
-from crossply.xpkg.layer_writing import compress
+from crossply.xpkg.layer_writer import compress
 from tests.support.images import image, member
 
 MIB = 1 << 20

@@ -13,10 +13,10 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-from crossply.xpkg import media
+from crossply.xpkg import media_types as media
 from crossply.xpkg.blobs import digest_of, in_memory
 from crossply.xpkg.image import EMPTY, Image, Layer
-from crossply.xpkg.layer_writing import compressed
+from crossply.xpkg.layer_writer import compressed
 
 STREAM = b"""---
 apiVersion: meta.pkg.crossplane.io/v1

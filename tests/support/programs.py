@@ -87,7 +87,7 @@ def path_of(program: str) -> str:
 @functools.cache
 def _why_no_containers() -> str:
     """What the system says against namespaces, or "" where containers can be started."""
-    probe = "from crossply.containers.launching import current_launcher; current_launcher()"
+    probe = "from crossply.containers.launcher_client import current_launcher; current_launcher()"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True)
     said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
     return f"NOT TESTED IN CONTAINERS: {said[-1]}" if done.returncode else ""

@@ -22,9 +22,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from crossply.xpkg.image import Image, encode
+from crossply.xpkg.image_push import push_image
+from crossply.xpkg.image_reference import Reference, parse
 from crossply.xpkg.keychain import DockerConfig
-from crossply.xpkg.pushing import push_image
-from crossply.xpkg.references import Reference, parse
 from crossply.xpkg.registry import Registries, Trust
 from tests.support.programs import path_of
 

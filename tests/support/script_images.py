@@ -7,7 +7,7 @@ import functools
 import pytest
 
 from crossply.xpkg.image import EMPTY, Image, Layer, append
-from crossply.xpkg.layer_writing import Entry, Written, write_layer
+from crossply.xpkg.layer_writer import Entry, Written, write_layer
 from tests.support.programs import ENGINE, needs, path_of
 
 needs_containers = [needs(ENGINE), pytest.mark.xdist_group("containers")]

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from crossply.xpkg import contents, media
+from crossply.xpkg import media_types as media
+from crossply.xpkg import package_layers as contents
 from crossply.xpkg.blobs import in_memory
-from crossply.xpkg.contents import NoStream, stream_of
 from crossply.xpkg.failures import TooLarge
 from crossply.xpkg.image import Layer
-from crossply.xpkg.layer_writing import compress
-from crossply.xpkg.stream import read
+from crossply.xpkg.layer_writer import compress
+from crossply.xpkg.package_layers import NoStream, stream_of
+from crossply.xpkg.package_stream import read
 from tests.support.bombs import MIB, bomb, header
 from tests.support.images import archive, compress_with_zstd, image, in_zstd, member
 

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from crossply.errors import CrossplyError
-from crossply.xpkg.archive import read_archive
-from crossply.xpkg.archive_writing import write_archive
-from crossply.xpkg.building import Built, Plan, build, default_file
-from crossply.xpkg.contents import NoStream, stream_of
+from crossply.xpkg.archive_reader import read_archive
+from crossply.xpkg.archive_writer import write_archive
 from crossply.xpkg.failures import BadArchive
 from crossply.xpkg.image import EMPTY, digest
-from crossply.xpkg.layer_writing import Entry, write_file_layer, write_layer
-from crossply.xpkg.stream import read
+from crossply.xpkg.layer_writer import Entry, write_file_layer, write_layer
+from crossply.xpkg.package_build import Built, Plan, build, default_file
+from crossply.xpkg.package_layers import NoStream, stream_of
+from crossply.xpkg.package_stream import read
 from tests.support.images import archive, image, member
 
 FUNCTION = "apiVersion: meta.pkg.crossplane.io/v1\nkind: Function\nmetadata: {name: function-y}\nspec: {}\n"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from crossply.xpkg.cache import PackageCache
-from crossply.xpkg.references import parse
+from crossply.xpkg.image_reference import parse
+from crossply.xpkg.package_cache import PackageCache
 
 SOURCE = parse("registry.test/acme/function-x:v1")
 DIGEST = f"sha256:{'ab' * 32}"

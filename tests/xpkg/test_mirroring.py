@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from crossply.cli.main import main
-from crossply.xpkg.contents import stream_of
 from crossply.xpkg.dependencies import DependencyError
 from crossply.xpkg.image import Image, encode
-from crossply.xpkg.mirroring import closure
-from crossply.xpkg.pulling import manifest, pull_package, resolve
-from crossply.xpkg.pushing import push_image, push_images
-from crossply.xpkg.references import parse
+from crossply.xpkg.image_pull import manifest, pull_package, resolve
+from crossply.xpkg.image_push import push_image, push_images
+from crossply.xpkg.image_reference import parse
+from crossply.xpkg.mirror import closure
+from crossply.xpkg.package_layers import stream_of
 from crossply.xpkg.registry import Registries
 from tests.support.images import image, package
 from tests.support.programs import find, needs

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from crossply.xpkg.dns_names import friendly_id, to_dns_label
 from crossply.xpkg.failures import BadReference
-from crossply.xpkg.naming import friendly_id, to_dns_label
-from crossply.xpkg.references import Reference, parse, parse_tag
+from crossply.xpkg.image_reference import Reference, parse, parse_tag
 
 DIGEST = f"sha256:{'0123456789abcdef' * 4}"
 

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crossply.errors import CrossplyError
-from crossply.xpkg.archive import read_archive
+from crossply.xpkg.archive_reader import read_archive
 from crossply.xpkg.blobs import Bytes, digest_of
-from crossply.xpkg.contents import stream_of
 from crossply.xpkg.dependencies import read_lock
 from crossply.xpkg.image import EMPTY, Image, append, digest
-from crossply.xpkg.manifests import choose, from_manifest
-from crossply.xpkg.stream import read
+from crossply.xpkg.image_manifests import choose, from_manifest
+from crossply.xpkg.package_layers import stream_of
+from crossply.xpkg.package_stream import read
 from tests.support.images import archive, member, package
 
 JSON = st.recursive(

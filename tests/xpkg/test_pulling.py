@@ -16,16 +16,17 @@ from aiohttp import web
 from yarl import URL
 
 from crossply.errors import CrossplyError
-from crossply.xpkg import media, pulling
-from crossply.xpkg.addresses import Refused, is_public_host, may_see_credentials
-from crossply.xpkg.contents import stream_of
+from crossply.xpkg import image_pull as pulling
+from crossply.xpkg import media_types as media
 from crossply.xpkg.disk_space import check_space
 from crossply.xpkg.failures import BadArchive, NoDiskSpace, TooLarge, WrongDigest
 from crossply.xpkg.image import encode
+from crossply.xpkg.image_pull import manifest, pull_image, pull_package, resolve, tags
+from crossply.xpkg.image_reference import Reference, parse
 from crossply.xpkg.keychain import DockerConfig
-from crossply.xpkg.pulling import manifest, pull_image, pull_package, resolve, tags
-from crossply.xpkg.references import Reference, parse
+from crossply.xpkg.package_layers import stream_of
 from crossply.xpkg.registry import Registries, Trust
+from crossply.xpkg.registry_addresses import Refused, is_public_host, may_see_credentials
 from crossply.xpkg.registry_failures import (
     MalformedAnswer,
     NotAllowed,

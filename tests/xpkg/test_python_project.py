@@ -11,9 +11,9 @@ import pytest
 
 from crossply.xpkg.failures import BuildFailed
 from crossply.xpkg.image import Image, digest
+from crossply.xpkg.layer_unpack import unpack
 from crossply.xpkg.python_install import PipFailed, Target, install
 from crossply.xpkg.python_project import ROOT, read_project, with_project
-from crossply.xpkg.unpacking import unpack
 from tests.support.images import archive, image, member
 
 PROJECT = """\

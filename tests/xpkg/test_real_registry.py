@@ -14,14 +14,15 @@ from typing import BinaryIO
 
 import pytest
 
-from crossply.xpkg import media, pushing
-from crossply.xpkg.archive_writing import write_archive
+from crossply.xpkg import image_push as pushing
+from crossply.xpkg import media_types as media
+from crossply.xpkg.archive_writer import write_archive
 from crossply.xpkg.blobs import CHUNK, Blob, file_part
-from crossply.xpkg.contents import stream_of
 from crossply.xpkg.image import Image, encode
-from crossply.xpkg.pulling import manifest, pull_image, pull_package, resolve, tags
-from crossply.xpkg.pushing import BlobCutShort, has_blob, push_blob, push_images
-from crossply.xpkg.references import parse
+from crossply.xpkg.image_pull import manifest, pull_image, pull_package, resolve, tags
+from crossply.xpkg.image_push import BlobCutShort, has_blob, push_blob, push_images
+from crossply.xpkg.image_reference import parse
+from crossply.xpkg.package_layers import stream_of
 from crossply.xpkg.registry import Registries, Trust
 from crossply.xpkg.registry_failures import NotAllowed, RegistryUnreachable
 from tests.support.images import STREAM, archive, image, member, package

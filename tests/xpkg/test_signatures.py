@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 
 from crossply.xpkg.image import Image
-from crossply.xpkg.references import parse
+from crossply.xpkg.image_reference import parse
 from crossply.xpkg.registry import Registries
 from crossply.xpkg.signatures import Authority, NotSigned, verify
 from tests.support.registry import Lying

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crossply.xpkg import media
+from crossply.xpkg import media_types as media
 from crossply.xpkg.blobs import in_memory
 from crossply.xpkg.cancellable_thread import cancellable_thread
 from crossply.xpkg.failures import (
@@ -25,7 +25,7 @@ from crossply.xpkg.failures import (
     WrongDigest,
 )
 from crossply.xpkg.image import Layer
-from crossply.xpkg.unpacking import Limits, UnpackingCancelled, unpack
+from crossply.xpkg.layer_unpack import Limits, UnpackingCancelled, unpack
 from tests.support.images import archive, image, in_zstd, member
 
 LINK, HARD, CHAR, FIFO = tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE

@@ -16,10 +16,10 @@ import pytest
 
 from crossply.scaffold.function_package import function_files
 from crossply.xpkg.image import Image
+from crossply.xpkg.layer_unpack import unpack
 from crossply.xpkg.python_project import ROOT, with_project
 from crossply.xpkg.python_source import project_around
-from crossply.xpkg.unpacking import unpack
-from crossply.xpkg.wheel_writing import (
+from crossply.xpkg.wheel_writer import (
     SERVING,
     requirement_name,
     wheel_requirements,
@@ -117,7 +117,7 @@ def test_serving_needs_only_what_crossply_depends_on() -> None:
 def test_the_wheel_of_an_installed_crossply_is_that_of_its_checkout(site: Path, tmp_path: Path) -> None:
     (tmp_path / "installed").mkdir()
     (tmp_path / "checkout").mkdir()
-    code = "import sys; from crossply.xpkg.wheel_writing import write_own_wheel; "
+    code = "import sys; from crossply.xpkg.wheel_writer import write_own_wheel; "
     code += "write_own_wheel(sys.argv[1])"
     words = [sys.executable, "-S", "-c", code, str(tmp_path / "installed")]
     subprocess.run(words, env={"PYTHONPATH": str(site)}, cwd=site, check=True)

@@ -13,15 +13,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from crossply.values.yaml import dump
-from crossply.xpkg import media
-from crossply.xpkg.archive import read_archive, read_tagged
-from crossply.xpkg.archive_writing import write_archive
+from crossply.xpkg import media_types as media
+from crossply.xpkg.archive_reader import read_archive, read_tagged
+from crossply.xpkg.archive_writer import write_archive
 from crossply.xpkg.blobs import in_memory
-from crossply.xpkg.contents import stream_of
 from crossply.xpkg.image import Image, Layer
-from crossply.xpkg.lint import check_one_meta, failures
-from crossply.xpkg.stream import read
-from crossply.xpkg.unpacking import Limits, unpack
+from crossply.xpkg.layer_unpack import Limits, unpack
+from crossply.xpkg.package_layers import stream_of
+from crossply.xpkg.package_lint import check_one_meta, failures
+from crossply.xpkg.package_stream import read
 from fuzzing.inputs import as_bytes, as_text, document, mutated, mutated_value, text, value
 
 _LIMITS = Limits(size=8 << 20, entries=1000, file=4 << 20)

@@ -86,7 +86,7 @@ def version_of(deployment: Object) -> str | None:
 
 
 def _image_tag(deployment: Object) -> str | None:
-    from crossply.xpkg.references import parse
+    from crossply.xpkg.image_reference import parse
 
     for container in deployment["spec"]["template"]["spec"]["containers"][:1]:
         return parse(container["image"]).tag or None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from crossply.containers.failures import BadImage
-from crossply.xpkg.confined import Confined
+from crossply.xpkg.confined_directory import Confined
 from crossply.xpkg.failures import UnsafeEntry
 
 _LARGEST_FILE = 1 << 20

@@ -22,10 +22,10 @@ from crossply.control.operations.controllers import operation_controllers
 from crossply.control.operations.crds import operation_crds
 from crossply.control.options import Options
 from crossply.control.package_manager.controllers import package_controllers, revision_controllers
-from crossply.control.package_manager.fetching import Fetching
+from crossply.control.package_manager.package_fetcher import Fetching
 from crossply.control.package_manager.package_identity import Identities
 from crossply.control.plane import plane_for
-from crossply.control.runtimes.container_start import ImagePlace
+from crossply.control.runtimes.container_setup import ImagePlace
 from crossply.control.runtimes.runtimes import Runtimes
 from crossply.control.start_progress import report_start, start_progress
 from crossply.control.usages.protection import Protection

@@ -30,7 +30,7 @@ from crossply.kube.sharded_workqueue import ShardedWorkqueue
 from crossply.kube.sharding import ShardOwner
 from crossply.kube.watch import Key
 from crossply.kube.write_guard import NotOwner
-from crossply.record.run import Run, running
+from crossply.record.run_context import Run, running
 
 CONFLICT_SECONDS, WAITING_SECONDS = 0.05, 0.2
 """The first pause after a conflict, and while something else has to happen."""

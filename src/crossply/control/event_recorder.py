@@ -16,7 +16,7 @@ from crossply.errors import CrossplyError
 from crossply.kube.client import Client
 from crossply.kube.failures import Conflict
 from crossply.kube.write_guard import NotOwner
-from crossply.record.allowances import Allowances
+from crossply.record.rate_limit import Allowances
 from crossply.values import Object
 from crossply.values.timestamps import current_timestamp
 

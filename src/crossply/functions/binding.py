@@ -124,7 +124,7 @@ def _remote(function: Object) -> Runner:
 
 
 def _process(function: Object) -> Runner:
-    from crossply.functions.process import LocalProcess
+    from crossply.functions.local_process import LocalProcess
 
     command = _annotations(function).get(COMMAND) or _command_of_file(function)
     if not command:
@@ -235,7 +235,7 @@ def sources_of(function: Object) -> list[str]:
 
 
 def _docker(function: Object) -> Runner:
-    from crossply.functions.docker import Container
+    from crossply.functions.docker_container import Container
     from crossply.functions.docker_settings import read_settings
 
     settings = read_settings(_name(function), _package(function), _annotations(function))
@@ -243,7 +243,7 @@ def _docker(function: Object) -> Runner:
 
 
 def _container(function: Object) -> Runner:
-    from crossply.containers.engine import engine_installed
+    from crossply.containers.oci_runtime import engine_installed
 
     return _in_container(function, to_completion=False) if engine_installed(os.environ) else _docker(function)
 

@@ -8,7 +8,7 @@ a run of its own.
 from __future__ import annotations
 
 from crossply.compose.messages import Request, Response
-from crossply.containers.store import Store
+from crossply.containers.image_store import Store
 from crossply.errors import CrossplyError
 from crossply.functions.function_io.carried import carried_by
 from crossply.functions.function_io.reading import read

@@ -11,10 +11,10 @@ import time
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from crossply.containers.fetching import IF_NOT_PRESENT, Source, fetch
-from crossply.containers.once import run_once
+from crossply.containers.image_pull import IF_NOT_PRESENT, Source, fetch
+from crossply.containers.image_store import Store, StoredImage
+from crossply.containers.run_to_completion import run_once
 from crossply.containers.settings import ISOLATED, Limits, Settings
-from crossply.containers.store import Store, StoredImage
 from crossply.functions.failures import FunctionCrashed, FunctionSettingsWrong, FunctionTimedOut
 from crossply.values.quantity import QuantityError, parse
 from crossply.xpkg.keychain import Keychain, KeychainError, Several, from_secret

@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable
 
 from crossply.compose.messages import Request, Response
-from crossply.containers.served import ServedContainer
+from crossply.containers.image_store import StoredImage
+from crossply.containers.served_container import ServedContainer
 from crossply.containers.settings import Settings
-from crossply.containers.store import StoredImage
 from crossply.errors import CrossplyError
 from crossply.functions.failures import FunctionUnavailable
 from crossply.functions.image_runs import completed

@@ -11,7 +11,7 @@ import orjson
 from crossply.compose.messages import Request, Response
 from crossply.compose.wire import decode_response, encode_request
 from crossply.functions.failures import FunctionReplyDamaged
-from crossply.functions.observed_changes import with_warning
+from crossply.functions.observed_state_check import with_warning
 from crossply.values.protobuf_struct import from_wire
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from crossply.containers.image_store import Store, StoredImage
 from crossply.containers.settings import Settings, store_directory
-from crossply.containers.store import Store, StoredImage
 from crossply.errors import CrossplyError
 from crossply.functions.container_functions import ContainerFunctions
 from crossply.functions.docker_settings import ContainerSettings

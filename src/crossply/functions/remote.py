@@ -31,7 +31,7 @@ from crossply.functions.failures import (
     FunctionUnavailable,
 )
 from crossply.functions.reply_limits import MAX_REPLY
-from crossply.record.run import call_headers
+from crossply.record.run_context import call_headers
 
 __all__ = ["BETA_METHOD", "MAX_REPLY", "METHOD", "Remote", "read_certificate", "silence_grpc"]
 

@@ -16,8 +16,8 @@ from crossply.functions.failures import (
 )
 from crossply.functions.image_runs import ImageRun
 from crossply.functions.remote import silence_grpc
+from crossply.xpkg.image_reference import parse
 from crossply.xpkg.keychain import ANONYMOUS, Login
-from crossply.xpkg.references import parse
 
 METHOD = "/apiextensions.fn.proto.v1alpha1.ContainerizedFunctionRunnerService/RunFunction"
 FIRST_METHOD = "/ContainerizedFunctionRunnerService/RunFunction"

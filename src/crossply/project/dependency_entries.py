@@ -60,7 +60,7 @@ def _crds_entry(named: Named) -> Object:
 
 
 def _package_entry(named: Named) -> Object:
-    from crossply.xpkg.references import check_digest, parse
+    from crossply.xpkg.image_reference import check_digest, parse
 
     source, at, version = named.package.partition("@")
     if at:

@@ -15,12 +15,12 @@ from crossply.functions.binding import PYTHON_FILE, TEMPLATES_DIRECTORY
 from crossply.kinds.project import XPKG
 from crossply.project.folder import ProjectFolder
 from crossply.values import Object
+from crossply.xpkg.dns_names import to_dns_label
 from crossply.xpkg.failures import BuildFailed
-from crossply.xpkg.naming import to_dns_label
+from crossply.xpkg.image_reference import parse
 from crossply.xpkg.project_functions import PYTHON_IMAGE, Source, find_source, functions_of
 from crossply.xpkg.python_project import read_project
 from crossply.xpkg.python_source import FILE
-from crossply.xpkg.references import parse
 from crossply.xpkg.registry_session import story
 
 BestTag = Callable[[str, str], str]

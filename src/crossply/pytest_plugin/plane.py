@@ -23,7 +23,7 @@ from crossply.compose.conditions import read_conditions
 from crossply.control.control_plane import ControlPlane
 from crossply.control.options import Options
 from crossply.control.package_manager.settings import PackageSettings
-from crossply.control.runtimes.choice import ON_ONE_MACHINE
+from crossply.control.runtimes.package_runtimes import ON_ONE_MACHINE
 from crossply.control.runtimes.runtimes import RuntimeSettings
 from crossply.functions.binding import DEVELOPMENT_TARGET, REMOTE, RUNTIME
 from crossply.functions.host_access import EVERYTHING

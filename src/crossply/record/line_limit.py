@@ -11,9 +11,9 @@ import logging
 import time
 from collections.abc import Callable
 
-from crossply.record.allowances import Allowances
 from crossply.record.metrics import LINES_HELD_BACK
-from crossply.record.run import current
+from crossply.record.rate_limit import Allowances
+from crossply.record.run_context import current
 
 BURST = 20
 PAUSE = 5.0

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 import orjson
 
 from crossply.record.line_limit import HELD_BACK, LineLimit
-from crossply.record.run import Run, current
+from crossply.record.run_context import Run, current
 from crossply.values.timestamps import format_timestamp
 
 LOGFMT, JSON = ("logfmt", "json")

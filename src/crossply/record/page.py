@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from aiohttp import web
 
 from crossply.record.metrics import ALL
-from crossply.record.process import process_families
+from crossply.record.process_metrics import process_families
 from crossply.record.serving import served
 from crossply.record.text import CONTENT_TYPE, family_text
 

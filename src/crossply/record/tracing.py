@@ -31,6 +31,6 @@ def obstacle(environ: Mapping[str, str]) -> str:
 
 def begin_tracing() -> Callable[[], None]:
     """Trace every run from now on; returns how to send the rest and stop."""
-    from crossply.record import otel
+    from crossply.record import spans as otel
 
     return otel.begin()

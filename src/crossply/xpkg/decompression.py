@@ -11,7 +11,7 @@ from typing import BinaryIO, cast
 
 from crossply.xpkg.blobs import CHUNK
 from crossply.xpkg.failures import TooLarge
-from crossply.xpkg.layer_writing import GZIP_MAGIC
+from crossply.xpkg.layer_writer import GZIP_MAGIC
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _GZIP = 16 + zlib.MAX_WBITS

@@ -15,7 +15,7 @@ from crossply.values import Object
 from crossply.values.semver import InvalidVersion, Version, compare, parse
 from crossply.values.semver_constraints import InvalidConstraint, compiled, satisfies
 from crossply.xpkg.failures import PackagesError
-from crossply.xpkg.references import canonical_source
+from crossply.xpkg.image_reference import canonical_source
 
 KINDS = ("Provider", "Configuration", "Function")
 _PARTS = 3

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from crossply.values import Object
-from crossply.xpkg import media
+from crossply.xpkg import media_types as media
 from crossply.xpkg.blobs import Blob, Bytes, digest_of, in_memory
 from crossply.xpkg.failures import BadArchive
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from crossply.values import Object
-from crossply.xpkg.references import spellings
+from crossply.xpkg.image_reference import spellings
 
 REWRITE = ("rewriteImage",)
 AUTHENTICATION = ("registry", "authentication")

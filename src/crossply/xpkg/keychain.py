@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import orjson
 
 from crossply.xpkg.failures import PackagesError
-from crossply.xpkg.references import DOCKER_HUB
+from crossply.xpkg.image_reference import DOCKER_HUB
 
 _MAX_FILE = 1 << 20
 _HELPER_SECONDS = 30.0

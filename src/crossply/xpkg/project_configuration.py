@@ -10,10 +10,10 @@ from crossply.kinds.project import Project
 from crossply.kinds.project_meta import configuration_meta
 from crossply.values.goquote import quote
 from crossply.values.yaml import dump, read_first
-from crossply.xpkg.building import pack, read_examples, reading
-from crossply.xpkg.directory import Directory, File, read_directory
 from crossply.xpkg.failures import BuildFailed
 from crossply.xpkg.image import EMPTY, Image
+from crossply.xpkg.package_build import pack, read_examples, reading
+from crossply.xpkg.package_directory import Directory, File, read_directory
 
 _APIS = (
     ("apiextensions.crossplane.io/v1", "CompositeResourceDefinition"),

@@ -15,13 +15,13 @@ from crossply.kinds.project import EmbeddedFunction, Project
 from crossply.kinds.project_meta import function_meta
 from crossply.values.goquote import quote
 from crossply.values.yaml import dump
-from crossply.xpkg import media
-from crossply.xpkg.archive import gzipped, read_archive
-from crossply.xpkg.building import pack, read_examples, reading
-from crossply.xpkg.directory import Directory, File
+from crossply.xpkg import media_types as media
+from crossply.xpkg.archive_reader import gzipped, read_archive
 from crossply.xpkg.failures import BuildFailed
 from crossply.xpkg.image import Image, Layer, append, encode, encode_index
-from crossply.xpkg.layer_writing import Entry, write_layer
+from crossply.xpkg.layer_writer import Entry, write_layer
+from crossply.xpkg.package_build import pack, read_examples, reading
+from crossply.xpkg.package_directory import Directory, File
 from crossply.xpkg.project_configuration import place_in
 from crossply.xpkg.python_project import read_project, with_project
 from crossply.xpkg.python_source import FILE, project_around, requirements

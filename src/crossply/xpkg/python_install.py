@@ -65,7 +65,7 @@ def install(project: str, site: str, target: Target) -> None:
     """
     from pathlib import Path
 
-    from crossply.xpkg.wheel_writing import write_installed_wheels, write_own_wheel
+    from crossply.xpkg.wheel_writer import write_installed_wheels, write_own_wheel
 
     built, local = f"{site}-wheels", f"{site}-local"
     _pip(["wheel", "--no-deps", *_isolation(project), f"--wheel-dir={built}", project])
@@ -93,7 +93,7 @@ def install(project: str, site: str, target: Target) -> None:
 
 
 def _requirements(wheels: list[str]) -> list[str]:
-    from crossply.xpkg.wheel_writing import wheel_requirements
+    from crossply.xpkg.wheel_writer import wheel_requirements
 
     return [requirement for wheel in wheels for requirement in wheel_requirements(wheel)]
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from crossply.values import Object
 from crossply.xpkg.failures import BuildFailed
 from crossply.xpkg.image import Image, Layer, append
-from crossply.xpkg.layer_writing import Entry, write_layer
+from crossply.xpkg.layer_writer import Entry, write_layer
 from crossply.xpkg.python_install import Target, compile_sources, install
 
 ROOT = "opt/function/site-packages"

@@ -19,7 +19,12 @@ import aiohttp
 from yarl import URL
 
 from crossply.version import __version__
-from crossply.xpkg.addresses import (
+from crossply.xpkg.blobs import CHUNK
+from crossply.xpkg.failures import PackagesError, TooLarge
+from crossply.xpkg.image_reference import Reference
+from crossply.xpkg.keychain import Keychain, Several
+from crossply.xpkg.progress import Progress, Untold
+from crossply.xpkg.registry_addresses import (
     GuardedResolver,
     check_address,
     host_of,
@@ -28,11 +33,6 @@ from crossply.xpkg.addresses import (
     read_address,
     schemes_beside,
 )
-from crossply.xpkg.blobs import CHUNK
-from crossply.xpkg.failures import PackagesError, TooLarge
-from crossply.xpkg.keychain import Keychain, Several
-from crossply.xpkg.progress import Progress, Untold
-from crossply.xpkg.references import Reference
 from crossply.xpkg.registry_failures import (
     MalformedAnswer,
     PullTimedOut,

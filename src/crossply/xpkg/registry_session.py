@@ -10,8 +10,8 @@ from crossply.errors import CrossplyError
 
 if TYPE_CHECKING:
     from crossply.xpkg.image import Image
-    from crossply.xpkg.pulling import Pulled
-    from crossply.xpkg.references import Reference
+    from crossply.xpkg.image_pull import Pulled
+    from crossply.xpkg.image_reference import Reference
     from crossply.xpkg.registry import Registries
 
 
@@ -43,7 +43,7 @@ def story(begin: str) -> Iterator[None]:
 
 def pull(user: RegistryUser, reference: Reference, directory: str, architecture: str = "") -> Image:
     """An image from its registry, its blobs kept in a directory."""
-    from crossply.xpkg.pulling import pull_image
+    from crossply.xpkg.image_pull import pull_image
 
     return _pulled(
         user, reference, lambda registries: pull_image(registries, reference, directory, architecture)
@@ -52,7 +52,7 @@ def pull(user: RegistryUser, reference: Reference, directory: str, architecture:
 
 def pull_content(user: RegistryUser, reference: Reference, directory: str) -> Image:
     """Of an image in its registry only what a package needs."""
-    from crossply.xpkg.pulling import pull_package
+    from crossply.xpkg.image_pull import pull_package
 
     return _pulled(user, reference, lambda registries: pull_package(registries, reference, directory))
 
@@ -76,7 +76,7 @@ def package_stream(user: RegistryUser, image: str) -> bytes:
     """
     import tempfile
 
-    from crossply.xpkg.contents import NoStream, crds_of, stream_of
+    from crossply.xpkg.package_layers import NoStream, crds_of, stream_of
 
     with tempfile.TemporaryDirectory(prefix="crossply-") as directory:
         found = pull_content(user, _chosen(user, image), directory)
@@ -89,7 +89,7 @@ def package_stream(user: RegistryUser, image: str) -> bytes:
 def _chosen(user: RegistryUser, image: str) -> Reference:
     """The image that is meant, where `source:constraint` may stand for one."""
     from crossply.xpkg.failures import BadReference
-    from crossply.xpkg.references import parse
+    from crossply.xpkg.image_reference import parse
 
     try:
         return parse(image)
@@ -103,8 +103,8 @@ def best_tag(user: RegistryUser, source: str, constraint: str) -> str:
     import asyncio
 
     from crossply.xpkg.dependencies import Dependency, DependencyError, best_version
-    from crossply.xpkg.pulling import tags
-    from crossply.xpkg.references import parse
+    from crossply.xpkg.image_pull import tags
+    from crossply.xpkg.image_reference import parse
 
     reference = parse(source)
 

@@ -19,9 +19,9 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 
 from crossply.values import Object
 from crossply.xpkg.failures import PackagesError
-from crossply.xpkg.manifests import check_manifest
-from crossply.xpkg.pulling import manifest, read_blob
-from crossply.xpkg.references import Reference, check_digest
+from crossply.xpkg.image_manifests import check_manifest
+from crossply.xpkg.image_pull import manifest, read_blob
+from crossply.xpkg.image_reference import Reference, check_digest
 from crossply.xpkg.registry import Registries
 from crossply.xpkg.registry_failures import NotInRegistry
 

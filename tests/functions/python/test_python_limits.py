@@ -40,7 +40,7 @@ SYS = "import json\nsys = json.codecs.sys\n"
         ("import ctypes", "ImportError"),
         ("import importlib", "ImportError"),
         ("from os import environ", "ImportError"),
-        ("import crossply.functions.process", "ImportError"),
+        ("import crossply.functions.local_process", "ImportError"),
         ("from crossplane.function import runtime", "script:2, in compose"),
         ("__import__('os')", "ImportError"),
         ("import json\njson.codecs.open('/etc/passwd')", "scripts have no access to files (open)"),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from crossply.xpkg import media
+from crossply.xpkg import media_types as media
 from crossply.xpkg.image import Image
-from crossply.xpkg.pushing import push_images
-from crossply.xpkg.references import parse
+from crossply.xpkg.image_push import push_images
+from crossply.xpkg.image_reference import parse
 from crossply.xpkg.registry import Registries
 from tests.support.images import STREAM, archive, image, member
 

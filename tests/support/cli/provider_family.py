@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from crossply.xpkg.contents import stream_of
 from crossply.xpkg.image import Image
-from crossply.xpkg.pulling import Found, manifest, pull_image
-from crossply.xpkg.references import parse
+from crossply.xpkg.image_pull import Found, manifest, pull_image
+from crossply.xpkg.image_reference import parse
+from crossply.xpkg.package_layers import stream_of
+from crossply.xpkg.package_stream import Package, read
 from crossply.xpkg.registry import Registries
-from crossply.xpkg.stream import Package, read
 from tests.support.images import archive, image, member
 from tests.support.programs import needs
 

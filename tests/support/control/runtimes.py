@@ -12,8 +12,8 @@ import pytest
 
 from crossply.control.kinds import DEPLOYMENT, FUNCTION_REVISION, PROVIDER_REVISION
 from crossply.control.plane import plane_for
-from crossply.control.runtimes.choice import parse_runtimes
 from crossply.control.runtimes.credentials import CredentialSettings
+from crossply.control.runtimes.package_runtimes import parse_runtimes
 from crossply.control.runtimes.runtimes import Runtimes, RuntimeSettings
 from crossply.kube.client import Client
 

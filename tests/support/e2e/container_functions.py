@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.values import Object, yaml
-from crossply.xpkg import media
+from crossply.xpkg import media_types as media
 from crossply.xpkg.image import Image, Layer, append
-from crossply.xpkg.layer_writing import Entry, write_layer
-from crossply.xpkg.pushing import push_image
-from crossply.xpkg.references import parse
+from crossply.xpkg.image_push import push_image
+from crossply.xpkg.image_reference import parse
+from crossply.xpkg.layer_writer import Entry, write_layer
 from crossply.xpkg.registry import Registries
 from crossply.xpkg.run_to_completion import LABEL, RUNS_TO_COMPLETION
 from tests.support.e2e.packages import FUNCTION, HEALTHY, Shelf

@@ -15,9 +15,9 @@ import orjson
 from crossply.kube.kind import Kind
 from crossply.values import Object, yaml
 from crossply.xpkg.image import Image, encode
+from crossply.xpkg.image_push import push_image
+from crossply.xpkg.image_reference import parse
 from crossply.xpkg.keychain import Keychain
-from crossply.xpkg.pushing import push_image
-from crossply.xpkg.references import parse
 from crossply.xpkg.registry import Registries, Trust
 from tests.support.e2e.kubeconfig import kubeconfig_for
 from tests.support.e2e.scenario import COMPOSITION, DEFINITION, PATIENCE, Scenario, condition

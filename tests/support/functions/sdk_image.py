@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from crossply.containers.store import Store, StoredImage
+from crossply.containers.image_store import Store, StoredImage
 from crossply.values.digest import sha256_hex
 from crossply.xpkg import python_project
 from crossply.xpkg.blobs import digest_of, in_memory

@@ -16,8 +16,8 @@ from crossply.kube.config import load_config
 from crossply.kube.discovery import Discovery
 from crossply.values import Object
 from crossply.xpkg.image import Image
-from crossply.xpkg.pushing import push_image
-from crossply.xpkg.references import parse
+from crossply.xpkg.image_push import push_image
+from crossply.xpkg.image_reference import parse
 from crossply.xpkg.registry import Registries
 from tests.support.chart_installation import allowing, composing, manifests
 from tests.support.cluster.real_cluster import RealCluster

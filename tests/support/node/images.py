@@ -13,10 +13,10 @@ import sysconfig
 import tarfile
 
 from crossply.values import Object, yaml
-from crossply.xpkg import media
+from crossply.xpkg import media_types as media
 from crossply.xpkg.blobs import digest_of, in_memory
 from crossply.xpkg.image import Image, Layer
-from crossply.xpkg.layer_writing import compressed
+from crossply.xpkg.layer_writer import compressed
 from tests.support.container_images import python_image
 from tests.support.images import archive, image, member
 from tests.support.paths import ROOT, TESTS

@@ -11,7 +11,7 @@ from crossply.apiserver.endpoints.replies import Reply
 from crossply.apiserver.http.connections import Connections
 from crossply.apiserver.metrics.request_metrics import BOUNDS, Labels, Metrics
 from crossply.apiserver.storage import Store
-from crossply.record.process import process_families
+from crossply.record.process_metrics import process_families
 from crossply.record.text import CONTENT_TYPE, Family, Histogram, family_text, histogram_text
 
 _DURATION = "apiserver_request_duration_seconds"

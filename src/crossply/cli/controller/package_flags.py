@@ -138,7 +138,7 @@ RUNTIME_FLAGS = (
 
 def runtime_settings(invocation: Invocation) -> RuntimeSettings:
     """What the flags say."""
-    from crossply.control.runtimes.choice import parse_runtimes
+    from crossply.control.runtimes.package_runtimes import parse_runtimes
     from crossply.control.runtimes.credentials import CredentialSettings
     from crossply.control.runtimes.runtimes import RuntimeSettings
 

@@ -97,8 +97,8 @@ def _step(folder: ProjectFolder, given: str, name: str) -> _Step | None:
 
 def _reference(project: Project, name: str) -> str:
     """What the function is called once the project is installed."""
-    from crossply.xpkg.naming import to_dns_label
-    from crossply.xpkg.references import parse
+    from crossply.xpkg.dns_names import to_dns_label
+    from crossply.xpkg.image_reference import parse
 
     try:
         return to_dns_label(parse(project.function_repository(name)).repository)

@@ -22,8 +22,8 @@ _LOOK_AGAIN = 0.5
 
 def run(invocation: Invocation) -> int:
     """Serve until SIGTERM or SIGINT, then let what runs finish."""
+    from crossply.containers.image_store import Store
     from crossply.containers.settings import Settings, store_directory
-    from crossply.containers.store import Store
     from crossply.functions.image_runs import ImageRuns
     from crossply.functions.runner_service import RunnerServer, RunnerSettings
 

@@ -46,7 +46,7 @@ def run(invocation: Invocation) -> int:
 
 def chosen_project(invocation: Invocation) -> ProjectFolder:
     """The project that the flags name, in the repository that they name."""
-    from crossply.xpkg.references import full_repository
+    from crossply.xpkg.image_reference import full_repository
 
     with story(f"failed to parse project file {quote(invocation['project-file'])}"):
         folder = open_project(invocation["project-file"])
@@ -58,7 +58,7 @@ def chosen_project(invocation: Invocation) -> ProjectFolder:
 
 
 def _write(images: dict[str, Image], path: str) -> None:
-    from crossply.xpkg.archive_writing import write_tagged
+    from crossply.xpkg.archive_writer import write_tagged
 
     directory = os.path.dirname(path) or os.curdir
     make_directory(directory, f"failed to create output directory {quote(directory)}")
@@ -121,7 +121,7 @@ class _Build:
         return found
 
     def _tag(self, repository: str, tag: str) -> str:
-        from crossply.xpkg.references import parse_tag
+        from crossply.xpkg.image_reference import parse_tag
 
         with story("failed to construct image tag"):
             return str(parse_tag(f"{repository}:{tag}"))
@@ -129,8 +129,8 @@ class _Build:
     def _bases(self, base: str) -> list[Image]:
         """An image that functions are put on, for each architecture; from where the project says."""
         from crossply.xpkg.image_configs import rewritten
+        from crossply.xpkg.image_reference import parse
         from crossply.xpkg.project_functions import checked
-        from crossply.xpkg.references import parse
         from crossply.xpkg.registry_session import pull
 
         name, _ = rewritten(self._project.spec.get("imageConfigs") or (), base)

@@ -68,7 +68,7 @@ def _is_git(directory: str, name: str) -> bool:
 
 
 def _repository(registry: str, name: str) -> str:
-    from crossply.xpkg.references import full_repository
+    from crossply.xpkg.image_reference import full_repository
 
     prefix = registry.strip().rstrip("/")
     if not prefix:

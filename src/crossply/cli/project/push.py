@@ -22,7 +22,7 @@ from crossply.xpkg.registry_session import story
 
 if TYPE_CHECKING:
     from crossply.xpkg.image import Image
-    from crossply.xpkg.references import Reference
+    from crossply.xpkg.image_reference import Reference
     from crossply.xpkg.registry import Registries
 
 
@@ -41,7 +41,7 @@ def run(invocation: Invocation) -> int:
 
 
 def _target(folder: ProjectFolder, tag: str) -> Reference:
-    from crossply.xpkg.references import parse_tag
+    from crossply.xpkg.image_reference import parse_tag
 
     with story("failed to construct image tag"):
         return parse_tag(f"{folder.project.repository}:{tag}", strict=True)
@@ -57,7 +57,7 @@ def _package_file(invocation: Invocation, folder: ProjectFolder) -> str:
 
 
 def _load(path: str) -> dict[str, Image]:
-    from crossply.xpkg.archive import read_tagged
+    from crossply.xpkg.archive_reader import read_tagged
 
     with story("failed to read package file manifest"):
         try:
@@ -73,7 +73,7 @@ def _load(path: str) -> dict[str, Image]:
 def _sorted(images: dict[str, Image], repository: str) -> tuple[Image, dict[str, list[Image]]]:
     """The Configuration, and the images of each function by its repository."""
     from crossply.xpkg.image import digest
-    from crossply.xpkg.references import full_repository, parse_tag
+    from crossply.xpkg.image_reference import full_repository, parse_tag
 
     own = full_repository(repository)
     functions: dict[str, list[Image]] = {}
@@ -98,7 +98,7 @@ async def _push(
 ) -> None:
     import asyncio
 
-    from crossply.xpkg.pushing import push_image
+    from crossply.xpkg.image_push import push_image
     from crossply.xpkg.registry_session import session
 
     room = asyncio.Semaphore(max(1, invocation["max-concurrency"]))
@@ -126,8 +126,8 @@ async def _push(
 
 async def _push_function(registries: Registries, name: str, images: list[Image], tag: str) -> None:
     """Push an index also of a single image: it is by that digest that the Configuration depends on it."""
-    from crossply.xpkg.pushing import push_images
-    from crossply.xpkg.references import parse_tag
+    from crossply.xpkg.image_push import push_images
+    from crossply.xpkg.image_reference import parse_tag
 
     await push_images(registries, images, parse_tag(f"{name}:{tag}"), {})
 

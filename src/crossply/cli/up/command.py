@@ -102,8 +102,8 @@ async def _serve(invocation: Invocation, options: Options, settings: ApiSettings
 
 def _options(invocation: Invocation) -> Options:
     from crossply.control.options import Options
-    from crossply.control.runtimes.choice import ON_ONE_MACHINE
     from crossply.control.runtimes.credentials import CredentialSettings
+    from crossply.control.runtimes.package_runtimes import ON_ONE_MACHINE
     from crossply.control.runtimes.runtimes import RuntimeSettings
 
     data = invocation["data"]

@@ -17,9 +17,9 @@ from crossply.xpkg.registry_session import story
 
 if TYPE_CHECKING:
     from crossply.cli.xpkg.batch_metadata import Metadata
-    from crossply.xpkg.family import Naming, Platform, Sources
     from crossply.xpkg.image import Image
-    from crossply.xpkg.references import Reference
+    from crossply.xpkg.image_reference import Reference
+    from crossply.xpkg.provider_family import Naming, Platform, Sources
     from crossply.xpkg.registry import Registries
 
     Bases = dict[Platform, Image]
@@ -57,8 +57,8 @@ def run(invocation: Invocation) -> int:
 def _bases(invocation: Invocation, directory: str) -> Bases:
     """The base image for each platform: its name ends in the architecture."""
     from crossply.cli.xpkg.local_images import local_or_pulled
-    from crossply.xpkg.family import check_base, parse_platform
-    from crossply.xpkg.references import parse
+    from crossply.xpkg.image_reference import parse
+    from crossply.xpkg.provider_family import check_base, parse_platform
 
     found: Bases = {}
     for platform in map(parse_platform, invocation["platform"]):
@@ -141,7 +141,7 @@ class Batch:
         }
 
     def _store(self, service: str, images: Bases) -> None:
-        from crossply.xpkg.archive_writing import write_archive
+        from crossply.xpkg.archive_writer import write_archive
 
         for platform, image in images.items():
             directory = os.path.abspath(os.path.join(self._invocation["output-dir"] or "", str(platform)))
@@ -190,7 +190,7 @@ def _failed(problems: list[tuple[str, CrossplyError]]) -> BatchError:
 
 
 def _naming(invocation: Invocation) -> Naming:
-    from crossply.xpkg.family import Naming
+    from crossply.xpkg.provider_family import Naming
 
     return Naming(
         invocation["provider-name"],
@@ -201,7 +201,7 @@ def _naming(invocation: Invocation) -> Naming:
 
 
 def _sources(invocation: Invocation) -> Sources:
-    from crossply.xpkg.family import Sources
+    from crossply.xpkg.provider_family import Sources
 
     return Sources(
         invocation["crd-root"],

@@ -14,7 +14,7 @@ from crossply.xpkg.failures import BuildFailed
 
 if TYPE_CHECKING:
     from crossply.functions.builtin.go_templating.signatures import Function
-    from crossply.xpkg.directory import File
+    from crossply.xpkg.package_directory import File
 
 _NOT_LOADED = "failed to load service metadata file; check the file path and YAML syntax"
 _NOT_VALID = "smaller provider metadata template is not valid"
@@ -76,7 +76,7 @@ class Metadata:
         from crossply.functions.builtin.go_templating.errors import ExecError, ParseError
         from crossply.functions.builtin.go_templating.nodes import Source
         from crossply.functions.builtin.go_templating.program import compile_source
-        from crossply.xpkg.directory import File
+        from crossply.xpkg.package_directory import File
 
         variables = {
             "Service": service,

@@ -31,9 +31,9 @@ def run(invocation: Invocation) -> int:
 
 
 def _build(invocation: Invocation, base: Image) -> int:
-    from crossply.xpkg.archive_writing import write_archive
-    from crossply.xpkg.building import Plan, build, default_file
+    from crossply.xpkg.archive_writer import write_archive
     from crossply.xpkg.image import digest
+    from crossply.xpkg.package_build import Plan, build, default_file
 
     plan = Plan(invocation["package-root"], invocation["examples-root"], invocation["ignore"], base)
     with story("failed to build package"):
@@ -72,7 +72,7 @@ def _runtime(invocation: Invocation, directory: str) -> Image:
     """The image that the package brings; an empty one where it brings none."""
     from crossply.cli.xpkg.local_images import local_or_pulled, read_image
     from crossply.xpkg.image import EMPTY
-    from crossply.xpkg.references import parse
+    from crossply.xpkg.image_reference import parse
     from crossply.xpkg.run_to_completion import from_tarball, plain_tarball
 
     tarball, name = invocation["embed-runtime-image-tarball"], invocation["embed-runtime-image"]

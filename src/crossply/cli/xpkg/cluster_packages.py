@@ -58,8 +58,8 @@ IMPERSONATION = (
 
 def name_of(invocation: Invocation) -> str:
     """The name that was given, or one made of the repository."""
-    from crossply.xpkg.naming import to_dns_label
-    from crossply.xpkg.references import parse
+    from crossply.xpkg.dns_names import to_dns_label
+    from crossply.xpkg.image_reference import parse
 
     if invocation["name"]:
         return str(invocation["name"])

@@ -32,7 +32,7 @@ def run(invocation: Invocation) -> int:
     """Find the package, and write its content."""
     import tempfile
 
-    from crossply.xpkg.contents import stream_of
+    from crossply.xpkg.package_layers import stream_of
 
     with tempfile.TemporaryDirectory(prefix="crossply-") as directory:
         image = _image(invocation, directory)
@@ -46,7 +46,7 @@ def run(invocation: Invocation) -> int:
 
 def _image(invocation: Invocation, directory: str) -> Image:
     from crossply.cli.xpkg.local_images import from_daemon, only_package, read_image
-    from crossply.xpkg.references import parse
+    from crossply.xpkg.image_reference import parse
     from crossply.xpkg.registry_session import pull_content
 
     package = invocation["package"] or ""
@@ -73,7 +73,7 @@ def _image(invocation: Invocation, directory: str) -> Image:
 
 
 def _write(path: str, stream: bytes) -> None:
-    from crossply.xpkg.layer_writing import compressed
+    from crossply.xpkg.layer_writer import compressed
 
     try:
         with open(path, "wb") as file:

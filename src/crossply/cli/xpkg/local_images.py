@@ -11,7 +11,7 @@ from crossply.xpkg.registry_session import pull
 
 if TYPE_CHECKING:
     from crossply.xpkg.image import Image
-    from crossply.xpkg.references import Reference
+    from crossply.xpkg.image_reference import Reference
 
 
 ENDING = ".xpkg"
@@ -25,7 +25,7 @@ class ImageError(CrossplyError):
 
 def read_image(path: str) -> Image:
     """The image in a file."""
-    from crossply.xpkg.archive import read_archive
+    from crossply.xpkg.archive_reader import read_archive
 
     try:
         return read_archive(path)

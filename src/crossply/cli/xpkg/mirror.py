@@ -8,7 +8,7 @@ from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.errors import CrossplyError
 
 if TYPE_CHECKING:
-    from crossply.xpkg.mirroring import Sink
+    from crossply.xpkg.mirror import Sink
     from crossply.xpkg.registry import Registries
 
 _LAYOUT = "oci:"
@@ -31,8 +31,8 @@ def run(invocation: Invocation) -> int:
 
 
 async def _mirror(invocation: Invocation, directory: str) -> None:
-    from crossply.xpkg.mirroring import Wanted, closure, copy
-    from crossply.xpkg.references import parse
+    from crossply.xpkg.image_reference import parse
+    from crossply.xpkg.mirror import Wanted, closure, copy
     from crossply.xpkg.registry_session import session
 
     root = parse(invocation["package"])
@@ -48,8 +48,8 @@ async def _mirror(invocation: Invocation, directory: str) -> None:
 
 
 def _sink(registries: Registries, target: str) -> Sink:
-    from crossply.xpkg.layout_sink import LayoutSink
-    from crossply.xpkg.mirroring import RegistrySink
+    from crossply.xpkg.mirror import RegistrySink
+    from crossply.xpkg.oci_layout import LayoutSink
 
     if not target.startswith(_LAYOUT):
         return RegistrySink(registries, target.rstrip("/"))

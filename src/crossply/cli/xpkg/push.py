@@ -10,7 +10,7 @@ from crossply.errors import CrossplyError
 
 if TYPE_CHECKING:
     from crossply.xpkg.image import Image
-    from crossply.xpkg.references import Reference
+    from crossply.xpkg.image_reference import Reference
     from crossply.xpkg.registry import Registries
 
 
@@ -32,7 +32,7 @@ def run(invocation: Invocation) -> int:
 def target(text: str) -> Reference:
     """Where a package is pushed to: nothing of it is left to be guessed."""
     from crossply.values.goquote import quote
-    from crossply.xpkg.references import parse_tag
+    from crossply.xpkg.image_reference import parse_tag
 
     try:
         return parse_tag(text, strict=True)
@@ -56,7 +56,7 @@ async def push_package(
     annotations: dict[str, str],
 ) -> str:
     """Push an image, or several with an index of them; its digest. `names` are for what goes wrong."""
-    from crossply.xpkg.pushing import push_image, push_images
+    from crossply.xpkg.image_push import push_image, push_images
 
     try:
         if len(images) == 1:

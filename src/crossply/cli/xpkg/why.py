@@ -48,8 +48,8 @@ async def _known(invocation: Invocation) -> tuple[list[Locked], list[str]]:
 
 async def _tags(invocation: Invocation, source: str) -> list[str]:
     """The tags of a package; a registry that does not answer takes nothing from the rest."""
-    from crossply.xpkg.pulling import tags
-    from crossply.xpkg.references import parse
+    from crossply.xpkg.image_pull import tags
+    from crossply.xpkg.image_reference import parse
     from crossply.xpkg.registry_session import session
 
     try:

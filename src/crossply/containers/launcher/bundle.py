@@ -9,7 +9,7 @@ import os
 import signal
 from typing import Any, NoReturn
 
-from crossply.containers.launcher import kernel
+from crossply.containers.launcher import syscalls as kernel
 from crossply.containers.launcher.relay import run_relay
 
 _NOT_STARTED = 126

@@ -10,8 +10,9 @@ import socket
 import sys
 from typing import NoReturn
 
-from crossply.containers.launcher import kernel, wire
-from crossply.containers.launcher.serving import Serving
+from crossply.containers.launcher import protocol as wire
+from crossply.containers.launcher import syscalls as kernel
+from crossply.containers.launcher.server import Serving
 
 _CGROUPS, _VERSION_2 = "/sys/fs/cgroup", "unified"
 

@@ -11,7 +11,7 @@ import socket
 import threading
 import time
 
-from crossply.containers.launcher import kernel
+from crossply.containers.launcher import syscalls as kernel
 
 _POLL = 0.002
 _CHUNK = 1 << 18

@@ -11,7 +11,7 @@ from crossply.functions.binding import BUILTIN, REMOTE, choose_runtime, remote_t
 from crossply.functions.failures import FunctionError
 from crossply.functions.remote import METHOD
 from crossply.record import metrics
-from crossply.record.run import current
+from crossply.record.run_context import current
 from crossply.values import Object
 
 OK, UNKNOWN = "OK", "Unknown"

@@ -24,7 +24,7 @@ from crossply.control.kinds import (
     PUBLICATION,
     REVISION,
 )
-from crossply.control.runtimes.config_kind import container_config_crd
+from crossply.control.runtimes.container_config_crd import container_config_crd
 from crossply.kinds.composition_defaults import PIPELINE, RESOURCES, TEMPLATE_FIELDS
 from crossply.kube.kind import Kind
 from crossply.schema.crd_crossplane_fields import (

@@ -15,13 +15,13 @@ from crossply.compose.metadata import controller_of, metadata_of
 from crossply.control.controller import Controller, EnqueuedKeys, Spec, Watch, by_name, controller_name
 from crossply.control.definitions.crd_indexes import CRD_METADATA
 from crossply.control.kinds import COMPOSITION, CRD, DEFINITION, IMAGE_CONFIG, LOCK
-from crossply.control.package_manager.fetching import Fetching
-from crossply.control.package_manager.installing import InstallingController
-from crossply.control.package_manager.locking import Locking
-from crossply.control.package_manager.package import PackageController, package_of
+from crossply.control.package_manager.dependency_reconciler import ResolvingController
+from crossply.control.package_manager.lock import Locking
+from crossply.control.package_manager.package_fetcher import Fetching
 from crossply.control.package_manager.package_identity import Identities
 from crossply.control.package_manager.package_kinds import PACKAGE_KINDS, PackageKind
-from crossply.control.package_manager.resolving import ResolvingController
+from crossply.control.package_manager.package_reconciler import PackageController, package_of
+from crossply.control.package_manager.revision_reconciler import InstallingController
 from crossply.control.plane import Plane
 from crossply.kube.informer import Informer
 from crossply.kube.selection import EVERYTHING

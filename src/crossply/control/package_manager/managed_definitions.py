@@ -10,7 +10,7 @@ import orjson
 
 from crossply.compose.metadata import name_of, uid_of
 from crossply.control.kinds import CRD
-from crossply.control.package_manager.ownership import package_owner
+from crossply.control.package_manager.owner_references import package_owner
 from crossply.control.plane import Plane
 from crossply.kube.kind import Kind
 from crossply.kube.selection import Selection

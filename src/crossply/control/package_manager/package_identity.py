@@ -16,9 +16,9 @@ from crossply.control.calls.function_revision import (
     local_identity,
     needs_package,
 )
-from crossply.control.package_manager.fetching import ALWAYS, DIGEST, Fetching, Resolved
+from crossply.control.package_manager.package_fetcher import ALWAYS, DIGEST, Fetching, Resolved
 from crossply.control.package_manager.package_kinds import PackageKind
-from crossply.control.package_manager.revisions import Identity
+from crossply.control.package_manager.package_revision import Identity
 from crossply.errors import CrossplyError
 from crossply.values import Object
 

@@ -16,11 +16,11 @@ from crossply.control.calls.function_revision import keeps_revision, local_ident
 from crossply.control.calls.pipeline_functions import PipelineFunctions
 from crossply.control.calls.runner_factory import RunnerFactory
 from crossply.control.kinds import FUNCTION, FUNCTION_REVISION
-from crossply.control.package_manager.activation import MANUAL, Decision
-from crossply.control.package_manager.fetching import DIGEST
-from crossply.control.package_manager.package import package_of
+from crossply.control.package_manager.package_fetcher import DIGEST
 from crossply.control.package_manager.package_kinds import FUNCTIONS
-from crossply.control.package_manager.revisions import Identity, revision_for, revision_name
+from crossply.control.package_manager.package_reconciler import package_of
+from crossply.control.package_manager.package_revision import Identity, revision_for, revision_name
+from crossply.control.package_manager.revision_activation import MANUAL, Decision
 from crossply.errors import CrossplyError
 from crossply.functions.binding import bind, host_uses
 from crossply.functions.host_access import Check, HostAccess

@@ -16,7 +16,7 @@ from cryptography import x509
 
 from crossply.certificates import FOR_CLIENTS, FOR_SERVERS
 from crossply.control.kinds import SECRET
-from crossply.control.runtimes.authority import (
+from crossply.control.runtimes.certificate_authority import (
     AUTHORITY,
     CERTIFICATE,
     KEY,

@@ -9,13 +9,13 @@ import orjson
 
 from crossply.compose.metadata import annotations_of
 from crossply.control.kinds import RUNTIME_CONFIG
-from crossply.control.package_manager.fetching import DIGEST
+from crossply.control.package_manager.package_fetcher import DIGEST
 from crossply.errors import CrossplyError
 from crossply.kube.informer import Informer
 from crossply.values import Object
 from crossply.xpkg import image_configs
 from crossply.xpkg.failures import BadReference
-from crossply.xpkg.references import parse
+from crossply.xpkg.image_reference import parse
 
 DEFAULT = "default"
 _CONFIG_REF = ("runtime", "configRef")

@@ -17,17 +17,23 @@ from crossply.control.kinds import (
     SERVICE_ACCOUNT,
 )
 from crossply.control.plane import Plane
-from crossply.control.runtimes.addresses import FunctionAddresses
-from crossply.control.runtimes.choice import CONTAINER, DEPLOYMENT, FUNCTION, PROVIDER, PackageRuntimes
-from crossply.control.runtimes.container import ContainerRuntime
-from crossply.control.runtimes.container_start import ImagePlace, begin_containers
-from crossply.control.runtimes.controller import RuntimeReconciler
+from crossply.control.runtimes.container_runtime import ContainerRuntime
+from crossply.control.runtimes.container_setup import ImagePlace, begin_containers
 from crossply.control.runtimes.credentials import Credentials, CredentialSettings
-from crossply.control.runtimes.deployment import DeploymentRuntime, Surroundings
+from crossply.control.runtimes.deployment_runtime import DeploymentRuntime, Surroundings
+from crossply.control.runtimes.function_addresses import FunctionAddresses
+from crossply.control.runtimes.package_runtimes import (
+    CONTAINER,
+    DEPLOYMENT,
+    FUNCTION,
+    PROVIDER,
+    PackageRuntimes,
+)
 from crossply.control.runtimes.provider_binding import keep_binding
 from crossply.control.runtimes.runtime import Runtime
 from crossply.control.runtimes.runtime_configs import DEFAULT, RuntimeConfigs
-from crossply.control.runtimes.writing import RuntimeObjects
+from crossply.control.runtimes.runtime_objects import RuntimeObjects
+from crossply.control.runtimes.runtime_reconciler import RuntimeReconciler
 from crossply.control.shared_secret import MANAGER
 from crossply.kube.failures import AlreadyExists
 from crossply.kube.informer import Informer

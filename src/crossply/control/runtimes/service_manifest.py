@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from crossply.control.runtimes.choice import FUNCTION
 from crossply.control.runtimes.manifest_parts import PORT, Subject, metadata_for, references
+from crossply.control.runtimes.package_runtimes import FUNCTION
 from crossply.values import Object
 
 GRPC, WEBHOOK = "grpc", "webhook"

@@ -35,7 +35,7 @@ from crossply.functions.function_io.writing import (
     explicit_details,
     write_observed,
 )
-from crossply.functions.observed_changes import with_warning
+from crossply.functions.observed_state_check import with_warning
 from crossply.kinds.fields import Fields, KindError
 from crossply.values import Object
 from crossply.values.protobuf_struct import to_wire

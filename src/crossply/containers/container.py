@@ -1,0 +1,159 @@
+"""One container from its start to its end, with everything that it needs meanwhile and nothing afterwards."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import os
+import secrets
+from collections.abc import Sequence
+
+from crossply.containers import oci_spec as spec
+from crossply.containers.cgroups import Group, make_group
+from crossply.containers.failures import BadImage, ContainerEnded, ContainerError, OutOfMemory
+from crossply.containers.image_store import StoredImage, in_use
+from crossply.containers.image_user import image_user
+from crossply.containers.launcher.protocol import Message
+from crossply.containers.launcher_client import current_launcher
+from crossply.containers.limits import BY_WATCHING, limits_held, places
+from crossply.containers.oci_runtime import find_engine
+from crossply.containers.root_filesystem import without_links
+from crossply.containers.settings import ISOLATED, MEBIBYTE, Settings
+from crossply.containers.user_namespace import Identity, map_for
+
+_TLS_FILES = ("ca.crt", "tls.crt", "tls.key")
+_LARGEST_TLS_FILE = 64 << 10
+_HOSTS = b"127.0.0.1\tlocalhost\n::1\tlocalhost\n"
+_ENDING = 10.0
+_MEMORY = "memory"
+
+
+class Running:
+    """A container that was started."""
+
+    def __init__(self, image: StoredImage, settings: Settings, files: Sequence[int], port: int = 0) -> None:
+        self._settings = settings
+        self._resources = contextlib.ExitStack()
+        self._group: Group | None = None
+        launcher = current_launcher()
+        key = secrets.token_hex(6)
+        self.socket = os.path.join(launcher.sockets, key) if port else ""
+        try:
+            self._resources.enter_context(in_use(image))
+            wanted = _wanted(image, settings, launcher.identity, key)
+            if port:
+                wanted["relay"] = {"socket": self.socket, "port": port}
+            self._group = make_group(places(), key, settings.limits)
+            launcher.groups.add(self._group)
+            self._resources.callback(launcher.groups.discard, self._group)
+            self._resources.callback(self._group.remove)
+            with self._group.opened() as groups:
+                self._launched = launcher.start(key, wanted, [*files, *groups])
+        except BaseException:
+            self._resources.close()
+            raise
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until it ended, at most so long; tell whether it did."""
+        return self._launched.wait(seconds)
+
+    def end(self) -> None:
+        """End it, if it did not end by itself, and let go of everything."""
+        self._launched.kill()
+        self._launched.wait(_ENDING)
+        self.release()
+
+    def release(self) -> None:
+        """Let go of everything, after it ended."""
+        self._resources.close()
+        if self.socket:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.socket)
+
+    @property
+    def status(self) -> int:
+        """The exit status of a container that ended."""
+        return self._launched.status
+
+    @property
+    def failed_to_start(self) -> bool:
+        """Tell whether the engine did not even start it."""
+        return not self._launched.started
+
+    def wanted_too_much(self) -> bool:
+        """Tell whether it was ended because of its memory; asked before it is released."""
+        if self._launched.why == _MEMORY:
+            return True
+        return self._group is not None and bool(self._group.memory) and self._group.killed_for_memory()
+
+    def explain(self, wrote: str) -> ContainerError:
+        """Why it ended, in plain words; `wrote` is the last that it wrote."""
+        if self.wanted_too_much():
+            return out_of_memory(self._settings, wrote)
+        if self.failed_to_start:
+            story = f": {self._launched.why}" if self._launched.why else _complaint(wrote)
+            return ContainerError(f"the container could not be started{story}", hint=BadImage.hint)
+        return ContainerEnded(f"its container ended with {_how(self.status)}{wrote}")
+
+
+def out_of_memory(settings: Settings, wrote: str) -> OutOfMemory:
+    """The error of a container that wanted too much memory."""
+    allowed = settings.limits.memory / MEBIBYTE
+    return OutOfMemory(f"the function was ended: it wanted more than its {allowed:g} MiB{wrote}")
+
+
+def _complaint(wrote: str) -> str:
+    """What an engine said went wrong; runc says it as one of several fields of a line."""
+    before, found, after = wrote.rpartition('level=error msg="')
+    return ": " + after.rpartition('"')[0].replace('\\"', '"') if found else before or after
+
+
+def _how(status: int) -> str:
+    return f"signal {status - 128}" if status > 128 else f"exit status {status}"
+
+
+def _wanted(image: StoredImage, settings: Settings, identity: Identity, key: str) -> Message:
+    """What the launcher is told."""
+    held = limits_held()
+    inner = image.inner
+    ids = map_for(identity, *image_user(image.root, str(inner.get("User") or "")))
+    inside = spec.Inside(inner, _directory(image), ids, tuple(mount.target for mount in settings.mounts))
+    files = {spec.HOSTS: _host_files(settings)}
+    if settings.tls_certificates:
+        files[spec.TLS] = _read_all(settings.tls_certificates, _TLS_FILES)
+    binds = {f"mount{number}": mount.source for number, mount in enumerate(settings.mounts)}
+    return {
+        "config": spec.runtime_spec(inside, settings, held),
+        "command": find_engine(settings.engine, os.environ).command(key),
+        "binds": {spec.ROOT: image.root, **binds},
+        "files": files,
+        "owner": identity.owner,
+        "relay": None,
+        "watched_memory": settings.limits.memory if held.memory == BY_WATCHING else 0,
+    }
+
+
+def _directory(image: StoredImage) -> str:
+    """Where the image is started; not where the engine's own open files could be seen through a link."""
+    found = without_links(image.root, spec.working_directory(image.inner))
+    if spec.is_the_kernels(found):
+        raise BadImage(f"the image wants to be started in {found}, which is not a directory of its own")
+    return found
+
+
+def _host_files(settings: Settings) -> dict[str, str]:
+    if settings.network == ISOLATED:
+        return {"hosts": base64.b64encode(_HOSTS).decode()}
+    return _read_all("/etc", spec.host_files(settings))
+
+
+def _read_all(directory: str, names: Sequence[str]) -> dict[str, str]:
+    found = {}
+    for name in names:
+        try:
+            with open(os.path.join(directory, name), "rb") as file:
+                found[name] = base64.b64encode(file.read(_LARGEST_TLS_FILE)).decode()
+        except OSError as problem:
+            reason = (problem.strerror or "").lower()
+            raise ContainerError(f"cannot read {name} in {directory}: {reason}") from None
+    return found

@@ -1,0 +1,56 @@
+"""Getting an image ready to be run: from the store, or pulled from its registry and unpacked."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import NamedTuple
+
+from crossply.containers.failures import ImageMissing
+from crossply.containers.image_store import PULLS, Store, StoredImage
+from crossply.xpkg.cancellable_thread import cancellable_thread
+from crossply.xpkg.image_pull import pull_image, resolve
+from crossply.xpkg.image_reference import Reference, parse
+from crossply.xpkg.keychain import Keychain, default_keychain
+from crossply.xpkg.progress import Progress
+from crossply.xpkg.registry import Registries, Trust
+
+IF_NOT_PRESENT, ALWAYS, NEVER = "IfNotPresent", "Always", "Never"
+
+
+class Source(NamedTuple):
+    """How registries are spoken to."""
+
+    keychain: Keychain | None = None
+    """Who we are to them: the user's own logins where nothing is said."""
+    trust: Trust | None = None
+    progress: Progress | None = None
+
+
+async def fetch(
+    image: str, store: Store, policy: str = IF_NOT_PRESENT, source: Source | None = None
+) -> StoredImage:
+    """The image that a reference stands for, unpacked."""
+    reference = parse(image)
+    found = store.recall(reference)
+    if found is not None and (policy != ALWAYS or reference.digest):
+        return found
+    if policy == NEVER:
+        raise ImageMissing(f"the image {image} is not here, and its pull policy is {NEVER}")
+    source = source or Source()
+    keychain = source.keychain or default_keychain(os.environ)
+    async with (
+        Registries(keychain, source.trust, source.progress) as registries,
+        registries.deadline(reference),
+    ):
+        digest = await resolve(registries, reference)
+        stored = store.get(digest) or await _pull(registries, reference.at(digest), store)
+    store.remember(reference, digest)
+    return stored
+
+
+async def _pull(registries: Registries, reference: Reference, store: Store) -> StoredImage:
+    store.prepare()
+    with tempfile.TemporaryDirectory(prefix=PULLS, dir=store.directory) as directory:
+        pulled = await pull_image(registries, reference, directory)
+        return await cancellable_thread(lambda event: store.add(pulled.image, pulled.digest, event))

@@ -1,0 +1,133 @@
+"""What the launcher does all day: it starts containers, and tells when they ended."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import time
+from typing import Any
+
+from crossply.containers.launcher import protocol as wire
+from crossply.containers.launcher.bundle import Bundle
+from crossply.containers.launcher.memory_usage import resident
+
+_LOOK = 0.05
+"""Seconds between looks at the memory of containers that no control group bounds."""
+_SOON = 0.01
+"""Seconds between looks for the first process of a container that is to be ended while it still starts."""
+
+
+class _Run:
+    """One container and the process of the engine that waits for it."""
+
+    def __init__(self, bundle: Bundle, pid: int, most_memory: int) -> None:
+        self.bundle, self.pid, self.most_memory = bundle, pid, most_memory
+        self.why = ""
+        self.killing = False
+
+
+class Serving:
+    """Serves one line until its other end is closed."""
+
+    def __init__(self, line: socket.socket, place: str) -> None:
+        self._line = line
+        self._place = place
+        self._runs: dict[str, _Run] = {}
+        self._looked = 0.0
+        self._wake, woken = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(woken)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def run(self) -> None:
+        """Serve."""
+        line, wake = self._line.fileno(), self._wake
+        while True:
+            ready, _, _ = select.select([line, wake], [], [], self._pause())
+            if wake in ready:
+                os.read(wake, 4096)
+                self._reap()
+            if line in ready and not self._obey():
+                return
+            self._look()
+
+    def _pause(self) -> float | None:
+        """How long nothing has to be looked at, unless something happens."""
+        if any(run.killing for run in self._runs.values()):
+            return _SOON
+        return _LOOK if any(run.most_memory for run in self._runs.values()) else None
+
+    def _obey(self) -> bool:
+        message, files = wire.receive(self._line)
+        if message is None:
+            return False
+        try:
+            if "start" in message:
+                self._start(message["start"], files)
+            elif message.get("kill") in self._runs:
+                self._kill(self._runs[message["kill"]])
+        finally:
+            for file in files:
+                os.close(file)
+        return True
+
+    def _start(self, wanted: dict[str, Any], files: list[int]) -> None:
+        bundle = Bundle(self._place, wanted)
+        try:
+            bundle.make()
+            pid = bundle.execute(files)
+        except OSError as problem:
+            bundle.remove()
+            story = f"{problem.filename}: {problem.strerror}" if problem.filename else str(problem)
+            wire.send(self._line, {"ended": wanted["key"], "status": -1, "why": story, "started": False})
+            return
+        self._runs[wanted["key"]] = _Run(bundle, pid, wanted["watched_memory"])
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        watch = now - self._looked >= _LOOK
+        for run in self._runs.values():
+            if run.killing:
+                self._kill(run)
+            elif watch and run.most_memory and resident(run.bundle.first_process()) > run.most_memory:
+                run.why = "memory"
+                self._kill(run)
+        if watch:
+            self._looked = now
+
+    def _kill(self, run: _Run) -> None:
+        """End a container by ending its first process; the engine, which only waits for it, then ends too."""
+        first = run.bundle.first_process()
+        run.killing = not first
+        if first:
+            _signal(first, signal.SIGKILL)
+
+    def _reap(self) -> None:
+        """Take note of processes that ended; as the first process we get all orphans too."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            for key, run in list(self._runs.items()):
+                if run.pid == pid:
+                    self._ended(key, run, os.waitstatus_to_exitcode(status))
+
+    def _ended(self, key: str, run: _Run, status: int) -> None:
+        del self._runs[key]
+        first = run.bundle.first_process()
+        started = bool(first)
+        if first and status < 0:
+            _signal(first, signal.SIGKILL)  # the engine was ended before its container
+        run.bundle.remove()
+        wire.send(self._line, {"ended": key, "status": status, "why": run.why, "started": started})
+
+
+def _signal(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return

@@ -1,0 +1,236 @@
+"""What packages depend on and nobody has installed is installed, in versions that all who want it accept."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable
+
+import orjson
+
+from crossply.compose.events import StatusCondition
+from crossply.control.conditions import with_conditions
+from crossply.control.controller import Requeue
+from crossply.control.kinds import CONFIGURATION, FUNCTION, IMAGE_CONFIG, LOCK, PROVIDER
+from crossply.control.package_manager.finalizer import hold
+from crossply.control.package_manager.package_fetcher import Fetching, source_and_version
+from crossply.control.plane import Plane
+from crossply.errors import CrossplyError
+from crossply.functions import builtin
+from crossply.kube.failures import AlreadyExists
+from crossply.kube.kind import Kind
+from crossply.values import Object
+from crossply.xpkg.dependencies import (
+    Dependency,
+    DependencyError,
+    Locked,
+    best_version,
+    check_no_circle,
+    missing,
+    read_lock,
+)
+from crossply.xpkg.dependency_limits import limit_error, within_limits
+from crossply.xpkg.dependency_tree import why
+from crossply.xpkg.dns_names import to_dns_label
+from crossply.xpkg.image_configs import prefixes
+from crossply.xpkg.image_reference import parse
+from crossply.xpkg.registry_addresses import host_of, is_public_host
+
+FINALIZER = "lock.pkg.crossplane.io"
+MANAGER = "pkg.crossplane.io/resolver"
+RESOLVED = StatusCondition("Resolved", "True", "DependencyResolutionSucceeded")
+UNRESOLVED = StatusCondition("Resolved", "False", "DependencyResolutionFailed")
+AT_A_TIME, SOON = 25, 1.0
+"""So many dependencies are installed at a time, and after so many seconds more."""
+_KINDS = {kind.kind: kind for kind in (FUNCTION, CONFIGURATION, PROVIDER)}
+_VERSION = re.compile(r"v?\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[0-9A-Za-z.-]{1,64})?")
+_MOST_TOLD, _AT_ONCE = 5, 5
+_MOST_LINES = 12
+Present = dict[tuple[str, str], str]
+"""The sources of packages, by their kinds and names."""
+
+
+class ResolvingController:
+    """Installs what the packages of the Lock want."""
+
+    def __init__(self, plane: Plane, fetching: Fetching) -> None:
+        self._plane, self._fetching = plane, fetching
+        self._tried: dict[str, int] = {}
+        """How often each missing package was tried."""
+        self._failed: dict[str, str] = {}
+        """Why some of them could not be installed."""
+
+    async def reconcile(self, name: str) -> Requeue | None:
+        """Install what is missing in the Lock."""
+        lock = await self._plane.client.get(LOCK, name)
+        if lock is None:
+            return None
+        packages = read_lock(lock)
+        lock = await hold(self._plane.keeping, LOCK, lock, FINALIZER, held=bool(packages), manager=MANAGER)
+        if not packages:
+            await self._tell(lock, None)
+            return None
+        try:
+            check_no_circle(packages)
+        except DependencyError as problem:
+            # Only another Lock can help, and that has us look again.
+            await self._tell(lock, UNRESOLVED._replace(message=f"{problem} ({problem.hint})"))
+            return None
+        more = await self._install(packages)
+        if not self._failed:
+            await self._tell(lock, RESOLVED)
+            return Requeue(SOON) if more else None
+        # Always the same of many that fail: each change of what is told has us look again.
+        told = "; ".join(self._failed[source] for source in sorted(self._failed)[:_MOST_TOLD])
+        await self._tell(lock, UNRESOLVED._replace(message=told))
+        raise DependencyError(told)
+
+    async def _tell(self, lock: Object, condition: StatusCondition | None) -> None:
+        status = lock.get("status") or {}
+        told: Object = {key: value for key, value in status.items() if key != "conditions"}
+        if condition is not None:
+            told = with_conditions(lock, (condition,), self._plane.now())["status"]
+        if told != status:
+            await self._plane.keeping.update_status(LOCK, {**lock, "status": told}, MANAGER)
+
+    async def _install(self, packages: list[Locked]) -> bool:
+        """Install what is missing, a part of it at a time; whether there is more."""
+        absent = missing(packages)
+        present = await self._present({each.kind for each in absent}) if absent else {}
+        on_their_way = {(kind, source) for (kind, _), source in present.items()}
+        wanted = [each for each in absent if (each.kind, each.source) not in on_their_way]
+        allowed = within_limits(packages)
+        beyond = [each.source for each in wanted if each.source not in allowed]
+        wanted = [each for each in wanted if each.source in allowed]
+        self._tried = {each.source: self._tried.get(each.source, 0) for each in wanted}
+        self._failed = {source: told for source, told in self._failed.items() if source in self._tried}
+        self._failed |= {source: str(limit_error(source)) for source in beyond}
+        # Those that were tried less often come first, so that none waits for ever behind some that fail.
+        batch = sorted(wanted, key=lambda each: self._tried[each.source])[:AT_A_TIME]
+        room = asyncio.Semaphore(_AT_ONCE)
+        await asyncio.gather(*(self._try(each, packages, present, room) for each in batch))
+        return len(wanted) > AT_A_TIME
+
+    async def _try(
+        self, dependency: Dependency, packages: list[Locked], present: Present, room: asyncio.Semaphore
+    ) -> None:
+        """Install a package; where that does not work, the reason is remembered."""
+        source = dependency.source
+        self._tried[source] += 1
+        async with room:
+            try:
+                await self._install_one(dependency, packages, present)
+            except CrossplyError as problem:
+                self._failed[source] = str(problem)
+            else:
+                self._failed.pop(source, None)
+
+    async def _present(self, kinds: set[str]) -> Present:
+        """The packages that are installed already."""
+        found: Present = {}
+        for kind in sorted(kinds & _KINDS.keys()):
+            for data in (await self._plane.client.list(_KINDS[kind])).items:
+                package = orjson.loads(data)
+                try:
+                    source, _ = source_and_version(package["spec"].get("package", ""))
+                except CrossplyError:
+                    source = ""
+                found[kind, package["metadata"]["name"]] = source
+        return found
+
+    async def _install_one(self, dependency: Dependency, packages: list[Locked], present: Present) -> None:
+        source, kind = dependency.source, _KINDS.get(dependency.kind)
+        if kind is None:
+            told = f'{source} has the kind "{dependency.kind}"'
+            raise DependencyError(f"cannot construct dependency package: {told}")
+        name = _free_name(source, kind, present)
+        if not _needs_no_registry(dependency):
+            await self._check_registry(source, packages)
+        version = await self._version(dependency, packages)
+        body: Object = {
+            "apiVersion": kind.api_version,
+            "kind": kind.kind,
+            "metadata": {"name": name},
+            "spec": {"package": f"{source}{'@' if version.startswith('sha256:') else ':'}{version}"},
+        }
+        try:
+            await self._plane.keeping.create(kind, body, MANAGER)
+        except AlreadyExists:
+            return
+        except CrossplyError as problem:
+            raise problem.within("cannot create dependency package") from None
+
+    async def _check_registry(self, source: str, packages: list[Locked]) -> None:
+        """Raise where a package names a registry inside of a private network that no user has named.
+
+        A user names one by a package of it, which is in the Lock, or in an ImageConfig.
+        """
+        registry = parse(source).registry
+        if registry in {_registry_of(each.source) for each in packages}:
+            return
+        configs = [orjson.loads(data) for data in (await self._plane.client.list(IMAGE_CONFIG)).items]
+        named = {_registry_of(prefix) for config in configs for prefix in prefixes(config)}
+        if registry not in named and not await is_public_host(host_of(registry)):
+            raise DependencyError(
+                f"dependency package {source} is inside of a private network, and no user named its registry",
+                hint="name the registry in an ImageConfig, or install the dependency by hand",
+            )
+
+    async def _version(self, dependency: Dependency, packages: list[Locked]) -> str:
+        """The version to install: a digest that is asked for, or the highest that all accept."""
+        source = dependency.source
+        wishes = [each for package in packages for each in package.dependencies if each.source == source]
+        try:
+            best = best_version(wishes, _mentioned(wishes)) if _needs_no_registry(dependency) else None
+            if best is None:
+                offered = [] if any(each.digest for each in wishes) else await self._fetching.versions(source)
+                # There may be a hundred thousand of them: others are not to wait meanwhile.
+                best = await asyncio.to_thread(best_version, wishes, offered)
+        except CrossplyError as problem:
+            raise problem.within("cannot find dependency version to install") from None
+        if best is None:
+            raise _no_version(source, wishes, packages)
+        return best
+
+
+def _free_name(source: str, kind: Kind, present: Present) -> str:
+    """The name to install a package under."""
+    try:
+        name = to_dns_label(parse(source).repository)
+    except CrossplyError as problem:
+        raise problem.within("dependency package is not valid") from None
+    if (kind.kind, name) in present:
+        raise DependencyError(
+            f"cannot create dependency package: {kind.kind} {name} is there already, and is not {source}",
+            hint="install the dependency by hand, under another name",
+        )
+    return name
+
+
+def _registry_of(text: str) -> str:
+    """The registry of a source or of the beginning of one; empty where that names none."""
+    try:
+        return parse(f"{text.rstrip('/')}/xx" if "/" not in text.rstrip("/") else text.rstrip("/")).registry
+    except CrossplyError:
+        return ""
+
+
+def _needs_no_registry(dependency: Dependency) -> bool:
+    """Whether any version will do, since the function is built in."""
+    return dependency.kind == FUNCTION.kind and builtin.for_package(dependency.source) is not None
+
+
+def _mentioned(wishes: Iterable[Dependency]) -> list[str]:
+    """The versions that the wishes themselves name."""
+    return [found for wish in wishes for found in _VERSION.findall(wish.constraint)]
+
+
+def _no_version(source: str, wishes: list[Dependency], packages: list[Locked]) -> DependencyError:
+    constraints = " ".join(each.constraint for each in wishes[:_MOST_LINES])
+    lines = why(packages, source)
+    told = (
+        f"dependency ({source}) does not have a valid version to upgrade that satisfies all constraints. If "
+        "there is a valid version that requires downgrade, manual intervention is required. "
+        f"Constraints: [{constraints}]"
+    )
+    return DependencyError("\n".join([told, *lines[:_MOST_LINES]]))

@@ -1,0 +1,262 @@
+"""Bringing what a package holds into being, and letting it go.
+
+Everything is tried first: where one object cannot be written, none is. Only the active revision of a package
+creates anything. An object that is as it should be costs no write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import NamedTuple, TypeVar
+
+import orjson
+
+from crossply.compose.metadata import annotations_of, labels_of, name_of
+from crossply.control.calls.function_revision import PACKAGE
+from crossply.control.controller import Waiting
+from crossply.control.definitions.core_crds import core_names
+from crossply.control.definitions.protected_crds import check_definable
+from crossply.control.kinds import CRD, PROVIDER_REVISION, SECRET
+from crossply.control.last_applied import covers
+from crossply.control.managed_fields import is_applied
+from crossply.control.package_manager.managed_definitions import MANAGED_DEFINITION, managed_definitions
+from crossply.control.package_manager.owner_references import AlreadyControlled, owners, released
+from crossply.control.package_manager.provider_webhooks import call_back, pointed_home
+from crossply.control.plane import Plane
+from crossply.errors import CrossplyError
+from crossply.kube.discovery import UnknownKind
+from crossply.kube.kind import Kind
+from crossply.values import Object
+
+MANAGER = "pkg.crossplane.io/revisions"
+AT_ONCE = 10
+_IMPORTANT = ("name", "uid", "generation", "resourceVersion", "ownerReferences")
+_DROPPED = ("creationTimestamp", "resourceVersion", "uid", "generation", "managedFields", "ownerReferences")
+
+Generations = dict[tuple[str, str], int]
+"""The generations of objects, by the kind and name of each."""
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class _Wish(NamedTuple):
+    """An object as it is to be, encoded, and what of it is there."""
+
+    kind: Kind
+    data: bytes
+    live: Object | None
+    """Only its metadata that matters."""
+    is_there: bool
+    """Whether there is nothing to write."""
+    references: list[Object]
+    """Who is to own it."""
+
+
+class NoCertificate(CrossplyError):
+    """A Provider has webhooks, and its runtime has not made a certificate for them yet."""
+
+    code = "CP-854"
+    hint = "look at the runtime of the revision: its condition RuntimeHealthy says how far it is"
+
+
+class Established(NamedTuple):
+    """What of a package is there now."""
+
+    references: list[Object]
+    """As the status of a revision lists them."""
+    generations: Generations
+    left_out: list[str]
+    """The kinds and names of what cannot be there, since nobody serves its kind."""
+    calls_back: bool = False
+    """Whether some of it calls the Provider, by a certificate that is renewed now and then."""
+
+
+class Establishing:
+    """Writes the objects of packages."""
+
+    def __init__(self, plane: Plane, namespace: str) -> None:
+        self._plane, self._namespace = plane, namespace
+
+    async def establish(self, revision: Object, objects: Sequence[bytes]) -> Established:
+        """Bring the objects of a revision into being; they are encoded, and decoded a few at a time."""
+        active = revision["spec"].get("desiredState") == "Active"
+        served, left_out = await self._served(objects)
+        managed = await self._managed(revision, served)
+        certificate = ""
+        if active and call_back(map(_decoded, served)):
+            certificate = await self._certificate(revision)
+
+        async def wish(data: bytes) -> _Wish:
+            obj = _decoded(data)
+            if certificate:
+                obj = pointed_home(obj, revision, self._namespace, certificate)
+            if obj["kind"] == CRD.kind and name_of(obj) in managed:
+                return await self._managed_wish(_desired(obj, revision), managed[name_of(obj)])
+            return await self._wish(_desired(obj, revision), revision, active)
+
+        wishes = await _each(served, wish)
+        if active:
+            await _each([each for each in wishes if not each.is_there], self._try)
+        written = await _each(wishes, lambda wish: self._write(wish, active))
+        references = [_reference(wish, live) for wish, live in zip(wishes, written, strict=True)]
+        generations = {
+            (each.kind.kind, live["name"]): int(live.get("generation") or 0)
+            for each, live in zip(wishes, written, strict=True)
+            if live is not None
+        }
+        references.sort(key=_identifier, reverse=True)
+        return Established(references, generations, left_out, bool(certificate))
+
+    async def _managed(self, revision: Object, objects: Sequence[bytes]) -> dict[str, Object]:
+        """The ManagedResourceDefinitions by which Crossplane installed kinds of this package."""
+        if revision["kind"] != PROVIDER_REVISION.kind or not objects:
+            return {}
+        return await managed_definitions(self._plane, revision)
+
+    async def _served(self, objects: Sequence[bytes]) -> tuple[list[bytes], list[str]]:
+        """The objects whose kinds are served here, and what the others are called."""
+        served, others = [], []
+        for data in objects:
+            obj = _decoded(data)
+            try:
+                await self._plane.discovery.kind_for(obj["apiVersion"], obj["kind"])
+                served.append(data)
+            except UnknownKind:
+                others.append(f"{obj['kind']} {name_of(obj)}")
+        return served, others
+
+    async def release(self, revision: Object) -> None:
+        """Let the objects of a revision that is not active be controlled by the one that is."""
+        await _each(
+            (revision.get("status") or {}).get("objectRefs") or (), lambda ref: self._release(ref, revision)
+        )
+
+    async def _certificate(self, revision: Object) -> str:
+        name = (revision.get("status") or {}).get("tlsServerSecretName")
+        if not name:
+            raise NoCertificate("waiting for package runtime controller to set revision's webhook TLS secret")
+        secret = await self._plane.keeping.get(SECRET, name, self._namespace)
+        data = (secret or {}).get("data") or {}
+        certificate = data.get("ca.crt") or data.get("tls.crt")
+        if not certificate:
+            raise NoCertificate(f"waiting for the webhook TLS secret {self._namespace}/{name}")
+        return str(certificate)
+
+    async def _wish(self, obj: Object, revision: Object, active: bool) -> _Wish:
+        kind = await self._plane.discovery.kind_for(obj["apiVersion"], obj["kind"])
+        if kind.kind == CRD.kind and name_of(obj) in core_names():
+            raise AlreadyControlled(f"{name_of(obj)} is already controlled by the control plane itself", {})
+        if kind.kind == CRD.kind:
+            check_definable(name_of(obj))
+        live = await self._plane.keeping.get(kind, name_of(obj))
+        try:
+            references = owners(live, name_of(obj), revision, active)
+        except AlreadyControlled as problem:
+            await self._expect_release(problem, revision)
+            raise
+        wish = {**obj, "metadata": {**obj["metadata"], "ownerReferences": references}}
+        found = None if live is None else _important(live)
+        is_there = live is not None and is_applied(live, wish, MANAGER)
+        return _Wish(kind, orjson.dumps(wish), found, is_there, references)
+
+    async def _managed_wish(self, obj: Object, definition: Object) -> _Wish:
+        """A CRD that Crossplane's definition controls: it stays so, and there may be none."""
+        live = await self._plane.keeping.get(CRD, name_of(obj))
+        if live is None or covers(live["spec"], obj["spec"]):
+            return _Wish(MANAGED_DEFINITION, orjson.dumps(obj), definition, True, [])
+        references = live["metadata"].get("ownerReferences") or []
+        wish = {**obj, "metadata": {**obj["metadata"], "ownerReferences": references}}
+        return _Wish(CRD, orjson.dumps(wish), _important(live), False, references)
+
+    async def _expect_release(self, problem: AlreadyControlled, revision: Object) -> None:
+        """Wait for another revision of the same package, which was active until now, to let go."""
+        owner = problem.owner
+        if owner.get("kind") != revision["kind"]:
+            return
+        kind = await self._plane.discovery.kind_for(revision["apiVersion"], revision["kind"])
+        other = await self._plane.keeping.get(kind, str(owner.get("name")))
+        if other is None:
+            raise AlreadyControlled(f"{problem}. {owner.get('name')} no longer exists", owner) from None
+        if labels_of(other).get(PACKAGE) == labels_of(revision).get(PACKAGE):
+            raise Waiting(f"waiting for {name_of(other)} to release what it controls: {problem}") from None
+
+    async def _try(self, wish: _Wish) -> None:
+        await self._plane.keeping.apply(wish.kind, wish.data, MANAGER, dry_run=True)
+
+    async def _write(self, wish: _Wish, active: bool) -> Object | None:
+        """The metadata of the object as it is then; None where it is not there, and not ours to make."""
+        if active and not wish.is_there:
+            return _important(await self._plane.keeping.apply(wish.kind, wish.data, MANAGER))
+        # Whoever controls it says what it is like; we only say that it is ours, too.
+        if wish.live is not None and not _has(wish.live, wish.references):
+            return _important(await self._own(wish.kind, wish.live, wish.references))
+        return wish.live
+
+    async def _release(self, ref: Object, revision: Object) -> None:
+        kind = await self._plane.discovery.kind_for(ref["apiVersion"], ref["kind"])
+        live = await self._plane.keeping.get(kind, ref["name"])
+        references = None if live is None else released(live, revision)
+        if live is not None and references is not None:
+            await self._own(kind, live["metadata"], references)
+
+    async def _own(self, kind: Kind, metadata: Object, references: list[Object]) -> Object:
+        body = {"metadata": {"ownerReferences": references, "resourceVersion": metadata["resourceVersion"]}}
+        return await self._plane.keeping.patch_merge(kind, metadata["name"], body, "", MANAGER)
+
+
+def _desired(obj: Object, revision: Object) -> Object:
+    """An object as the package has it, with the labels and annotations that all of them are to have."""
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in _DROPPED}
+    for key, own in (("commonLabels", labels_of(obj)), ("commonAnnotations", annotations_of(obj))):
+        everywhere = revision["spec"].get(key) or {}
+        if own or everywhere:
+            metadata["labels" if key == "commonLabels" else "annotations"] = {**own, **everywhere}
+    kept = {key: value for key, value in obj.items() if key != "status"}
+    return {**kept, "metadata": metadata}
+
+
+def _decoded(data: bytes) -> Object:
+    """An object; a managed resource definition is the CRD that it stands for: here all are active."""
+    obj: Object = orjson.loads(data)
+    if obj["kind"] != "ManagedResourceDefinition":
+        return obj
+    spec = {key: value for key, value in obj["spec"].items() if key not in ("connectionDetails", "state")}
+    return {"apiVersion": CRD.api_version, "kind": CRD.kind, "metadata": obj["metadata"], "spec": spec}
+
+
+def _important(live: Object) -> Object:
+    """The metadata of an object, without what is long."""
+    return {key: live["metadata"][key] for key in _IMPORTANT if key in live["metadata"]}
+
+
+def _reference(wish: _Wish, live: Object | None) -> Object:
+    name = live["name"] if live is not None else name_of(orjson.loads(wish.data))
+    reference = {"apiVersion": wish.kind.api_version, "kind": wish.kind.kind, "name": name}
+    return {**reference, "uid": live["uid"]} if live is not None else reference
+
+
+def _has(metadata: Object, references: list[Object]) -> bool:
+    present = metadata.get("ownerReferences") or ()
+    return all(any(each == own for own in present) for each in references)
+
+
+def _identifier(reference: Object) -> str:
+    return f"{reference['apiVersion']}, Kind={reference['kind']}/{reference['name']}"
+
+
+async def _each(items: Iterable[T], work: Callable[[T], Awaitable[R]]) -> list[R]:
+    """The results of some work on each item, a few at once; the first failure is raised."""
+    room = asyncio.Semaphore(AT_ONCE)
+
+    async def one(item: T) -> R:
+        async with room:
+            return await work(item)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(item)) for item in items]
+    except BaseExceptionGroup as problems:
+        raise problems.exceptions[0] from None
+    return [task.result() for task in tasks]

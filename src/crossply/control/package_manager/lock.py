@@ -1,0 +1,139 @@
+"""The Lock: which packages are installed in which versions, and what each of them wants.
+
+Every active revision has an entry. Whether what it wants is there is decided on the entries of all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import NamedTuple
+
+from crossply.compose.metadata import name_of
+from crossply.control.kinds import LOCK
+from crossply.control.package_manager.package_fetcher import source_and_version
+from crossply.control.plane import Plane
+from crossply.kube.failures import AlreadyExists
+from crossply.values import Object
+from crossply.xpkg.dependencies import (
+    Dependency,
+    DependencyError,
+    Locked,
+    below,
+    dependencies_of,
+    missing,
+    missing_error,
+    read_lock,
+    unmet,
+    unmet_error,
+)
+from crossply.xpkg.dependency_limits import check_number
+from crossply.xpkg.dependency_tree import why
+
+NAME = "lock"
+API_VERSION = "pkg.crossplane.io/v1"
+_MOST_LINES = 12
+
+
+class Standing(NamedTuple):
+    """How many packages a revision needs, how many of them are there, and how many in wrong versions."""
+
+    found: int = 0
+    installed: int = 0
+    invalid: int = 0
+    problem: DependencyError | None = None
+
+
+class Locking:
+    """Keeps the entries of revisions in the Lock."""
+
+    def __init__(self, plane: Plane) -> None:
+        self._plane = plane
+        self._turn = asyncio.Lock()
+
+    async def enter(self, revision: Object, kind: str, meta: Object) -> Standing:
+        """Have a revision in the Lock, and see whether what it wants is there."""
+        wanted = dependencies_of(meta)
+        check_number(wanted)
+        async with self._turn:
+            lock = await self._get()
+            entry = _entry(revision, kind, wanted)
+            packages = {each["name"]: each for each in lock.get("packages") or ()}
+            before = packages.get(entry["name"])
+            if before != entry:
+                packages[entry["name"]] = entry
+                lock = await self._plane.keeping.update(LOCK, {**lock, "packages": [*packages.values()]})
+        is_new = before is None or before.get("source") != entry["source"]
+        return standing(read_lock(lock), entry["name"], is_new)
+
+    async def leave(self, name: str) -> None:
+        """Have a revision in the Lock no longer."""
+        async with self._turn:
+            lock = await self._plane.client.get(LOCK, NAME)
+            packages = (lock or {}).get("packages") or []
+            left = [each for each in packages if each.get("name") != name]
+            if lock is not None and len(left) < len(packages):
+                await self._plane.keeping.update(LOCK, {**lock, "packages": left})
+
+    async def _get(self) -> Object:
+        lock = await self._plane.client.get(LOCK, NAME)
+        if lock is not None:
+            return lock
+        body = {"apiVersion": LOCK.api_version, "kind": LOCK.kind, "metadata": {"name": NAME}}
+        with suppress(AlreadyExists):
+            return await self._plane.keeping.create(LOCK, body)
+        return await self._get()
+
+
+def _entry(revision: Object, kind: str, wanted: tuple[Dependency, ...]) -> Object:
+    source, version = source_and_version(revision["spec"]["image"])
+    return {
+        "apiVersion": API_VERSION,
+        "kind": kind,
+        "name": name_of(revision),
+        "source": source,
+        "version": version,
+        "dependencies": [
+            {
+                "apiVersion": API_VERSION,
+                "kind": each.kind,
+                "package": each.source,
+                "constraints": each.constraint,
+            }
+            for each in wanted
+        ],
+    }
+
+
+def standing(packages: list[Locked], name: str, is_new: bool) -> Standing:
+    """How a revision that is in the Lock stands, which may have been entered just now."""
+    own = next(each for each in packages if each.name == name)
+    present = {each.source for each in packages}
+    if is_new:
+        direct = dict.fromkeys(each.source for each in own.dependencies)
+        absent = [each for each in own.dependencies if each.source not in present]
+        if absent:
+            installed = sum(each in present for each in direct)
+            return Standing(len(direct), installed, 0, missing_error(absent))
+    tree = frozenset(below(packages, own.source))
+    implied = [each for each in missing(packages) if each.source in tree]
+    found = Standing(len(tree), len(tree) - len(implied))
+    if implied:
+        return found._replace(problem=missing_error(implied))
+    wrong = unmet(packages, own)
+    if not wrong:
+        return found
+    return found._replace(invalid=len(wrong), problem=_explained(unmet_error(wrong), packages, wrong))
+
+
+def _explained(
+    problem: DependencyError, packages: list[Locked], wrong: list[tuple[Dependency, Locked]]
+) -> DependencyError:
+    """The problem, with who wants what and why."""
+    lines: list[str] = []
+    for wish, _ in wrong:
+        if len(lines) >= _MOST_LINES:
+            lines = [*lines[:_MOST_LINES], "…"]
+            break
+        lines += why(packages, wish.source)
+    return problem.replace(message="\n".join([str(problem), *lines]))

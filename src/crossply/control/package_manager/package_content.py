@@ -1,0 +1,51 @@
+"""A package as the control plane holds it: what it says of itself, and what it brings as bytes.
+
+A large Provider brings thousands of fields, which take ten times the memory once they are decoded. So each
+object is decoded when it is its turn.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import NamedTuple
+
+import orjson
+
+from crossply.compose.metadata import name_of
+from crossply.values import Object
+from crossply.xpkg.cancellable_thread import cancellable_thread
+from crossply.xpkg.failures import TooLarge
+from crossply.xpkg.package_stream import Package, documents
+
+
+class Packed(NamedTuple):
+    """A package that was read."""
+
+    package: Package
+    """Its description, and of what it brings only what each object is called."""
+    encoded: tuple[bytes, ...]
+    """What it brings, in the same order."""
+
+
+async def packed(stream: bytes, source: str) -> Packed:
+    """Read the stream of a package beside everything else; whoever no longer waits for it ends it."""
+    return await cancellable_thread(lambda given_up: _read(stream, source, given_up))
+
+
+def _read(stream: bytes, source: str, given_up: threading.Event) -> Packed:
+    metas: list[Object] = []
+    heads: list[Object] = []
+    encoded: list[bytes] = []
+    for described, obj in documents(stream, source):
+        if given_up.is_set():
+            raise TooLarge("the package takes too long to be read")
+        if described:
+            metas.append(obj)
+        else:
+            heads.append(_head(obj))
+            encoded.append(orjson.dumps(obj))
+    return Packed(Package(tuple(metas), tuple(heads)), tuple(encoded))
+
+
+def _head(obj: Object) -> Object:
+    return {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": {"name": name_of(obj)}}

@@ -1,0 +1,67 @@
+"""Whether an image is signed as the ImageConfig for it asks. What is not understood is no signature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crossply.control.kinds import SECRET
+from crossply.control.package_manager.pull_secrets import decoded
+from crossply.kube.client import Client
+from crossply.values import Object
+from crossply.xpkg.image_configs import Chosen
+from crossply.xpkg.image_reference import Reference
+from crossply.xpkg.registry import Registries
+from crossply.xpkg.signatures import Authority, NotSigned, verify
+
+
+class Verifying:
+    """Checks signatures with the keys in the Secrets of one namespace."""
+
+    def __init__(self, client: Client, namespace: str) -> None:
+        self._client, self._namespace = client, namespace
+
+    async def check(self, registries: Registries, reference: Reference, digest: str, chosen: Chosen) -> None:
+        """Raise NotSigned unless one of the authorities of an ImageConfig signed the image."""
+        authorities, refused = await self._authorities(_listed(chosen.config))
+        if not authorities:
+            told = "; ".join(refused) or "it names nobody who may sign"
+            raise NotSigned(f"signature verification of {reference.name}@{digest} failed: {told}")
+        try:
+            await verify(registries, reference, digest, authorities)
+        except NotSigned as problem:
+            if not refused:
+                raise
+            raise problem.replace(message=f"{problem}; {'; '.join(refused)}") from None
+
+    async def _authorities(self, listed: list[Object]) -> tuple[list[Authority], list[str]]:
+        """Those whose signatures can be checked, and why the others' cannot be."""
+        usable, refused = [], []
+        for entry in listed:
+            try:
+                usable.append(await self._authority(entry))
+            except NotSigned as problem:
+                refused.append(f"{entry.get('name', '')}: {problem}")
+        return usable, refused
+
+    async def _authority(self, entry: Object) -> Authority:
+        if entry.get("attestations"):
+            raise NotSigned("attestations are not supported")
+        key = entry.get("key")
+        if not isinstance(key, dict):
+            raise NotSigned("keyless signatures are not supported")
+        reference = key.get("secretRef") or {}
+        name, field = str(reference.get("name") or ""), str(reference.get("key") or "")
+        secret = await self._client.get(SECRET, name, self._namespace)
+        data: Any = ((secret or {}).get("data") or {}).get(field)
+        if not isinstance(data, str):
+            raise NotSigned(f'there is no key "{field}" in the secret {self._namespace}/{name}')
+        algorithm = str(key.get("hashAlgorithm") or "sha256")
+        return Authority(str(entry.get("name") or ""), decoded(data, name), algorithm)
+
+
+def _listed(config: Object) -> list[Object]:
+    section = config["spec"]["verification"]
+    if section.get("provider") != "Cosign":
+        return []
+    listed = (section.get("cosign") or {}).get("authorities") or ()
+    return [each for each in listed if isinstance(each, dict)]

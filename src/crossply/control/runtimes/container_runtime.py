@@ -1,0 +1,191 @@
+"""Functions in containers of this machine: an image in the store, and a container when somebody calls.
+
+An endpoint `container:///REVISION` says that each replica starts the container of a revision itself. So
+nothing listens anywhere but for us, and what is called is always what the revision is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from datetime import UTC, datetime, timedelta
+
+import orjson
+
+from crossply.compose.events import StatusCondition
+from crossply.compose.messages import Request, Response
+from crossply.compose.metadata import annotations_of, labels_of, name_of, uid_of
+from crossply.containers.image_store import StoredImage
+from crossply.containers.launcher_client import current_launcher
+from crossply.containers.limits import limits_held
+from crossply.containers.oci_runtime import find_engine
+from crossply.containers.settings import Settings
+from crossply.control.calls.endpoint import Endpoint
+from crossply.control.conditions import with_conditions
+from crossply.control.plane import Plane
+from crossply.control.runtimes.container_settings import ContainerSettings
+from crossply.control.runtimes.credentials import Credentials, renewal_in
+from crossply.control.runtimes.manifest_parts import PACKAGE
+from crossply.control.runtimes.revision_container import MadeOf, RunningContainer
+from crossply.control.runtimes.revision_images import RevisionImages
+from crossply.control.runtimes.runtime import Prepared
+from crossply.functions.binding import RUNTIME, TO_COMPLETION
+from crossply.functions.failures import FunctionTimedOut, FunctionUnavailable
+from crossply.functions.in_container import InContainer
+from crossply.kube.informer import Informer
+from crossply.kube.watch import Key
+from crossply.values import Object
+
+SCHEME = "container"
+_LIMITS_HELD = "LimitsHeld"
+_HELD = StatusCondition(_LIMITS_HELD, "True", "HeldByControlGroups")
+_NOT_HELD = StatusCondition(_LIMITS_HELD, "False", "NotHeldHere")
+_PATIENCE = 2.0
+"""Seconds that a look at a revision waits for its image; a longer pull is looked at again."""
+_LOCALHOST = ("localhost",)
+
+
+class ContainerRuntime:
+    """Runs the active revisions of Functions on this machine."""
+
+    def __init__(
+        self,
+        plane: Plane,
+        revisions: Informer,
+        images: RevisionImages,
+        settings: ContainerSettings,
+        credentials: Credentials,
+    ) -> None:
+        self._plane = plane
+        self._revisions = revisions
+        self._images = images
+        self._settings = settings
+        self._credentials = credentials
+        self._running: dict[str, RunningContainer] = {}
+        self._loop = asyncio.get_running_loop()
+        plane.functions.factory.register_scheme(SCHEME, lambda endpoint: _RevisionRunner(self, endpoint))
+        revisions.subscribe(self._notice)
+
+    async def prepare(self, revision: Object) -> Prepared:
+        """Say where it is called, and which limits can be held here."""
+        told = await asyncio.to_thread(lambda: limits_held().told())
+        condition = _NOT_HELD._replace(message=told) if told else _HELD
+        wish = with_conditions(revision, (condition,), self._plane.now())
+        name = name_of(revision)
+        status = {"endpoint": f"{SCHEME}:///{name}", "conditions": wish["status"]["conditions"]}
+        running = self._running.get(name)
+        soon = datetime.now(UTC) + timedelta(seconds=1)
+        return Prepared(status, soon if running is None else running.renewal)
+
+    async def run(self, revision: Object, prepared: Prepared) -> None:
+        """Have its image here, and its container ready to be started."""
+        find_engine("", os.environ)
+        await asyncio.to_thread(current_launcher)  # raises where containers are forbidden
+        await self._ready(revision, _PATIENCE)
+
+    async def stop(self, revision: Object) -> None:
+        """Stop its container after its last call; the image stays, but one that is not whole is given up."""
+        self._images.cancel(revision)
+        running = self._running.pop(name_of(revision), None)
+        if running is not None:
+            await asyncio.to_thread(running.retire)
+
+    async def close(self) -> None:
+        """Stop all of them."""
+        await self._images.close()
+        running, self._running = self._running, {}
+        for each in running.values():
+            await asyncio.to_thread(each.retire)
+
+    def running(self, name: str, seconds: float) -> RunningContainer:
+        """The container of a revision, for a call from another thread, which is counted already."""
+        running = self._running.get(name)
+        while running is None or not running.begin_call():
+            asked = asyncio.run_coroutine_threadsafe(self._called(name, seconds), self._loop)
+            try:
+                running = asked.result(seconds)
+            except TimeoutError:
+                asked.cancel()
+                raise FunctionTimedOut(f"its image is not here after {seconds:.0f} s") from None
+        return running
+
+    def rest(self, name: str) -> None:
+        """Nobody calls a revision any more for now."""
+        running = self._running.get(name)
+        if running is not None:
+            running.rest()
+
+    def _notice(self, change: str, key: Key, old: bytes | None, new: bytes | None) -> None:
+        """A revision that is gone needs nothing any more."""
+        if new is None and old is not None:
+            self._images.cancel(orjson.loads(old))
+        running = self._running.pop(key[1], None) if new is None else None
+        if running is not None:
+            self._loop.run_in_executor(None, running.retire)
+
+    async def _called(self, name: str, seconds: float) -> RunningContainer:
+        """The container of a revision that is called before this replica looked at it."""
+        data = self._revisions.get("", name)
+        if data is None:
+            raise FunctionUnavailable(
+                f'FunctionRevision "{name}" is gone', hint="the next call takes another"
+            )
+        return await self._ready(orjson.loads(data), seconds)
+
+    async def _ready(self, revision: Object, patience: float) -> RunningContainer:
+        image = await self._images.fetch(revision, patience)
+        choice = self._settings.of(revision)
+        made_of = await asyncio.to_thread(self._made_of, revision, image, choice.settings)
+        running = self._running.get(name_of(revision))
+        if running is not None and running.made_of == made_of and datetime.now(UTC) < running.renewal:
+            return running
+        before, running = running, self._make(revision, image, made_of)
+        self._running[name_of(revision)] = running
+        if before is not None:
+            await asyncio.to_thread(before.retire)
+        if choice.warm:
+            await asyncio.to_thread(running.warm)
+        return running
+
+    def _made_of(self, revision: Object, image: StoredImage, settings: Settings) -> MadeOf:
+        with open(os.path.join(self._credentials.directory, "ca.crt"), "rb") as file:
+            trusted = file.read()
+        environment = (
+            f"FUNCTION_NAME={labels_of(revision).get(PACKAGE, '')}",
+            f"REVISION_NAME={name_of(revision)}",
+            f"REVISION_UID={uid_of(revision)}",
+        )
+        settings = settings._replace(environment=(*environment, *settings.environment))
+        to_completion = annotations_of(revision).get(RUNTIME) == TO_COMPLETION
+        return MadeOf(image.digest, settings, to_completion, trusted)
+
+    def _make(self, revision: Object, image: StoredImage, made_of: MadeOf) -> RunningContainer:
+        files = self._credentials.server_files(_LOCALHOST)
+        certificates = self._credentials.new_files()
+        certificates.replace(files)
+        runner = InContainer(
+            labels_of(revision).get(PACKAGE, ""),
+            lambda _: image,
+            made_of.settings._replace(tls_certificates=certificates.directory),
+            self._credentials.directory,
+            made_of.to_completion,
+        )
+        return RunningContainer(made_of, runner, certificates, renewal_in(files))
+
+
+class _RevisionRunner:
+    """Calls one revision; starts its container if it does not run."""
+
+    def __init__(self, runtime: ContainerRuntime, endpoint: Endpoint) -> None:
+        self._runtime = runtime
+        self._endpoint = endpoint
+
+    def __call__(self, request: Request, timeout: float) -> Response:
+        deadline = time.monotonic() + timeout
+        running = self._runtime.running(self._endpoint.revision, timeout)
+        return running.call(request, max(deadline - time.monotonic(), 0.001))
+
+    def close(self) -> None:
+        """Stop what was started for the calls."""
+        self._runtime.rest(self._endpoint.revision)

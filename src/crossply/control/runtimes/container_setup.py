@@ -1,0 +1,52 @@
+"""What the container runtime needs to begin: a store, and what says how containers are to be."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import NamedTuple
+
+from crossply.containers.image_store import Store
+from crossply.containers.settings import store_directory
+from crossply.control.kinds import IMAGE_CONFIG, RUNTIME_CONFIG
+from crossply.control.package_manager.package_fetcher import Fetching
+from crossply.control.package_manager.settings import PackageSettings
+from crossply.control.plane import Plane
+from crossply.control.runtimes.container_config_crd import CONTAINER_CONFIG
+from crossply.control.runtimes.container_runtime import ContainerRuntime
+from crossply.control.runtimes.container_settings import ContainerSettings
+from crossply.control.runtimes.credentials import Credentials
+from crossply.control.runtimes.revision_images import RevisionImages
+from crossply.control.runtimes.runtime_configs import RuntimeConfigs
+from crossply.functions.container_functions import ContainerFunctions
+from crossply.kube.informer import Informer
+
+
+class ImagePlace(NamedTuple):
+    """Where images of functions come from, and where they are kept unpacked."""
+
+    packages: PackageSettings = PackageSettings()
+    directory: str = ""
+    """Empty for where the user's images are."""
+
+    def store(self) -> Store:
+        """The images themselves."""
+        return Store(self.directory or store_directory(os.environ))
+
+    def container_functions(self) -> ContainerFunctions:
+        """What runs the container functions of Compositions."""
+        return ContainerFunctions(self.store(), self.packages.logins, self.packages.trust)
+
+
+async def begin_containers(
+    plane: Plane, revisions: Informer, credentials: Credentials, place: ImagePlace, wake: Callable[[], None]
+) -> ContainerRuntime:
+    """The container runtime; `wake` has every revision looked at again."""
+    caches = [plane.informers.acquire(kind) for kind in (CONTAINER_CONFIG, RUNTIME_CONFIG, IMAGE_CONFIG)]
+    for cache in caches:
+        await cache.synced.wait()
+        cache.subscribe(lambda *told: wake())
+    ours, deployment_configs, image_configs = caches
+    settings = ContainerSettings(ours, RuntimeConfigs(deployment_configs, image_configs))
+    images = RevisionImages(Fetching(plane.keeping, place.packages), place.store())
+    return ContainerRuntime(plane, revisions, images, settings, credentials)

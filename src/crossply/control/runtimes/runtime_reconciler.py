@@ -1,0 +1,108 @@
+"""Runtimes of one kind of package: what each active revision needs to run, and whether it does."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import orjson
+
+from crossply.compose.conditions import read_conditions
+from crossply.compose.events import NORMAL, WARNING, Event, StatusCondition
+from crossply.compose.metadata import annotations_of
+from crossply.control.calls.function_revision import RUNTIME_HEALTHY, is_local
+from crossply.control.conditions import with_conditions
+from crossply.control.controller import Requeue
+from crossply.control.package_manager.package_health import REVISION_HEALTHY
+from crossply.control.plane import Plane
+from crossply.control.runtimes.local_runtime import LocalRuntime
+from crossply.control.runtimes.runtime import NotRunning, Prepared, Runtime
+from crossply.errors import CrossplyError
+from crossply.kube.informer import Informer
+from crossply.values import Object
+
+HEALTHY = StatusCondition(RUNTIME_HEALTHY, "True", "HealthyPackageRevision")
+UNHEALTHY = StatusCondition(RUNTIME_HEALTHY, "False", "UnhealthyPackageRevision")
+_NOT_YET = UNHEALTHY._replace(message="Package revision is not healthy yet")
+_SYNC = "SyncPackage"
+_DAY = 86_400.0
+_PRE, _POST = (f"{when} establish runtime hook failed for package" for when in ("pre", "post"))
+
+
+class _Verdict(NamedTuple):
+    """What is to be said about a revision."""
+
+    condition: StatusCondition
+    problem: CrossplyError | None = None
+    prepared: Prepared = Prepared({})
+
+
+class RuntimeReconciler:
+    """Keeps what runs in line with the revisions of one kind."""
+
+    def __init__(self, plane: Plane, revisions: Informer, runtime: Runtime | None) -> None:
+        """Without a runtime somebody else runs the packages, and says how they are."""
+        self._plane = plane
+        self._revisions = revisions
+        self._runtime = runtime
+        self._local = LocalRuntime(plane.functions.factory.check_host_access)
+
+    async def reconcile(self, name: str) -> Requeue | None:
+        """Bring one revision in line."""
+        data = self._revisions.get("", name)
+        revision: Object = {} if data is None else orjson.loads(data)
+        runtime = self._local if is_local(revision) else self._runtime
+        if runtime is None or not revision or _is_left_alone(revision):
+            return None
+        if revision["spec"].get("desiredState") != "Active":
+            await runtime.stop(revision)
+            return None
+        verdict = await self._judge(runtime, revision)
+        await self._tell(revision, verdict)
+        if verdict.problem is not None and not isinstance(verdict.problem, NotRunning):
+            raise verdict.problem
+        again = verdict.prepared.again
+        if again is None:
+            return None
+        return Requeue(min(max((again - datetime.now(UTC)).total_seconds(), 1.0), _DAY))
+
+    async def _judge(self, runtime: Runtime, revision: Object) -> _Verdict:
+        """Do what is due, and say how it went."""
+        prepared = Prepared({})
+        try:
+            prepared = await runtime.prepare(revision)
+        except CrossplyError as problem:
+            return _failed(problem.within(_PRE), prepared)
+        if runtime is not self._local and not _is_healthy(revision, REVISION_HEALTHY):
+            return _Verdict(_NOT_YET, prepared=prepared)
+        try:
+            await runtime.run(revision, prepared)
+        except CrossplyError as problem:
+            return _failed(problem.within(_POST), prepared)
+        return _Verdict(HEALTHY, prepared=prepared)
+
+    async def _tell(self, revision: Object, verdict: _Verdict) -> None:
+        """Events, and the status where it changes."""
+        if verdict.problem is not None:
+            self._plane.recorder.record(revision, Event(WARNING, _SYNC, str(verdict.problem)))
+        elif verdict.condition is HEALTHY and not _is_healthy(revision, RUNTIME_HEALTHY):
+            told = Event(NORMAL, _SYNC, "Successfully configured package revision")
+            self._plane.recorder.record(revision, told)
+        status = {**(revision.get("status") or {}), **verdict.prepared.status}
+        wish = with_conditions({**revision, "status": status}, (verdict.condition,), self._plane.now())
+        if wish["status"] != revision.get("status"):
+            self._revisions.record_write(await self._plane.keeping.update_status(self._revisions.kind, wish))
+
+
+def _failed(problem: CrossplyError, prepared: Prepared) -> _Verdict:
+    return _Verdict(UNHEALTHY._replace(message=str(problem)), problem, prepared)
+
+
+def _is_left_alone(revision: Object) -> bool:
+    paused = annotations_of(revision).get("crossplane.io/paused") == "true"
+    return paused or bool(revision["metadata"].get("deletionTimestamp"))
+
+
+def _is_healthy(revision: Object, condition: str) -> bool:
+    conditions = read_conditions(revision.get("status"))
+    return any(each["type"] == condition and each["status"] == "True" for each in conditions)

@@ -1,0 +1,75 @@
+"""Manifests that others wrote: which image of an index is ours, and what an image is made of."""
+
+from __future__ import annotations
+
+import platform
+import re
+from collections.abc import Callable
+from typing import Any
+
+from crossply.values import Object
+from crossply.xpkg import media_types as media
+from crossply.xpkg.blobs import Blob, read_whole
+from crossply.xpkg.failures import BadArchive
+from crossply.xpkg.image import Image, Layer, decode_object
+
+_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm"}
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+def architecture() -> str:
+    """The architecture of this machine, in the words of images."""
+    name = platform.machine()
+    return _ARCHITECTURES.get(name, name)
+
+
+def choose(index: Object, wanted: str = "amd64") -> Object:
+    """The image of an index that runs here: linux on this architecture or amd64, or the only one there is."""
+    listed = index.get("manifests")
+    manifests = [each for each in listed if is_descriptor(each)] if isinstance(listed, list) else []
+    if len(manifests) == 1:
+        return dict(manifests[0])
+    for arch in (wanted, "amd64"):
+        for each in manifests[: media.MAX_LAYERS]:
+            found = each.get("platform")
+            if not isinstance(found, dict):
+                continue
+            if found.get("os") == "linux" and found.get("architecture") == arch:
+                return dict(each)
+    raise BadArchive(f"no image for linux/{wanted} in the index")
+
+
+def is_descriptor(value: Any) -> bool:
+    """Tell whether a value describes a blob: its digest and its size."""
+    if not isinstance(value, dict) or not isinstance(value.get("digest"), str):
+        return False
+    size = value.get("size")
+    return bool(_DIGEST.fullmatch(value["digest"])) and type(size) is int and size >= 0
+
+
+def check_manifest(manifest: Object) -> list[Object]:
+    """The blobs that a manifest names, its configuration first; they must be described rightly."""
+    layers = manifest.get("layers") or []
+    if not isinstance(layers, list) or not all(map(is_descriptor, layers)):
+        raise BadArchive("the manifest does not describe its layers")
+    if not is_descriptor(manifest.get("config")):
+        raise BadArchive("the manifest does not describe its configuration")
+    if len(layers) > media.MAX_LAYERS:
+        raise BadArchive(f"the image has more than {media.MAX_LAYERS} layers")
+    return [manifest["config"], *layers]
+
+
+def from_manifest(manifest: Object, blob: Callable[[Object], Blob]) -> Image:
+    """The image that a manifest describes, its blobs found by `blob`."""
+    described, *layers = check_manifest(manifest)
+    data = read_whole(blob(described), media.MAX_CONFIG, "the configuration")
+    found = tuple(
+        Layer(blob(each), str(each.get("mediaType") or media.OCI_LAYER_GZIP), _texts(each.get("annotations")))
+        for each in layers
+    )
+    return Image(decode_object(data, "the configuration"), found, _texts(manifest.get("annotations")))
+
+
+def _texts(value: Any) -> dict[str, str]:
+    pairs = value.items() if isinstance(value, dict) else ()
+    return {key: text for key, text in pairs if isinstance(text, str)}

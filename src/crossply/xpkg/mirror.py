@@ -1,0 +1,178 @@
+"""Copying a package and all that it depends on to somewhere else.
+
+Copies are made byte for byte, so that digests stay the same. The signatures beside an image go with it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from typing import NamedTuple, Protocol
+
+from crossply.errors import CrossplyError
+from crossply.values import Object
+from crossply.xpkg.blobs import FilePart
+from crossply.xpkg.dependencies import Dependency, DependencyError, best_version, dependencies_of
+from crossply.xpkg.failures import BadArchive
+from crossply.xpkg.image_manifests import check_manifest, is_descriptor
+from crossply.xpkg.image_pull import Found, download, manifest, pull_package, tags
+from crossply.xpkg.image_push import has_blob, push_blob, put_manifest
+from crossply.xpkg.image_reference import Reference, parse, parse_tag
+from crossply.xpkg.package_layers import stream_of
+from crossply.xpkg.package_stream import read
+from crossply.xpkg.registry import Registries
+from crossply.xpkg.registry_failures import NotInRegistry
+
+_MOST_PACKAGES = 10_000
+_MOST_MANIFESTS = 1_000
+
+
+class Sink(Protocol):
+    """Where copies go."""
+
+    async def has(self, reference: Reference, digest: str) -> bool:
+        """Tell whether a blob is there already."""
+        ...
+
+    async def put_blob(self, reference: Reference, path: str, described: Object) -> None:
+        """Store a blob that is in a file."""
+        ...
+
+    async def put_manifest(self, reference: Reference, found: Found) -> None:
+        """Store a manifest, under the tag where the reference has one."""
+        ...
+
+
+class RegistrySink:
+    """A registry, below some name: for `registry.test/mirror` team/x becomes registry.test/mirror/team/x."""
+
+    def __init__(self, registries: Registries, prefix: str) -> None:
+        base = parse_tag(f"{prefix}/any:v1", strict=True)
+        self._registries = registries
+        self._registry, self._prefix = base.registry, base.repository.removesuffix("any")
+
+    def _at(self, reference: Reference) -> Reference:
+        repository = self._prefix + reference.repository
+        return reference._replace(registry=self._registry, repository=repository)
+
+    async def has(self, reference: Reference, digest: str) -> bool:
+        """Tell whether a blob is there already."""
+        return await has_blob(self._registries, digest, self._at(reference))
+
+    async def put_blob(self, reference: Reference, path: str, described: Object) -> None:
+        """Store a blob that is in a file."""
+        part = FilePart(path, 0, described["size"], described["digest"])
+        await push_blob(self._registries, part, self._at(reference))
+
+    async def put_manifest(self, reference: Reference, found: Found) -> None:
+        """Store a manifest, under the tag where the reference has one."""
+        target = self._at(reference)
+        await put_manifest(self._registries, target, found.data, found.media_type, found.digest)
+
+
+class Wanted(NamedTuple):
+    """A package to be copied, and who wants it."""
+
+    reference: Reference
+    by: str = ""
+
+
+async def closure(registries: Registries, root: Reference, directory: str) -> list[Wanted]:
+    """A package and all that it depends on, in the versions that its dependencies accept."""
+    found: dict[str, Wanted] = {}
+    waiting = deque([Wanted(root)])
+    while waiting:
+        wanted = waiting.popleft()
+        if str(wanted.reference) in found:
+            continue
+        found[str(wanted.reference)] = wanted
+        if len(found) > _MOST_PACKAGES:
+            raise DependencyError(f"{root} depends on more than {_MOST_PACKAGES} packages")
+        for dependency in await _dependencies(registries, wanted.reference, directory):
+            chosen = await _chosen(registries, dependency, wanted.reference)
+            waiting.append(Wanted(chosen, str(wanted.reference)))
+    return list(found.values())
+
+
+async def _dependencies(
+    registries: Registries, reference: Reference, directory: str
+) -> tuple[Dependency, ...]:
+    pulled = await pull_package(registries, reference, directory)
+    try:
+        package = read(stream_of(pulled.image))
+    except CrossplyError as problem:
+        raise problem.within(f"{reference} is not a package") from None
+    return dependencies_of(package.meta) if package.metas else ()
+
+
+async def _chosen(registries: Registries, wanted: Dependency, by: Reference) -> Reference:
+    source = parse(wanted.source)
+    if wanted.digest:
+        return source._replace(tag="", digest=wanted.digest)
+    offered = await tags(registries, source)
+    best = best_version([wanted], offered)
+    if best is None:
+        raise DependencyError(
+            f"no version of {wanted.source} is {wanted.constraint}, as {by} wants it",
+            hint=f"there are: {', '.join(offered[:20]) or 'none'}",
+        )
+    return source._replace(tag=best)
+
+
+async def copy(registries: Registries, reference: Reference, sink: Sink, directory: str) -> str:
+    """Copy an image for all its platforms, and its signatures; its digest."""
+    found = await manifest(registries, reference)
+    await _Copying(registries, sink, directory).whole(reference, found)
+    beside = reference._replace(tag=f"{found.digest.replace(':', '-')}.sig", digest="")
+    try:
+        signature = await manifest(registries, beside)
+    except NotInRegistry:
+        return found.digest
+    await _Copying(registries, sink, directory).whole(beside, signature)
+    return found.digest
+
+
+class _Copying:
+    """One image on its way."""
+
+    def __init__(self, registries: Registries, sink: Sink, directory: str) -> None:
+        self._registries, self._sink, self._directory = registries, sink, directory
+        self._left = _MOST_MANIFESTS
+
+    async def whole(self, reference: Reference, top: Found) -> None:
+        """Copy what is below a manifest before the manifest itself, so that nobody finds half an image."""
+        below: list[Found] = []
+        waiting = [top]
+        while waiting:
+            found = waiting.pop()
+            below.append(found)
+            self._left -= 1
+            if self._left < 0:
+                raise BadArchive(f"{reference} has more than {_MOST_MANIFESTS} manifests")
+            waiting += [
+                await manifest(self._registries, reference.at(described["digest"]))
+                for described in _listed(found)
+            ]
+        for found in reversed(below):
+            if "manifests" not in found.content:
+                await self._blobs(reference, found)
+            target = reference._replace(digest="") if found is top else reference._replace(tag="", digest="")
+            await self._sink.put_manifest(target, found)
+
+    async def _blobs(self, reference: Reference, found: Found) -> None:
+        for described in check_manifest(found.content):
+            if await self._sink.has(reference, described["digest"]):
+                continue
+            path = await download(self._registries, reference, described, self._directory)
+            await self._sink.put_blob(reference, path, described)
+            os.unlink(path)
+
+
+def _listed(found: Found) -> list[Object]:
+    """The manifests that an index names."""
+    listed = found.content.get("manifests")
+    if listed is None:
+        return []
+    if not isinstance(listed, list) or not all(map(is_descriptor, listed)):
+        raise BadArchive("an index does not describe its manifests")
+    return listed

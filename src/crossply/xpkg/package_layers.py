@@ -1,0 +1,109 @@
+"""Finding the stream of a package in its image.
+
+Usually it has a layer of its own, annotated as such. Else the file system that all layers make together is
+searched, the last layer first, since what it holds hides what earlier ones do.
+"""
+
+from __future__ import annotations
+
+import os
+import tarfile
+
+from crossply.xpkg import media_types as media
+from crossply.xpkg.failures import BadArchive, TooLarge
+from crossply.xpkg.image import Image, Layer
+from crossply.xpkg.layer_reader import LayerReader, read_layer
+
+_WHITEOUT = ".wh."
+_OPAQUE = ".wh..wh..opq"
+MAX_ENTRIES = 500_000
+_SEARCHED = 4 << 30
+"""How many bytes of a layer that was not made for it are searched."""
+
+
+class NoStream(BadArchive):
+    """An image has no package.yaml, so it is not a package."""
+
+    code = "CP-910"
+    hint = "is it the image of a package, and not only of its runtime?"
+
+
+def stream_of(image: Image) -> bytes:
+    """The stream of the package in an image."""
+    annotated = [layer for layer in image.layers if layer.purpose == media.BASE]
+    if len(annotated) > 1:
+        raise BadArchive("package is invalid due to multiple annotated base layers")
+    found = _in_layer(annotated[0]) if annotated else _flattened(image)
+    if found is None:
+        raise NoStream("EOF")
+    return found
+
+
+def _in_layer(layer: Layer) -> bytes | None:
+    # The stream, the headers around it, and other small files.
+    with layer.blob.open() as file, read_layer(file, media.MAX_STREAM + (16 << 20), MAX_ENTRIES) as reader:
+        for info in reader:
+            if _is_stream(info):
+                return _content(reader, info, layer)
+    return None
+
+
+def _flattened(image: Image) -> bytes | None:
+    hidden: set[str] = set()
+    for layer in reversed(image.layers):
+        removed: set[str] = set()
+        with layer.blob.open() as file, read_layer(file, _SEARCHED, MAX_ENTRIES) as reader:
+            for info in reader:
+                name = os.path.normpath(info.name).lstrip("/")
+                if _is_stream(info) and not _is_hidden(name, hidden):
+                    return _content(reader, info, layer)
+                if (gone := _removed(name)) is not None:
+                    removed.add(gone)
+        hidden |= removed
+    return None
+
+
+def crds_of(image: Image) -> bytes:
+    """The YAML files in `crds/` of an image, as one stream: Crossplane's own image brings its kinds so."""
+    found: dict[str, bytes] = {}
+    for layer in image.layers:
+        with layer.blob.open() as file, read_layer(file, _SEARCHED, MAX_ENTRIES) as reader:
+            for info in reader:
+                name = os.path.normpath(info.name).lstrip("/")
+                if info.isreg() and name.startswith("crds/") and name.endswith((".yaml", ".yml")):
+                    found[name] = _content(reader, info, layer)
+                    if sum(map(len, found.values())) > media.MAX_STREAM:
+                        raise TooLarge(f"the CRDs have more than {media.MAX_STREAM} bytes")
+    if not found:
+        raise NoStream("the image is no package, and brings no CRDs")
+    return b"\n---\n".join(found[name] for name in sorted(found))
+
+
+def _removed(name: str) -> str | None:
+    directory, base = os.path.split(name)
+    if base == _OPAQUE:
+        return directory
+    if base.startswith(_WHITEOUT):
+        return os.path.join(directory, base[len(_WHITEOUT) :])
+    return None
+
+
+def _is_hidden(name: str, hidden: set[str]) -> bool:
+    parts = name.split("/")
+    return "" in hidden or any("/".join(parts[:count]) in hidden for count in range(1, len(parts) + 1))
+
+
+def _is_stream(info: tarfile.TarInfo) -> bool:
+    return info.isreg() and os.path.basename(info.name) == media.STREAM_FILE
+
+
+def _content(reader: LayerReader, info: tarfile.TarInfo, layer: Layer) -> bytes:
+    """The content of a file of YAML; its header is believed, since no more than it says is read."""
+    if info.size > media.MAX_STREAM:
+        raise TooLarge(f"{media.STREAM_FILE} of {info.size} bytes is larger than {media.MAX_STREAM} bytes")
+    if info.size > max(media.ANY_RATIO, media.MAX_RATIO * layer.blob.size):
+        raise TooLarge(
+            f"{media.STREAM_FILE} of {info.size} bytes is more than {media.MAX_RATIO} times as large as its "
+            f"layer of {layer.blob.size} bytes"
+        )
+    return reader.content(info).read(media.MAX_STREAM)

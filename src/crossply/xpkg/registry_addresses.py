@@ -1,0 +1,149 @@
+"""Whom the registry client talks to, and to whom it shows credentials.
+
+A registry is somebody else's program: where it redirects to, and whom it names to hand out tokens, is its
+word only. Three rules keep that from being used against us. Nothing but http and https is spoken, and http
+only where the registry itself is spoken to so. Addresses inside private networks are reached only where the
+user named them. And credentials go to the host and port that they were given for, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+
+from aiohttp import ThreadedResolver
+from aiohttp.abc import AbstractResolver, ResolveResult
+from yarl import URL
+
+from crossply.xpkg.failures import PackagesError
+from crossply.xpkg.image_reference import DOCKER_HUB
+from crossply.xpkg.registry_failures import MalformedAnswer
+
+_TOKEN_SERVERS = {
+    f"https://{DOCKER_HUB}": "https://auth.docker.io",
+    "https://registry.gitlab.com": "https://gitlab.com",
+}
+"""Public registries whose tokens come from another host of the same owner."""
+_TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
+"""Addresses that a gateway turns into the IPv4 address in their last 32 bits."""
+_LOOPBACK_NAMES = (".localhost", ".local")
+
+
+class Refused(PackagesError):
+    """A registry sent us to an address that it must not send us to."""
+
+    code = "CP-920"
+    hint = "if this is your own registry, name the address in its configuration by a public name"
+
+
+def host_of(registry: str) -> str:
+    """The host of a registry, without its port."""
+    return URL(f"//{registry}").host or ""
+
+
+def is_loopback(registry: str) -> bool:
+    """Tell whether a registry is on this machine, where plain http may be spoken."""
+    host = host_of(registry)
+    if host == "localhost" or host.endswith(_LOOPBACK_NAMES):
+        return True
+    address = _address(host)
+    return address is not None and address.is_loopback
+
+
+def is_public(host: str) -> bool:
+    """Tell whether a host may be anywhere on the Internet; a name may, an address must be."""
+    address = _address(host)
+    return host != "localhost" if address is None else address.is_global
+
+
+async def is_public_host(host: str) -> bool:
+    """Tell whether a host is on the Internet, also by the addresses of its name; one without any may be."""
+    if not is_public(host) or is_loopback(host):
+        return False
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError:
+        return True
+    return all(is_public(str(address[0])) for *_, address in found)
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return None
+    if isinstance(address, ipaddress.IPv4Address):
+        return address
+    if address in _TRANSLATED:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour or address
+
+
+def read_address(text: str, registry: str, *, encoded: bool = False) -> URL:
+    """The address that a registry refers to, which may be a part of one."""
+    try:
+        return URL(text, encoded=encoded)
+    except ValueError as problem:
+        said = f"{registry} refers to {text[:200]!r}, which is no address: {problem}"
+        raise MalformedAnswer(said) from None
+
+
+def check_address(url: URL, registry: str, schemes: tuple[str, ...]) -> None:
+    """Raise unless a registry may send us to this address."""
+    if url.scheme not in schemes:
+        allowed = " or ".join(schemes)
+        raise Refused(f"{registry} refers to {_shown(url)}, but only {allowed} may be used")
+    host = url.host or ""
+    if host != host_of(registry) and not is_public(host):
+        raise Refused(f"{registry} refers to {_shown(url)}, which is inside of a private network")
+
+
+def _shown(url: URL) -> str:
+    return str(url.with_query(None).with_user(None).with_fragment(None)) if url.host else str(url)[:200]
+
+
+def schemes_beside(base: URL) -> tuple[str, ...]:
+    """The schemes that a registry at this address may refer to."""
+    return ("https",) if base.scheme == "https" else ("https", "http")
+
+
+def may_see_credentials(url: URL, base: URL) -> bool:
+    """Tell whether credentials for the registry at `base` may be shown at an address.
+
+    They are for its host and port. The public registries in `_TOKEN_SERVERS` say which other host is theirs.
+    """
+    return is_same_origin(url, base) or str(url.origin()) == _TOKEN_SERVERS.get(str(base.origin()))
+
+
+def is_same_origin(url: URL, other: URL) -> bool:
+    """Tell whether two addresses have the same scheme, host and port, however the port is written."""
+    return (url.scheme, url.host, url.port) == (other.scheme, other.host, other.port)
+
+
+class GuardedResolver(AbstractResolver):
+    """Resolves names, but finds no private addresses for names that the user did not give."""
+
+    def __init__(self) -> None:
+        self._resolver = ThreadedResolver()
+        self._named: set[str] = set()
+
+    def name(self, host: str) -> None:
+        """The user gave this host: it may be anywhere."""
+        self._named.add(host)
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """The addresses of a host."""
+        found: list[ResolveResult] = await self._resolver.resolve(host, port, family)
+        if host in self._named:
+            return found
+        public = [each for each in found if is_public(each["host"])]
+        if not public:
+            raise OSError(None, f"{host} is inside of a private network")
+        return public
+
+    async def close(self) -> None:
+        """Nothing is held."""
+        await self._resolver.close()
