@@ -38,7 +38,7 @@ def test_the_longest_prefix_wins_and_the_first_of_two_as_long() -> None:
 def test_sections_are_chosen_by_themselves() -> None:
     configs = [rewrite("r", "xpkg.test/acme/x", "a.test/x"), secret("s", "xpkg.test/")]
     assert pull_secret(configs, "xpkg.test/acme/x:v1") == ("s-secret", "s")
-    assert choose(configs, "xpkg.test/acme/x:v1", "runtime") is None
+    assert choose(configs, "xpkg.test/acme/x:v1", ("runtime",)) is None
 
 
 def test_a_rewritten_image_is_what_the_secret_is_chosen_for() -> None:

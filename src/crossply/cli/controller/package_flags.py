@@ -138,8 +138,8 @@ RUNTIME_FLAGS = (
 
 def runtime_settings(invocation: Invocation) -> RuntimeSettings:
     """What the flags say."""
-    from crossply.control.runtimes.package_runtimes import parse_runtimes
     from crossply.control.runtimes.credentials import CredentialSettings
+    from crossply.control.runtimes.package_runtimes import parse_runtimes
     from crossply.control.runtimes.runtimes import RuntimeSettings
 
     own = CredentialSettings(
