@@ -11,7 +11,7 @@ import pytest
 from crossply.cli.controller.concurrency_flags import options_of
 from crossply.cli.controller.function_flags import call_settings
 from crossply.cli.controller.package_flags import runtime_settings
-from crossply.cli.controller.replica_flags import shares_of, timing_of
+from crossply.cli.controller.replica_flags import shards_of, timing_of
 from crossply.cli.framework.command import Invocation, UsageError
 from crossply.cli.framework.parser import Parsed, parse
 from crossply.control.composites.circuit import Limits
@@ -66,9 +66,9 @@ def test_flags_say_where_packages_run_and_how_functions_are_called() -> None:
     words = ["--max-concurrent-function-calls=3", "--max-function-reply-size=16", "--xfn-cache-dir=here"]
     calls = call_settings(called(*words, "--enable-function-response-cache", "--xfn-cache-max-ttl=1m"))
     assert (calls.at_once, calls.max_reply) == (3, 16 << 20)
-    assert calls.kept is not None
-    assert calls.kept.directory.endswith("here")
-    assert calls.kept.longest == 60.0
+    assert calls.store is not None
+    assert calls.store.directory.endswith("here")
+    assert calls.store.max_ttl == 60.0
 
 
 def test_flags_that_have_no_meaning_here_are_accepted() -> None:
@@ -83,8 +83,8 @@ def test_the_environment_says_where_we_are() -> None:
 def test_who_wants_no_shards_works_alone() -> None:
     async def case() -> None:
         async with Client(ClusterConfig(server="http://127.0.0.1:1")) as client:
-            assert shares_of(called("--shards=0"), client) is None
-            assert shares_of(called(), client) is not None
+            assert shards_of(called("--shards=0"), client) is None
+            assert shards_of(called(), client) is not None
 
     asyncio.run(case())
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from crossply.values import Object
+from crossply.values.owner_references import as_controller, reference_to
 
 COMPOSITE_LABEL = "crossplane.io/composite"
 CLAIM_NAME_LABEL = "crossplane.io/claim-name"
@@ -81,13 +82,10 @@ def finalizers_of(obj: Object) -> list[str]:
 
 def owner_reference(owner: Object, *, controller: bool = True) -> Object:
     """What makes an object go with its owner, as its controller or as one owner of several."""
-    reference: Object = {
-        "apiVersion": text_in(owner, "apiVersion"),
-        "kind": text_in(owner, "kind"),
-        "name": name_of(owner),
-        "uid": uid_of(owner),
-    }
-    return {**reference, "controller": True, "blockOwnerDeletion": True} if controller else reference
+    reference = reference_to(
+        text_in(owner, "apiVersion"), text_in(owner, "kind"), name_of(owner), uid_of(owner)
+    )
+    return as_controller(reference) if controller else reference
 
 
 def controller_of(obj: Object) -> Object | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 
 from crossply.compose.messages import CAPABILITIES, REQUIRED_RESOURCES
 from crossply.control.calls.pipeline_functions import PipelineFunctions, watch_functions
@@ -28,15 +29,15 @@ from crossply.control.plane import plane_for
 from crossply.control.runtimes.container_setup import ImagePlace
 from crossply.control.runtimes.runtimes import Runtimes
 from crossply.control.start_progress import report_start, start_progress
-from crossply.control.usages.protection import Protection
 from crossply.control.webhooks.address import WebhookSettings
+from crossply.control.webhooks.usage_protection import UsageProtection
 from crossply.functions.remote import read_certificate
 from crossply.kube.client import Client
 from crossply.kube.sharding import ShardOwner, SingleReplica
 from crossply.values import Object
 
 _EVENTS_SECONDS = 5.0
-"""When we stop, events that were not told by then remain untold."""
+"""How long a stop waits for events that are not written yet."""
 MANAGER = "crossply"
 HOME = {
     "apiVersion": "v1",
@@ -58,32 +59,33 @@ class ControlPlane:
     def __init__(
         self,
         client: Client,
-        shares: ShardOwner | None = None,
+        shards: ShardOwner | None = None,
         webhooks: WebhookSettings | None = LOCAL_WEBHOOKS,
         options: Options = Options(),  # noqa: B008 - it is immutable
     ) -> None:
-        """Without `shares` it is the only replica, and does everything; `webhooks` may be left out."""
+        """Without `shards` it is the only replica, and does everything; `webhooks` may be left out."""
         self._options = options
         images = ImagePlace(options.packages, options.images)
         self._responses = self._response_store()
-        self._plane = plane_for(client, self._functions(images))
-        self._plane.circuit, self._plane.concurrency = options.circuit, options.concurrency
-        self._plane.shortest_poll, self._plane.retry = options.shortest_poll, options.retry
-        self._plane.most_composed = options.most_composed
-        if not options.extra_resources:
-            self._plane.capabilities = tuple(
-                capability for capability in CAPABILITIES if capability != REQUIRED_RESOURCES
-            )
-        self._plane.keeper = client.acting_as(options.keeper) if options.keeper else None
-        self._shares = self._plane.shards = shares or SingleReplica()
-        self._sharing: asyncio.Task[None] | None = None
+        self._plane = replace(
+            plane_for(client, self._functions(images)),
+            shards=shards or SingleReplica(),
+            keeper=client.acting_as(options.keeper) if options.keeper else None,
+            capabilities=_capabilities(options),
+            circuit=options.circuit,
+            concurrency=options.concurrency,
+            most_composed=options.most_composed,
+            retry=options.retry,
+            shortest_poll=options.shortest_poll,
+        )
+        self._membership: asyncio.Task[None] | None = None
         self._controllers: list[Controller] = []
         self._tasks: list[asyncio.Task[None]] = []
-        self._protection = Protection(self._plane, webhooks)
+        self._protection = UsageProtection(self._plane, webhooks)
         self._runtimes = Runtimes(self._plane, options.runtimes, options.rollout, images)
 
     async def start(self) -> None:
-        """Install our kinds and begin to follow them."""
+        """Install the kinds of a control plane, and start its controllers."""
         report = asyncio.create_task(report_start(self.start_progress))
         try:
             await self._start()
@@ -108,7 +110,7 @@ class ControlPlane:
             self._controllers.append(controller)
             controller.start()
         await self._protection.start()
-        self._sharing = asyncio.create_task(self._shares.run())
+        self._membership = asyncio.create_task(self._plane.shards.run())
 
     def _begin_calls(self, runtimes: Runtimes) -> None:
         resolve = runtimes.addresses.where if runtimes.addresses is not None else None
@@ -134,20 +136,20 @@ class ControlPlane:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it has started, and takes part in the work."""
-        return self._sharing is not None and not self._sharing.done()
+        """Whether it has started, and owns shards or waits for some."""
+        return self._membership is not None and not self._membership.done()
 
     async def ended(self) -> None:
-        """Wait for what should not happen: that it takes part in the work no longer. Raises the reason."""
-        assert self._sharing is not None
-        await asyncio.wait({self._sharing})
-        self._sharing.result()
+        """Wait until this replica takes part no longer, which should not happen. Raises the reason."""
+        assert self._membership is not None
+        await asyncio.wait({self._membership})
+        self._membership.result()
 
     async def stop(self) -> None:
-        """Finish what is under way, hand over the rest, and stop following; nothing is undone."""
-        if self._sharing is not None:
-            self._sharing.cancel()
-            await asyncio.gather(self._sharing, return_exceptions=True)
+        """Finish what is running, hand over the shards, and stop; nothing is undone."""
+        if self._membership is not None:
+            self._membership.cancel()
+            await asyncio.gather(self._membership, return_exceptions=True)
         await asyncio.gather(*(controller.stop() for controller in self._controllers))
         for task in self._tasks:
             task.cancel()
@@ -184,3 +186,8 @@ class ControlPlane:
 
     def _crds(self) -> list[Object]:
         return [*core_crds(), *(operation_crds() if self._options.operations else ())]
+
+
+def _capabilities(options: Options) -> tuple[int, ...]:
+    offered = set(CAPABILITIES) - (set() if options.extra_resources else {REQUIRED_RESOURCES})
+    return tuple(capability for capability in CAPABILITIES if capability in offered)

@@ -21,9 +21,9 @@ from crossply.values.timestamps import current_timestamp
 MOST_COMPOSED = 10_000
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Plane:
-    """Client, caches and functions."""
+    """Clients, informers, functions and settings; built once, before any controller."""
 
     client: Client
     discovery: Discovery

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from crossply.kinds.composition import Step, parse_steps
 from crossply.kinds.fields import Fields, KindError
 from crossply.values import Object
+from crossply.values.owner_references import as_controller, reference_to
 
 API_VERSION = "ops.crossplane.io/v1alpha1"
 WATCHED = "ops.crossplane.io/watched-resource"
@@ -59,14 +60,7 @@ def from_template(
     if annotations:
         metadata["annotations"] = {**(metadata.get("annotations") or {}), **annotations}
     kind, owner_name, uid = owner
-    reference = {
-        "apiVersion": API_VERSION,
-        "kind": kind,
-        "name": owner_name,
-        "uid": uid,
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
+    reference = as_controller(reference_to(API_VERSION, kind, owner_name, uid))
     metadata["ownerReferences"] = [*(metadata.get("ownerReferences") or ()), reference]
     return {"apiVersion": API_VERSION, "kind": "Operation", "metadata": metadata, "spec": template["spec"]}
 

@@ -12,6 +12,7 @@ from crossply.kinds.composition import CompositionError, Pipeline, parse_spec
 from crossply.kinds.composition_types import decode_spec
 from crossply.kinds.fields import Fields, KindError
 from crossply.values import Object
+from crossply.values.owner_references import as_controller, reference_to
 
 COMPOSITION_NAME = "crossplane.io/composition-name"
 COMPOSITION_HASH = "crossplane.io/composition-hash"
@@ -145,11 +146,7 @@ def owner_reference(composition: Object) -> Object:
     """How a revision names the Composition that controls it."""
     root = Fields(composition, error=CompositionError)
     metadata = root.object("metadata")
-    return {
-        "apiVersion": root.text("apiVersion") or "apiextensions.crossplane.io/v1",
-        "kind": "Composition",
-        "name": metadata.text("name"),
-        "uid": metadata.text("uid"),
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
+    api_version = root.text("apiVersion") or "apiextensions.crossplane.io/v1"
+    return as_controller(
+        reference_to(api_version, "Composition", metadata.text("name"), metadata.text("uid"))
+    )

@@ -12,6 +12,7 @@ from crossply.errors import CrossplyError
 from crossply.kinds.gostructs import DecodeError
 from crossply.schema.json_schema_props import decode_props
 from crossply.values import Object
+from crossply.values.owner_references import as_controller
 
 # The name of a composite resource or claim is used as a label's value.
 LONGEST_NAME = 63
@@ -107,7 +108,7 @@ def crd_head(name: str, owner: Object, labels: dict[str, str], annotations: dict
     """The type and metadata of a CRD that a definition controls."""
     metadata: Object = {
         "name": name,
-        "ownerReferences": [{**owner, "controller": True, "blockOwnerDeletion": True}],
+        "ownerReferences": [as_controller(owner)],
     }
     if labels:
         metadata["labels"] = labels

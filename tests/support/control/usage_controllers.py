@@ -10,8 +10,8 @@ import pytest
 
 from crossply.control.control_plane import LOCAL_WEBHOOKS, ControlPlane
 from crossply.control.plane import plane_for
-from crossply.control.usages.protection import Protection
 from crossply.control.usages.view import USAGE
+from crossply.control.webhooks.usage_protection import UsageProtection
 from crossply.kube.client import Client
 
 
@@ -33,7 +33,7 @@ async def control_plane(client, settings=LOCAL_WEBHOOKS, own=None):
     """The part of a control plane that protects, and the client that it alone uses."""
     async with own or Client(client.config) as own:
         plane = plane_for(own)
-        protection = Protection(plane, settings)
+        protection = UsageProtection(plane, settings)
         async with plane.informers:
             await protection.start()
             try:

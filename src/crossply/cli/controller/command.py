@@ -19,7 +19,7 @@ from crossply.cli.controller.observability_flags import (
     reachable_host,
 )
 from crossply.cli.controller.package_flags import RUNTIME_FLAGS, runtime_settings
-from crossply.cli.controller.replica_flags import REPLICA_FLAGS, shares_of, timing_of
+from crossply.cli.controller.replica_flags import REPLICA_FLAGS, shards_of, timing_of
 from crossply.cli.controller.webhook_flags import WEBHOOK_FLAGS, webhook_settings
 from crossply.cli.framework.command import Command, Flag, Invocation
 
@@ -47,11 +47,11 @@ async def _run(invocation: Invocation) -> None:
 
     async with observed(invocation, reachable_host()), Client(config, timing.transit) as client:
         keeper = invocation["keeper"]
-        shares = shares_of(invocation, client.acting_as(keeper) if keeper else client)
+        shards = shards_of(invocation, client.acting_as(keeper) if keeper else client)
         options = options_of(invocation)._replace(
             runtimes=runtime_settings(invocation), calls=call_settings(invocation)
         )
-        plane = ControlPlane(client, shares, webhook_settings(invocation), options)
+        plane = ControlPlane(client, shards, webhook_settings(invocation), options)
         port = invocation["health-probe-port"]
         async with probes_served(port, lambda: plane.is_ready, plane.start_progress):
             await run_plane(plane, stopped, tell)

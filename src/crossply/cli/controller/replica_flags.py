@@ -63,7 +63,7 @@ def timing_of(invocation: Invocation) -> Timing:
     return Timing.lasting(invocation["lease-duration"])
 
 
-def shares_of(invocation: Invocation, client: Client) -> ShardOwner | None:
+def shards_of(invocation: Invocation, client: Client) -> ShardOwner | None:
     """This replica's part, or None if it is to do everything."""
     from crossply.kube.heartbeat import kernel_alarm
     from crossply.kube.leased_shards import LeasedShards

@@ -12,6 +12,7 @@ from functools import cache
 import orjson
 
 from crossply.control.definitions.cluster_crd import cluster_crd
+from crossply.control.definitions.container_config_crd import container_config_crd
 from crossply.control.definitions.container_function_schema import container_functions
 from crossply.control.kinds import (
     APPLICATION_DEFINITION,
@@ -24,7 +25,6 @@ from crossply.control.kinds import (
     PUBLICATION,
     REVISION,
 )
-from crossply.control.runtimes.container_config_crd import container_config_crd
 from crossply.kinds.composition_defaults import PIPELINE, RESOURCES, TEMPLATE_FIELDS
 from crossply.kube.kind import Kind
 from crossply.schema.crd_crossplane_fields import (

@@ -11,10 +11,11 @@ from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, Protocol, TypeVar
 
 from crossply.compose.events import StatusCondition
-from crossply.compose.metadata import controller_of
+from crossply.compose.metadata import controller_of, finalizers_of
 from crossply.control.conditions import with_conditions
 from crossply.control.controller import Waiting
 from crossply.control.definitions.protected_crds import check_adoptable, check_definable, why_protected
+from crossply.control.finalizers import add_finalizer, remove_finalizer
 from crossply.control.kinds import CRD
 from crossply.control.last_applied import LastApplied
 from crossply.control.managed_fields import is_applied, updates_as_applied
@@ -67,31 +68,17 @@ class DefinedKinds(Generic[K]):
 
     def is_held(self, definition: Object) -> bool:
         """Whether our finalizer keeps a definition."""
-        return self._finalizer in (definition["metadata"].get("finalizers") or ())
+        return self._finalizer in finalizers_of(definition)
 
     async def hold(self, definition: Object) -> Object:
         """Keep a definition from going before we let it go."""
-        if self.is_held(definition):
-            return definition
-        return await self._write_finalizers(
-            definition, [*(definition["metadata"].get("finalizers") or ()), self._finalizer]
-        )
+        client = self._plane.keeping
+        return await add_finalizer(client, self._definitions, definition, self._finalizer, MANAGER)
 
     async def let_go(self, definition: Object) -> Object:
         """Let a definition go, as far as we are concerned."""
-        if not self.is_held(definition):
-            return definition
-        left = [
-            finalizer for finalizer in definition["metadata"]["finalizers"] if finalizer != self._finalizer
-        ]
-        return await self._write_finalizers(definition, left)
-
-    async def _write_finalizers(self, definition: Object, finalizers: list[str]) -> Object:
-        # Other followers write them too: whoever comes second must have seen the first.
-        version = definition["metadata"]["resourceVersion"]
-        body = {"metadata": {"finalizers": finalizers or None, "resourceVersion": version}}
-        name = definition["metadata"]["name"]
-        return await self._plane.keeping.patch_merge(self._definitions, name, body, "", MANAGER)
+        client = self._plane.keeping
+        return await remove_finalizer(client, self._definitions, definition, self._finalizer, MANAGER)
 
     async def apply_crd(self, crd: Object) -> tuple[Object, bool]:
         """Make a CRD so; as it is now, and whether that took a write.

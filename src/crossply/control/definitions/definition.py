@@ -6,6 +6,7 @@ The definition goes last: a finalizer keeps it until its composite resources and
 from __future__ import annotations
 
 from crossply.compose.events import NORMAL, WARNING, Event
+from crossply.compose.metadata import finalizers_of
 from crossply.control.composites.kind import CompositeKind
 from crossply.control.composites.selecting import Compositions
 from crossply.control.conditions import ESTABLISHED, PROTECTED, TERMINATING
@@ -160,7 +161,7 @@ class DefinitionReconciler:
         if remaining:
             # The garbage collector follows an owner only while the owner's kind is served.
             raise Waiting(f"waiting for {remaining} composed resources of {definition.name} to be gone")
-        if OFFERED_FINALIZER in (xrd["metadata"].get("finalizers") or ()):
+        if OFFERED_FINALIZER in finalizers_of(xrd):
             # Claims are worked off by what they know of their composite resources.
             raise Waiting(f"waiting for the claims of {definition.name} to be gone")
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import orjson
 
 from crossply.compose.events import WARNING, Event
-from crossply.compose.metadata import controller_of
+from crossply.compose.metadata import controller_of, owner_reference
 from crossply.control.controller import EnqueuedKeys
 from crossply.control.definitions.defined_kinds import MANAGER
 from crossply.control.kinds import CLUSTER_ROLE
@@ -120,21 +120,13 @@ def _rule(group: str, resources: list[str], verbs: tuple[str, ...]) -> Object:
 def _role(
     definition: Object, granted: Granted, suffix: str, gathered_by: tuple[str, ...], rules: list[Object]
 ) -> Object:
-    owner = {
-        "apiVersion": definition["apiVersion"],
-        "kind": definition["kind"],
-        "name": definition["metadata"]["name"],
-        "uid": definition["metadata"]["uid"],
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
     return {
         "apiVersion": CLUSTER_ROLE.api_version,
         "kind": CLUSTER_ROLE.kind,
         "metadata": {
             "name": f"crossplane:composite:{granted.name}:aggregate-to-{suffix}",
             "labels": {f"{LABEL}{role}": "true" for role in gathered_by},
-            "ownerReferences": [owner],
+            "ownerReferences": [owner_reference(definition)],
         },
         "rules": rules,
     }

@@ -18,10 +18,10 @@ from crossply.compose.verdict import PAUSED, SYNCED, failed
 from crossply.control.composites.awaited import SETTLING_SECONDS, awaited_after
 from crossply.control.composites.dependencies import Interest
 from crossply.control.controller import Controller, Requeue, Spec, by_name, controller_name
+from crossply.control.finalizers import remove_finalizer
 from crossply.control.kinds import WATCH_OPERATION
 from crossply.control.operations.brake import Brake
 from crossply.control.operations.operation_parents import GARBAGE_COLLECT, REPLACE_RUNNING, OperationParents
-from crossply.control.package_manager.finalizer import hold
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
 from crossply.kinds.operation_history import (
@@ -192,7 +192,7 @@ class WatchOperations:
         data = self.parents.informer.get("", name)
         if data is not None:
             obj = orjson.loads(data)
-            await hold(self._plane.keeping, WATCH_OPERATION, obj, FINALIZER, held=False, manager="crossply")
+            await remove_finalizer(self._plane.keeping, WATCH_OPERATION, obj, FINALIZER, "crossply")
 
     def _leave(self, name: str) -> None:
         self._plane.dependencies.forget((WATCH_OPERATION, "", name))

@@ -11,8 +11,8 @@ import orjson
 from crossply.compose.events import StatusCondition
 from crossply.control.conditions import with_conditions
 from crossply.control.controller import Requeue
+from crossply.control.finalizers import add_finalizer, remove_finalizer
 from crossply.control.kinds import CONFIGURATION, FUNCTION, IMAGE_CONFIG, LOCK, PROVIDER
-from crossply.control.package_manager.finalizer import hold
 from crossply.control.package_manager.package_fetcher import Fetching, source_and_version
 from crossply.control.plane import Plane
 from crossply.errors import CrossplyError
@@ -66,7 +66,8 @@ class ResolvingController:
         if lock is None:
             return None
         packages = read_lock(lock)
-        lock = await hold(self._plane.keeping, LOCK, lock, FINALIZER, held=bool(packages), manager=MANAGER)
+        write = add_finalizer if packages else remove_finalizer
+        lock = await write(self._plane.keeping, LOCK, lock, FINALIZER, MANAGER)
         if not packages:
             await self._tell(lock, None)
             return None

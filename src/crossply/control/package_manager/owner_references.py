@@ -6,7 +6,7 @@ that brought it. Everything here is pure.
 
 from __future__ import annotations
 
-from crossply.compose.metadata import labels_of, name_of, uid_of
+from crossply.compose.metadata import labels_of, owner_reference, uid_of
 from crossply.control.calls.function_revision import PACKAGE
 from crossply.errors import CrossplyError
 from crossply.values import Object
@@ -30,12 +30,14 @@ def owners(live: Object | None, name: str, revision: Object, active: bool) -> li
     if package is not None:
         found = _placed(found, {**package, "controller": False})
     if not active:
-        return found if _has(found, uid_of(revision)) else [*found, _reference(revision)]
+        return (
+            found if _has(found, uid_of(revision)) else [*found, owner_reference(revision, controller=False)]
+        )
     for owner in found:
         if owner.get("controller") is True and owner.get("uid") != uid_of(revision):
             told = f"{owner.get('kind')} {owner.get('name')} (UID {owner.get('uid')})"
             raise AlreadyControlled(f"{name} is already controlled by {told}{_deletion(live)}", owner)
-    return _placed(found, {**_reference(revision), "controller": True, "blockOwnerDeletion": True})
+    return _placed(found, owner_reference(revision))
 
 
 def _deletion(live: Object | None) -> str:
@@ -57,7 +59,7 @@ def released(live: Object, revision: Object) -> list[Object] | None:
     found: list[Object] = list(live["metadata"].get("ownerReferences") or ())
     own = next((each for each in found if each.get("uid") == uid_of(revision)), None)
     if own is None:
-        return [*found, _reference(revision)]
+        return [*found, owner_reference(revision, controller=False)]
     return _placed(found, {**own, "controller": False}) if own.get("controller") is True else None
 
 
@@ -66,15 +68,6 @@ def package_owner(revision: Object) -> Object | None:
     name = labels_of(revision).get(PACKAGE)
     references = revision["metadata"].get("ownerReferences") or ()
     return next((each for each in references if each.get("name") == name), None)
-
-
-def _reference(revision: Object) -> Object:
-    return {
-        "apiVersion": revision["apiVersion"],
-        "kind": revision["kind"],
-        "name": name_of(revision),
-        "uid": uid_of(revision),
-    }
 
 
 def _has(found: list[Object], uid: str) -> bool:

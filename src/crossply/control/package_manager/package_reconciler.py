@@ -13,7 +13,7 @@ import orjson
 
 from crossply.compose.conditions import read_conditions
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
-from crossply.compose.metadata import annotations_of, labels_of, name_of
+from crossply.compose.metadata import annotations_of, is_paused, labels_of, name_of
 from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
 from crossply.control.calls.function_revision import ACTIVE, INACTIVE, PACKAGE, is_local, is_running
 from crossply.control.conditions import with_conditions
@@ -75,7 +75,7 @@ class PackageController:
             self._identities.forget(self._kind, name)
             return None
         package: Object = orjson.loads(data)
-        if annotations_of(package).get("crossplane.io/paused") == "true":
+        if is_paused(package):
             await self._pause(package)
             return None
         if package["metadata"].get("deletionTimestamp"):

@@ -11,6 +11,7 @@ from crossply.control.package_manager.package_kinds import PackageKind
 from crossply.control.package_manager.revision_activation import Decision
 from crossply.errors import CrossplyError
 from crossply.values import Object
+from crossply.values.owner_references import as_controller, reference_to
 from crossply.xpkg.dns_names import friendly_id
 
 _COPIED = (
@@ -86,14 +87,8 @@ def _metadata(package: Object, kind: PackageKind, identity: Identity) -> Object:
 
 
 def _owner(package: Object, kind: PackageKind) -> Object:
-    return {
-        "apiVersion": kind.package.api_version,
-        "kind": kind.package.kind,
-        "name": name_of(package),
-        "uid": uid_of(package),
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
+    api_version, name = kind.package.api_version, kind.package.kind
+    return as_controller(reference_to(api_version, name, name_of(package), uid_of(package)))
 
 
 def _secret_name(package: Object, suffix: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from crossply.compose.metadata import name_of, uid_of
+from crossply.compose.metadata import name_of, owner_reference
 from crossply.control.definitions.kind_roles import LABEL
 from crossply.control.definitions.protected_crds import why_protected
 from crossply.control.kinds import CLUSTER_ROLE, CRD
@@ -65,14 +65,7 @@ def _finalizers(plurals: dict[str, list[str]]) -> list[Object]:
 
 
 def _role(revision: Object, suffix: str, gathered_by: tuple[str, ...], rules: list[Object]) -> Object:
-    owner = {
-        "apiVersion": revision["apiVersion"],
-        "kind": revision["kind"],
-        "name": name_of(revision),
-        "uid": uid_of(revision),
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
+    owner = owner_reference(revision)
     metadata: Object = {"name": f"{PREFIX}{name_of(revision)}:{suffix}", "ownerReferences": [owner]}
     if gathered_by:
         metadata["labels"] = {f"{LABEL}{role}": "true" for role in gathered_by}

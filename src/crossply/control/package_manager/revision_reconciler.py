@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 from crossply.compose.conditions import read_conditions
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
-from crossply.compose.metadata import annotations_of, name_of
+from crossply.compose.metadata import annotations_of, is_paused, name_of
 from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
 from crossply.control.calls.function_revision import is_local
 from crossply.control.conditions import with_conditions
 from crossply.control.controller import Requeue
 from crossply.control.definitions.kind_roles import KindRoles
+from crossply.control.finalizers import add_finalizer, remove_finalizer
 from crossply.control.kinds import CLUSTER_ROLE
 from crossply.control.package_manager.establisher import MANAGER, Establishing, Generations
 from crossply.control.package_manager.fetch_backoff import Resting
-from crossply.control.package_manager.finalizer import hold
 from crossply.control.package_manager.install_step import StepFailed, step
 from crossply.control.package_manager.lock import Locking
 from crossply.control.package_manager.package_checks import (
@@ -136,7 +136,7 @@ class InstallingController:
         revision = await self._plane.client.get(self._kind.revision, name)
         if revision is None:
             self.forget(name)
-        elif annotations_of(revision).get("crossplane.io/paused") == "true":
+        elif is_paused(revision):
             self._plane.recorder.record(revision, _PAUSE)
             await self._tell(_Look(revision), PAUSED_CONDITION._replace(message=_PAUSE.message))
         elif revision["metadata"].get("deletionTimestamp"):
@@ -149,7 +149,8 @@ class InstallingController:
     async def _hold(self, revision: Object, held: bool) -> Object:
         """Keep a revision from going before it has left the Lock, or let it go."""
         kind = self._kind.revision
-        return await hold(self._plane.keeping, kind, revision, FINALIZER, held=held, manager=MANAGER)
+        write = add_finalizer if held else remove_finalizer
+        return await write(self._plane.keeping, kind, revision, FINALIZER, MANAGER)
 
     async def _patch(self, revision: Object, metadata: Object) -> Object:
         version = revision["metadata"]["resourceVersion"]

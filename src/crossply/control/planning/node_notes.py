@@ -7,7 +7,7 @@ from typing import Any
 
 from crossply.compose.conditions import read_conditions
 from crossply.compose.events import WARNING
-from crossply.compose.metadata import annotations_of, metadata_of, uid_of
+from crossply.compose.metadata import is_paused, metadata_of, uid_of
 from crossply.control.planning.dry_run_store import DryRunStore
 from crossply.control.planning.governed_kinds import Governed
 from crossply.control.planning.object_paths import ObjectKey
@@ -21,7 +21,7 @@ def holds_back(governed: Governed, xr: Object) -> str:
     machinery = governed.machinery
     if metadata_of(xr).get("deletionTimestamp"):
         return "is being deleted"
-    if annotations_of(xr).get("crossplane.io/paused") == "true":
+    if is_paused(xr):
         return "is paused by its annotation crossplane.io/paused"
     revision = machinery.name_in(xr, "compositionRevisionRef")
     if machinery.read(xr, "compositionUpdatePolicy") == "Manual" and revision:

@@ -9,7 +9,7 @@ import orjson
 
 from crossply.compose.metadata import annotations_of
 from crossply.containers.settings import Settings
-from crossply.control.runtimes.container_config_crd import ANNOTATION, CONTAINER_CONFIG
+from crossply.control.definitions.container_config_crd import ANNOTATION, CONTAINER_CONFIG
 from crossply.control.runtimes.runtime_configs import NoRuntimeConfig, RuntimeConfigs
 from crossply.kinds.fields import Fields, KindError
 from crossply.kube.informer import Informer

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from crossply.containers.image_store import Store
 from crossply.containers.settings import store_directory
+from crossply.control.definitions.container_config_crd import CONTAINER_CONFIG
 from crossply.control.kinds import IMAGE_CONFIG, RUNTIME_CONFIG
 from crossply.control.package_manager.package_fetcher import Fetching
 from crossply.control.package_manager.settings import PackageSettings
 from crossply.control.plane import Plane
-from crossply.control.runtimes.container_config_crd import CONTAINER_CONFIG
 from crossply.control.runtimes.container_runtime import ContainerRuntime
 from crossply.control.runtimes.container_settings import ContainerSettings
 from crossply.control.runtimes.credentials import Credentials

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from crossply.compose.metadata import labels_of, name_of, uid_of
+from crossply.compose.metadata import labels_of, name_of, owner_reference
 from crossply.control.runtimes.package_runtimes import FUNCTION, PROVIDER
 from crossply.values import Object
 
@@ -75,14 +75,7 @@ def metadata_for(subject: Subject, template: Object, name: str) -> Object:
 
 def owner_of(revision: Object) -> Object:
     """The revision as the controller of what runs it."""
-    return {
-        "apiVersion": revision["apiVersion"],
-        "kind": revision["kind"],
-        "name": name_of(revision),
-        "uid": uid_of(revision),
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
+    return owner_reference(revision)
 
 
 def references(names: Iterable[str]) -> list[Object]:

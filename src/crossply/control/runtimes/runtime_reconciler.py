@@ -9,7 +9,7 @@ import orjson
 
 from crossply.compose.conditions import read_conditions
 from crossply.compose.events import NORMAL, WARNING, Event, StatusCondition
-from crossply.compose.metadata import annotations_of
+from crossply.compose.metadata import is_being_deleted, is_paused
 from crossply.control.calls.function_revision import RUNTIME_HEALTHY, is_local
 from crossply.control.conditions import with_conditions
 from crossply.control.controller import Requeue
@@ -99,8 +99,7 @@ def _failed(problem: CrossplyError, prepared: Prepared) -> _Verdict:
 
 
 def _is_left_alone(revision: Object) -> bool:
-    paused = annotations_of(revision).get("crossplane.io/paused") == "true"
-    return paused or bool(revision["metadata"].get("deletionTimestamp"))
+    return is_paused(revision) or is_being_deleted(revision)
 
 
 def _is_healthy(revision: Object, condition: str) -> bool:

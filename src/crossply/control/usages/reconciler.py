@@ -11,7 +11,14 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from crossply.compose.events import NORMAL, WARNING, Event, StatusCondition
-from crossply.compose.metadata import annotations_of, labels_of, name_of, namespace_of, uid_of
+from crossply.compose.metadata import (
+    annotations_of,
+    labels_of,
+    name_of,
+    namespace_of,
+    owner_reference,
+    uid_of,
+)
 from crossply.control.conditions import with_conditions
 from crossply.control.plane import Plane
 from crossply.control.usages.index import Usages
@@ -185,8 +192,7 @@ def _configured(usage: Usage, using: Object | None) -> Object:
     if annotations.get(DETAILS) != details_of(usage):
         metadata["annotations"] = {**annotations, DETAILS: details_of(usage)}
     if using is not None:
-        owner = {key: using[key] for key in ("apiVersion", "kind")}
-        owner |= {"name": name_of(using), "uid": uid_of(using)}
+        owner = owner_reference(using, controller=False)
         metadata["ownerReferences"] = [*(metadata.get("ownerReferences") or ()), owner]
     return {**usage.obj, "metadata": metadata}
 

@@ -11,6 +11,7 @@ import logging
 
 from crossply.compose.events import NORMAL, WARNING, Event
 from crossply.compose.metadata import annotations_of, labels_of, name_of, namespace_of, uid_of
+from crossply.control.finalizers import remove_finalizer
 from crossply.control.plane import Plane
 from crossply.control.usages.index import Usages
 from crossply.control.usages.parties import Parties, PartyMissing
@@ -110,10 +111,6 @@ class UsageRelease:
             return
 
     async def _let_go(self, usage: Usage) -> None:
-        left = [finalizer for finalizer in usage.finalizers if finalizer != FINALIZER]
-        version = usage.obj["metadata"]["resourceVersion"]
-        body = {"metadata": {"finalizers": left or None, "resourceVersion": version}}
-        key = usage.key
         with contextlib.suppress(NotFound):
-            await self._plane.client.patch_merge(key.kind, key.name, body, key.namespace, MANAGER)
+            await remove_finalizer(self._plane.client, usage.kind, usage.obj, FINALIZER, MANAGER)
         self._usages.release(usage)

@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from crossply.compose.metadata import labels_of, metadata_of, name_of, namespace_of, string_map, uid_of
+from crossply.compose.metadata import (
+    finalizers_of,
+    is_being_deleted,
+    labels_of,
+    name_of,
+    namespace_of,
+    string_map,
+    uid_of,
+)
 from crossply.kube.kind import Kind
 from crossply.values import Object
 from crossply.values.api_version import api_group
@@ -83,12 +91,12 @@ class Usage(NamedTuple):
     @property
     def is_deleted(self) -> bool:
         """Whether it is on its way out."""
-        return bool(metadata_of(self.obj).get("deletionTimestamp"))
+        return is_being_deleted(self.obj)
 
     @property
     def finalizers(self) -> list[str]:
         """What holds it back."""
-        return list(metadata_of(self.obj).get("finalizers") or ())
+        return finalizers_of(self.obj)
 
     @property
     def is_composed(self) -> bool:

@@ -9,7 +9,7 @@ from crossply.control.webhooks.address import WebhookSettings
 from crossply.control.webhooks.webhooks import Webhooks
 
 
-class Protection:
+class UsageProtection:
     """Starts and stops with the control plane."""
 
     def __init__(self, plane: Plane, settings: WebhookSettings | None) -> None:
