@@ -8,13 +8,13 @@ import tempfile
 from collections.abc import Callable
 
 import workload
-from crossply.compose.asks import Ask, Call
-from crossply.compose.configuration import configure
+from crossply.compose.driver import drive
+from crossply.compose.effects import Call, IsNamespaced
 from crossply.compose.engine import Job, compose
 from crossply.compose.messages import Request, Resource, Snapshot, State
 from crossply.compose.observed import Observed, as_state
-from crossply.compose.offline import drive
-from crossply.compose.pipeline import Told
+from crossply.compose.pipeline import PipelineReport
+from crossply.compose.preparation import configure
 from crossply.compose.rendering import identify
 from crossply.compose.wire import encode_request
 from crossply.functions.runners import Runners
@@ -37,13 +37,13 @@ def pipeline_run(resources: int) -> Callable[[], object]:
     xr = Snapshot(configure(identify(workload.XR), workload.MACHINERY, recipe.composition))
     runners = Runners(workload.functions())
 
-    def answer(ask: Ask) -> object:
-        if type(ask) is Call:
-            return runners.call(ask.step.function, ask.request, 60)
-        return True
+    handlers = {
+        Call: lambda call: runners.call(call.step.function, call.request, 60),
+        IsNamespaced: lambda _: True,
+    }
 
     def run() -> object:
-        return drive(compose(Job(xr, recipe, {}), Told()), answer)
+        return drive(compose(Job(xr, recipe, {}), PipelineReport()), handlers)
 
     run()
     return run

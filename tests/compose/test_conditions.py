@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from crossply.compose.conditions import MOST_MESSAGE, set_conditions
+from crossply.compose.conditions import MOST_MESSAGE, failed, set_conditions
 from crossply.compose.events import StatusCondition
-from crossply.compose.verdict import failed
 
 
 def test_a_long_message_is_cut_and_says_by_how_much() -> None:

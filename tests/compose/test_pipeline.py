@@ -108,7 +108,7 @@ def test_the_shortest_time_to_live_counts(platform: Platform) -> None:
         platform.step("c", lambda r: respond(r, ttl=5 * SECOND)),
     ]
     platform.render(steps)
-    assert platform.rendering.told.ttl == 5 * SECOND
+    assert platform.rendering.report.ttl == 5 * SECOND
 
 
 def test_a_pipeline_starts_with_an_empty_desired_state_and_an_empty_context_on_the_wire(

@@ -157,7 +157,7 @@ def test_a_fatal_result_stops_the_pipeline_and_keeps_what_was_told(platform: Pla
         'cannot compose resources: pipeline step "b" returned a fatal result: no luck'
     )
     assert [name for name, _ in platform.calls] == ["a", "b"]
-    assert [e.message for e in platform.rendering.told.events] == ['Pipeline step "a": hello']
+    assert [e.message for e in platform.rendering.report.events] == ['Pipeline step "a": hello']
 
 
 def test_custom_conditions_stand_between_responsive_and_synced_and_system_ones_are_ignored(

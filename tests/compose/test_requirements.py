@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.compose.asks import Call, FetchSchema
+from crossply.compose.effects import Call, FetchSchema
 from crossply.compose.errors import (
     ExtraResourcesDisabled,
     RequirementRefused,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from crossply.compose.machinery import secret_place
+from crossply.compose.connection_secret import published_details, secret_place
 from crossply.control.composites.connection_secrets import (
     TYPE,
     SecretRefused,
-    allowed,
     check_controllable,
     encoded,
     new_secret,
@@ -34,7 +33,7 @@ def secret(type_=TYPE, uid=None):
     ids=["no keys let all out", "named keys let only those out"],
 )
 def test_a_definition_says_which_details_get_out(keys, expected):
-    assert allowed({"a": b"1", "b": b"2"}, keys) == expected
+    assert published_details({"a": b"1", "b": b"2"}, keys) == expected
 
 
 @pytest.mark.parametrize(

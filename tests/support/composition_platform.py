@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from crossply.compose.in_memory_cluster import InMemoryCluster
 from crossply.compose.machinery import MODERN, Machinery
 from crossply.compose.messages import (
     READY_TRUE,
@@ -17,7 +18,6 @@ from crossply.compose.messages import (
 )
 from crossply.compose.recipe import prepare
 from crossply.compose.rendering import Rendered, Rendering
-from crossply.compose.world import World
 from crossply.kinds.composition import Composition, Step, TypeRef
 from crossply.values import Object
 
@@ -48,7 +48,7 @@ class Platform:
         composition = Composition(
             "comp", {}, {}, TypeRef("example.org/v1", "XBucket"), tuple(steps), None, "Pipeline"
         )
-        world = World(self.world, self.secrets, self.schemas)
+        world = InMemoryCluster(self.world, self.secrets, self.schemas)
         self.rendering = Rendering(self.machinery, world, self._call)
         return self.rendering.run(xr or make_xr(), prepare(composition), list(observed), context or {})
 

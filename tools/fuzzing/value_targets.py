@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from crossply.compose.in_memory_cluster import InMemoryCluster
 from crossply.compose.messages import Request, Resource, Response, Snapshot, State
 from crossply.compose.operation_rendering import OperationRendering
 from crossply.compose.wire import decode_request, decode_response, encode_request, encode_response
-from crossply.compose.world import World
 from crossply.errors import CrossplyError
 from crossply.functions.builtin import PUBLISHED
 from crossply.functions.builtin import load as load_function
@@ -198,7 +198,7 @@ def make_operation(rng: random.Random) -> Any:
 def run_operation(given: Any) -> None:
     desired = Resource(given["desired"])
     call = lambda step, request: Response(State(None, {"it": desired}), output=given["output"])  # noqa: E731
-    OperationRendering(World([given["observed"]], [], []), call).run(given["operation"], {})
+    OperationRendering(InMemoryCluster([given["observed"]], [], []), call).run(given["operation"], {})
 
 
 def targets() -> Iterator[tuple[str, Any, Any]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from crossply.compose.asks import IsNamespaced, Work
+from crossply.compose.effects import Effects, IsNamespaced
 from crossply.compose.errors import ComposedResourceError
 from crossply.compose.events import NAMESPACE_OVERRIDDEN, WARNING, Event
 from crossply.compose.messages import READY_TRUE, Resource, Snapshot
@@ -41,7 +41,7 @@ class Composed(NamedTuple):
 
 def build_composed(
     desired: Mapping[str, Resource], observed: Mapping[str, Observed], owner: Owner, events: list[Event]
-) -> Work[tuple[Composed, ...]]:
+) -> Effects[tuple[Composed, ...]]:
     """The objects to apply, in order of their names in the pipeline."""
     scopes: dict[tuple[str, str], bool] = {}
     composed = []
@@ -91,7 +91,7 @@ def _check_namespace(
     home: str,
     scopes: dict[tuple[str, str], bool],
     events: list[Event],
-) -> Work[None]:
+) -> Effects[None]:
     """A namespaced composite resource composes in its own namespace only."""
     namespace = text_in(metadata, "namespace")
     if namespace == home:
@@ -121,7 +121,7 @@ def _described(obj: Object) -> str:
     return f"a {kind} named {name}" if name else f"a {kind}"
 
 
-def _is_namespaced(name: str, obj: Object) -> Work[bool]:
+def _is_namespaced(name: str, obj: Object) -> Effects[bool]:
     try:
         namespaced: bool = yield IsNamespaced(text_in(obj, "apiVersion"), text_in(obj, "kind"))
     except CrossplyError as problem:

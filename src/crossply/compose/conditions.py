@@ -1,4 +1,4 @@
-"""Setting status conditions, with the rules by which an equal condition keeps its time."""
+"""The engine's own status conditions, and setting conditions: an equal one keeps its time."""
 
 from __future__ import annotations
 
@@ -14,6 +14,23 @@ _MOST_MESSAGES = 256 << 10
 """How many the messages that are set at once may have in all, before each is cut to `_SHORT_MESSAGE`."""
 _SHORT_MESSAGE = 1 << 10
 _MOST_REASON = 1 << 10
+
+RESPONSIVE = StatusCondition("Responsive", "True", "WatchCircuitClosed")
+AVAILABLE = StatusCondition("Ready", "True", "Available")
+CREATING = StatusCondition("Ready", "False", "Creating")
+DELETING = StatusCondition("Ready", "False", "Deleting")
+SYNCED = StatusCondition("Synced", "True", "ReconcileSuccess")
+RECONCILE_PAUSED = StatusCondition(
+    "Synced",
+    "False",
+    "ReconcilePaused",
+    "Reconciliation (including deletion) is paused via the pause annotation",
+)
+
+
+def failed(message: str) -> StatusCondition:
+    """The Synced condition of a reconcile that failed."""
+    return StatusCondition("Synced", "False", "ReconcileError", message)
 
 
 def read_conditions(status: Any) -> list[Object]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from crossply.compose.asks import Work
 from crossply.compose.collection import Deletion, collect
 from crossply.compose.composed import Composed, build_composed
+from crossply.compose.effects import Effects
 from crossply.compose.events import Event, StatusCondition
 from crossply.compose.messages import (
     CAPABILITIES,
@@ -25,7 +25,7 @@ from crossply.compose.messages import (
 )
 from crossply.compose.metadata import owner_from
 from crossply.compose.observed import Observed, as_state
-from crossply.compose.pipeline import Told, run_pipeline
+from crossply.compose.pipeline import PipelineReport, run_pipeline
 from crossply.compose.recipe import Recipe
 from crossply.compose.references import references_to
 from crossply.values import Object
@@ -40,8 +40,6 @@ class Job(NamedTuple):
     observed: Mapping[str, Observed]
     connection_details: Mapping[str, bytes] = {}
     context: Object = {}  # noqa: RUF012 - read only
-    required_before: Mapping[str, Requirements] = {}
-    """What each step required in the last run: fetched up front, it saves a call."""
     capabilities: tuple[int, ...] = CAPABILITIES
     """What functions are offered."""
 
@@ -66,13 +64,13 @@ class Outcome(NamedTuple):
     """The resources that functions want watched, without doubles and in a fixed order."""
 
 
-def compose(job: Job, told: Told) -> Work[Outcome]:
+def compose(job: Job, told: PipelineReport) -> Effects[Outcome]:
     """Run the pipeline and decide. `told` keeps what functions said, also when the run fails."""
     xr = job.composite.object
     owner = owner_from(xr)
     state = as_state(job.composite, job.connection_details, job.observed)
     finished = yield from run_pipeline(
-        job.recipe.steps, state, job.context, told, job.required_before, capabilities=job.capabilities
+        job.recipe.steps, state, job.context, told, capabilities=job.capabilities
     )
     desired = finished.desired
     composed = yield from build_composed(desired.resources, job.observed, owner, told.events)

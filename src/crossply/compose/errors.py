@@ -144,6 +144,13 @@ class TooManyResources(ComposeError):
     hint = "split it into several composite resources, or raise --max-composed-resources"
 
 
+class CompositionLoop(ComposeError):
+    """A composite resource composes itself, or is one of a chain that does not end."""
+
+    code = "CP-813"
+    hint = "look for a Composition that composes the kind that it is for, or a kind above it"
+
+
 class RenderInputError(CrossplyError):
     """What was given to render could not exist together in a control plane."""
 

@@ -18,6 +18,7 @@ NORMAL, WARNING = "Normal", "Warning"
 
 SELECT = "SelectComposition"
 COMPOSE = "ComposeResources"
+PUBLISH = "PublishConnectionSecret"
 NAMESPACE_OVERRIDDEN = "NamespaceOverridden"
 OBSERVED_CHANGED = "ObservedStateChanged"
 PAUSED = "ReconciliationPaused"

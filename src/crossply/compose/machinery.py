@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from crossply.compose.metadata import namespace_of
 from crossply.values import Object
 
 
@@ -52,7 +51,6 @@ LEGACY = Machinery(("spec",), publishes=True)
 APPLICATION = Machinery(("spec", "application"), publishes=False, references="composedRefs")
 INFRASTRUCTURE = Machinery(("spec", "infrastructure"), publishes=True, references="composedRefs")
 
-_CONNECTION_SECRET = "writeConnectionSecretToRef"
 _PLACES = {each.path[1:]: each for each in (MODERN, LEGACY, APPLICATION, INFRASTRUCTURE)}
 
 
@@ -61,12 +59,12 @@ def machinery_at(field: str) -> Machinery:
     return _PLACES[(field,) if field else ()]
 
 
-def secret_place(owner: Object) -> tuple[str, str]:
-    """The namespace and name of the connection secret that an object asks for, or two empty texts."""
-    ref = LEGACY.read(owner, _CONNECTION_SECRET) or INFRASTRUCTURE.read(owner, _CONNECTION_SECRET)
-    if not isinstance(ref, dict) or not ref.get("name"):
-        return "", ""
-    return namespace_of(owner) or str(ref.get("namespace", "")), str(ref["name"])
+def claim_reference(xr: Object) -> Object | None:
+    """The reference of a composite resource to its claim or, in the first design, its requirement."""
+    for ref in (LEGACY.read(xr, "claimRef"), INFRASTRUCTURE.read(xr, "requirementRef")):
+        if isinstance(ref, dict):
+            return ref
+    return None
 
 
 def _with(obj: Object, path: tuple[str, ...], value: Any) -> Object:

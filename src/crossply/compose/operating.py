@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from crossply.compose.asks import Work
-from crossply.compose.conditions import read_conditions, set_conditions
+from crossply.compose.conditions import SYNCED, failed, read_conditions, set_conditions
+from crossply.compose.effects import Effects
 from crossply.compose.errors import BootstrapMissing, ComposeError, OperationResourceError
 from crossply.compose.events import NORMAL, WARNING, Event, StatusCondition
 from crossply.compose.messages import (
@@ -21,9 +21,8 @@ from crossply.compose.messages import (
     Result,
 )
 from crossply.compose.metadata import metadata_of, name_of, namespace_of, text_in
-from crossply.compose.pipeline import Manner, Told, run_pipeline
+from crossply.compose.pipeline import Manner, PipelineReport, run_pipeline
 from crossply.compose.recipe import prepare_steps
-from crossply.compose.verdict import SYNCED, failed
 from crossply.kinds.operation import Operation
 from crossply.values import Object
 from crossply.values.protobuf_struct import from_wire
@@ -54,11 +53,11 @@ class Operated(NamedTuple):
 
 
 def operate(
-    operation: Operation, context: Object, told: Told, capabilities: tuple[int, ...] = CAPABILITIES
-) -> Work[Operated]:
+    operation: Operation, context: Object, told: PipelineReport, capabilities: tuple[int, ...] = CAPABILITIES
+) -> Effects[Operated]:
     """Run the pipeline. `told` keeps what functions said, also when the run fails."""
     steps = prepare_steps(operation.steps)
-    finished = yield from run_pipeline(steps, NO_STATE, context, told, {}, _MANNER, capabilities)
+    finished = yield from run_pipeline(steps, NO_STATE, context, told, _MANNER, capabilities)
     resources = finished.desired.resources
     wishes = tuple(Wish(name, from_wire(resources[name].object)) for name in sorted(resources))
     for wish in wishes:
@@ -132,7 +131,7 @@ def after_failure(operation: Object, problem: str, now: str, *others: StatusCond
     return with_status(operation, (failed(problem), *others), now, failures=failures)
 
 
-def with_outputs(operation: Object, told: Told) -> Object:
+def with_outputs(operation: Object, told: PipelineReport) -> Object:
     """The Operation with what its steps put out, each under the name of its step."""
     if not told.outputs:
         return operation

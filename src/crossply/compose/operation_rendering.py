@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from crossply.compose.conditions import SYNCED
+from crossply.compose.driver import drive
 from crossply.compose.errors import ComposeError
 from crossply.compose.events import WARNING, Event
+from crossply.compose.in_memory_cluster import CallFunction, InMemoryCluster, InMemoryReads
 from crossply.compose.messages import ResourceSelector, SchemaSelector
 from crossply.compose.metadata import metadata_of
-from crossply.compose.offline import CallFunction, Offline, drive
 from crossply.compose.operating import (
     RUNNING,
     SUCCEEDED,
@@ -23,10 +25,8 @@ from crossply.compose.operating import (
     with_outputs,
     with_status,
 )
-from crossply.compose.pipeline import Told
+from crossply.compose.pipeline import PipelineReport
 from crossply.compose.rendering import NOW, RESOURCE_VERSION
-from crossply.compose.verdict import SYNCED
-from crossply.compose.world import World
 from crossply.kinds.operation import parse_operation
 from crossply.values import Object
 
@@ -46,12 +46,12 @@ class RenderedOperation(NamedTuple):
 class OperationRendering:
     """One run under way. What was told and asked for stays readable when it fails."""
 
-    __slots__ = ("_offline", "_operation", "told")
+    __slots__ = ("_operation", "_reads", "told")
 
-    def __init__(self, world: World, call: CallFunction) -> None:
-        self._offline = Offline(world, call)
+    def __init__(self, cluster: InMemoryCluster, call: CallFunction) -> None:
+        self._reads = InMemoryReads(cluster, call)
         self._operation: Object = {}
-        self.told = Told()
+        self.told = PipelineReport()
 
     def run(self, operation: Object, context: Object) -> RenderedOperation:
         """Run the Operation once."""
@@ -62,7 +62,7 @@ class OperationRendering:
         if failures_of(operation) >= parsed.retry_limit:
             return RenderedOperation(at_the_limit(operation, parsed.retry_limit, NOW))
         self._operation = operation = with_status(operation, (RUNNING, VALID_PIPELINE), NOW)
-        operated = drive(operate(parsed, context, self.told), self._offline.answer)
+        operated = drive(operate(parsed, context, self.told), self._reads.handlers)
         operation = with_outputs(operation, self.told)
         for wish in operated.wishes:
             operation = with_applied(operation, wish.object)
@@ -82,6 +82,6 @@ class OperationRendering:
         return RenderedOperation(
             operation,
             events=events,
-            required_resources=tuple(self._offline.required_resources),
-            required_schemas=tuple(self._offline.required_schemas),
+            required_resources=tuple(self._reads.required_resources),
+            required_schemas=tuple(self._reads.required_schemas),
         )

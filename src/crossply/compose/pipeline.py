@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from crossply.compose.asks import FetchObject, FetchSecret, Work
+from crossply.compose.effects import Effects, FetchObject, FetchSecret
 from crossply.compose.errors import (
     BootstrapMissing,
     ComposeError,
@@ -54,19 +54,20 @@ class Manner(NamedTuple):
 COMPOSITION = Manner('cannot run Composition pipeline step "{}"', "Composition", event_from)
 
 
-class Told:
-    """What functions told so far; it outlives a run that fails."""
+class PipelineReport:
+    """What functions reported so far; it outlives a run that fails."""
 
     __slots__ = ("conditions", "events", "outputs", "requirements", "ttl")
 
-    def __init__(self) -> None:
-        self.forget()
+    def __init__(self, requirements: Mapping[str, Requirements] | None = None) -> None:
+        self.requirements: Mapping[str, Requirements] = requirements or {}
+        """What each step required in the last run: fetched up front in the next one, it saves a call."""
+        self.clear()
 
-    def forget(self) -> None:
-        """Begin anew, for a run that sees more."""
+    def clear(self) -> None:
+        """Start over, for a run that observes more."""
         self.events: list[Event] = []
         self.conditions: list[StatusCondition] = []
-        self.requirements: dict[str, Requirements] = {}
         self.outputs: dict[str, Object] = {}
         """What steps put out for whoever reads the status of an Operation."""
         self.ttl = 0
@@ -84,13 +85,14 @@ def run_pipeline(
     steps: tuple[PreparedStep, ...],
     observed: State,
     context: Object | None,
-    told: Told,
-    required_before: Mapping[str, Requirements],
+    told: PipelineReport,
     manner: Manner = COMPOSITION,
     capabilities: tuple[int, ...] = CAPABILITIES,
-) -> Work[Finished]:
+) -> Effects[Finished]:
     """The desired state after the last step."""
     desired = State()
+    required_before = told.requirements
+    told.requirements = {}
     for prepared in steps:
         request = yield from _request(prepared, observed, desired, context, manner, capabilities)
         before = required_before.get(prepared.step.name)
@@ -108,7 +110,7 @@ def run_pipeline(
     return Finished(desired, context)
 
 
-def _call(step: Step, request: Request, manner: Manner) -> Work[Response]:
+def _call(step: Step, request: Request, manner: Manner) -> Effects[Response]:
     try:
         return (yield from call_until_stable(step, request))
     except ComposeError as problem:
@@ -120,10 +122,10 @@ def _call(step: Step, request: Request, manner: Manner) -> Work[Response]:
         raise failure from problem
 
 
-def _listen(step: Step, response: Response, told: Told, manner: Manner) -> None:
+def _listen(step: Step, response: Response, told: PipelineReport, manner: Manner) -> None:
     """Take down what the function told, and stop at the first fatal result."""
     if response.requirements is not None:
-        told.requirements[step.name] = response.requirements
+        told.requirements = {**told.requirements, step.name: response.requirements}
     if response.ttl is not None and response.ttl > 0 and (told.ttl == 0 or response.ttl < told.ttl):
         told.ttl = response.ttl
     for condition in response.conditions:
@@ -147,7 +149,7 @@ def _request(
     context: Object | None,
     manner: Manner,
     capabilities: tuple[int, ...],
-) -> Work[Request]:
+) -> Effects[Request]:
     step = prepared.step
     given = prepared.input.view if prepared.input is not None else None
     if step.input_ref is not None:
@@ -169,7 +171,7 @@ def _request(
     )
 
 
-def _referenced_input(step: Step, manner: Manner) -> Work[Object]:
+def _referenced_input(step: Step, manner: Manner) -> Effects[Object]:
     """The input that a step keeps in an object of its own."""
     ref = step.input_ref
     assert ref is not None
@@ -184,7 +186,7 @@ def _referenced_input(step: Step, manner: Manner) -> Work[Object]:
     return view
 
 
-def _credentials(step: Step, manner: Manner) -> Work[dict[str, Mapping[str, bytes]]]:
+def _credentials(step: Step, manner: Manner) -> Effects[dict[str, Mapping[str, bytes]]]:
     found = {}
     for credential in step.credentials:
         if credential.source != "Secret" or not credential.secret_name:
@@ -199,7 +201,7 @@ def _credentials(step: Step, manner: Manner) -> Work[dict[str, Mapping[str, byte
     return found
 
 
-def _bootstrap_resources(step: Step) -> Work[dict[str, tuple[Resource, ...]]]:
+def _bootstrap_resources(step: Step) -> Effects[dict[str, tuple[Resource, ...]]]:
     found = {}
     for want in step.required_resources:
         selector = ResourceSelector(
@@ -213,7 +215,7 @@ def _bootstrap_resources(step: Step) -> Work[dict[str, tuple[Resource, ...]]]:
     return found
 
 
-def _bootstrap_schemas(step: Step) -> Work[dict[str, Object | None]]:
+def _bootstrap_schemas(step: Step) -> Effects[dict[str, Object | None]]:
     found = {}
     for want in step.required_schemas:
         purpose = f'cannot fetch bootstrap required schema for requirement "{want.name}"'

@@ -1,7 +1,7 @@
-"""One reconcile of a composite resource in memory: what `render`, `test` and `plan` show.
+"""One reconcile of a composite resource in memory: what `render` and `test` show.
 
-The steps are the reconciler's own: select, configure, compose, conclude. The world is a set of objects, time
-stands still, and a composite resource without a UID gets one that is always the same, so that names are too.
+The driver of `compose.reconcile` that has no API server: objects are given, writes are kept, no time passes.
+A composite resource without a UID gets one that is always the same, so that names are too.
 """
 
 from __future__ import annotations
@@ -10,30 +10,40 @@ from collections.abc import Sequence
 from hashlib import sha1
 from typing import Any, NamedTuple
 
-from crossply.compose.conditions import put_conditions, read_conditions, set_conditions
-from crossply.compose.configuration import check_compatible, configure
-from crossply.compose.engine import Job, Outcome, compose
-from crossply.compose.errors import ComposeError, ObservedError, RenderInputError, StepFailed
-from crossply.compose.events import NORMAL, PAUSED, REQUEST_HANDLED, SELECT, Event
-from crossply.compose.machinery import Machinery, secret_place
-from crossply.compose.messages import ResourceSelector, SchemaSelector, Snapshot
-from crossply.compose.metadata import (
-    annotations_of,
-    controller_of,
-    metadata_of,
-    name_of,
-    namespace_of,
-    text_in,
-    uid_of,
+from crossply.compose.connection_secret import decode_data, secret_place
+from crossply.compose.driver import Handlers, drive
+from crossply.compose.effects import (
+    AcceptRequest,
+    Applied,
+    ApplyComposed,
+    CountOwners,
+    DeleteComposed,
+    Diagnose,
+    Diagnosis,
+    FetchRecipe,
+    FollowDependencies,
+    Observation,
+    Observe,
+    PublishDetails,
+    RecordEvents,
+    SaveComposite,
+    SelectComposition,
+    SelectRevision,
+    ServesWatchedRefs,
+    WriteStatus,
 )
-from crossply.compose.observed import Observed, observe
-from crossply.compose.offline import CallFunction, Offline, drive
-from crossply.compose.pipeline import Told
+from crossply.compose.engine import Outcome
+from crossply.compose.errors import ObservedError, RenderInputError, StepFailed
+from crossply.compose.events import Event
+from crossply.compose.in_memory_cluster import CallFunction, InMemoryCluster, InMemoryReads
+from crossply.compose.machinery import Machinery
+from crossply.compose.messages import ResourceSelector, SchemaSelector, Snapshot
+from crossply.compose.metadata import controller_of, metadata_of, name_of, namespace_of, text_in, uid_of
+from crossply.compose.observed import Observed
+from crossply.compose.pipeline import PipelineReport
 from crossply.compose.recipe import Recipe
-from crossply.compose.verdict import DELETING, RESPONSIVE, SYNCED, conclude, conclude_failure
-from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
-from crossply.compose.watched_resources import watched_status
-from crossply.compose.world import World, decode_data
+from crossply.compose.reconcile import Settings, reconcile
+from crossply.compose.selection import Selected
 from crossply.errors import CrossplyError
 from crossply.values import Object
 from crossply.values.api_version import format_kind
@@ -60,93 +70,125 @@ class Rendered(NamedTuple):
 
 
 class Rendering:
-    """One rendering under way. What was told and asked for stays readable when `run` fails."""
+    """One reconcile in memory. What was recorded and required stays readable when `run` fails."""
 
-    __slots__ = ("_composing", "_machinery", "_offline", "events", "told")
+    __slots__ = (
+        "_cluster",
+        "_live",
+        "_machinery",
+        "_reads",
+        "events",
+        "report",
+    )
 
-    def __init__(self, machinery: Machinery, world: World, call: CallFunction) -> None:
+    def __init__(self, machinery: Machinery, cluster: InMemoryCluster, call: CallFunction) -> None:
         self._machinery = machinery
-        self._offline = Offline(world, call)
-        self._composing: Object = {}
-        """The composite resource as it was when its pipeline started."""
-        self.told = Told()
+        self._cluster = cluster
+        self._reads = InMemoryReads(cluster, call)
+        self._live: Object = {}
+        """The composite resource as it was last written."""
+        self.report = PipelineReport()
         self.events: list[Event] = []
 
     def run(self, xr: Object, recipe: Recipe, observed: Sequence[Object], context: Object) -> Rendered:
         """Reconcile the composite resource once."""
         xr = identify(xr)
         check_observed(xr, observed)
-        xr = self._with_references(xr, observed)
-        xr = _with_status(xr, set_conditions(_conditions(xr), (RESPONSIVE,), NOW, _generation(xr)))
-        if annotations_of(xr).get("crossplane.io/paused") == "true":
-            return self._stopped(xr, PAUSED_CONDITION, _paused_event())
-        self._note_request(xr)
-        if metadata_of(xr).get("deletionTimestamp"):
-            return self._stopped(xr, DELETING, None)
-        xr = self._select(xr, recipe)
-        check_compatible(xr, recipe.composition)
-        xr = configure(xr, self._machinery, recipe.composition)
-        return self._compose(xr, recipe, observed, context)
+        self._live = xr = self._with_references(xr, observed)
+        settings = Settings(self._machinery, lambda: NOW, context=context)
+        work = reconcile(xr, settings, self.report)
+        reconciled = drive(work, self._handlers(recipe, observed))
+        return self._rendered() if reconciled is None else self._composed(reconciled.outcome)
 
-    def given_up(self, problem: str) -> Rendered:
-        """What is known of a run whose pipeline failed: the status says so, and nothing is composed."""
-        before = _conditions(self._composing)
-        verdict = conclude_failure(problem, self.told.conditions, before)
-        conditions = set_conditions(before, verdict.conditions, NOW, _generation(self._composing))
-        return Rendered(
-            composite=_with_status(self._composing, conditions),
-            composed=(),
-            deleted=(),
-            events=(*self.events, *verdict.events, *self.told.events),
-            context=None,
-            required_resources=tuple(self._offline.required_resources),
-            required_schemas=tuple(self._offline.required_schemas),
-        )
+    def after_failure(self) -> Rendered:
+        """What a reconcile that failed has written: a status that says so."""
+        return self._rendered()
 
-    def _compose(self, xr: Object, recipe: Recipe, observed: Sequence[Object], context: Object) -> Rendered:
-        self._composing = xr
+    def _handlers(self, recipe: Recipe, observed: Sequence[Object]) -> Handlers:
+        return {
+            **self._reads.handlers,
+            AcceptRequest: _is_new_request,
+            SelectComposition: lambda select: self._select(select.xr, recipe),
+            SelectRevision: lambda _: Selected("", changed=False),
+            FetchRecipe: lambda _: recipe,
+            CountOwners: lambda _: 0,
+            Observe: lambda effect: self._observe(effect.xr, observed),
+            ServesWatchedRefs: lambda _: True,
+            RecordEvents: self._record,
+            SaveComposite: lambda effect: self._write(effect.desired),
+            DeleteComposed: _do_nothing,
+            ApplyComposed: lambda _: Applied(is_observable=False),
+            PublishDetails: _do_nothing,
+            FollowDependencies: _do_nothing,
+            WriteStatus: lambda effect: self._write({**effect.live, "status": effect.status}),
+            Diagnose: self._diagnose,
+        }
+
+    def _select(self, xr: Object, recipe: Recipe) -> Selected:
+        name = recipe.composition.name
+        return Selected(name, self._machinery.read(xr, "compositionRef") != {"name": name})
+
+    def _observe(self, xr: Object, observed: Sequence[Object]) -> Observation:
+        resources = [Observed(Snapshot(obj), self._connection_details(obj)) for obj in observed]
+        return Observation(resources, self._connection_details(xr) if self._machinery.publishes else {})
+
+    def _connection_details(self, obj: Object) -> dict[str, bytes]:
+        namespace, name = secret_place(obj)
+        if not name:
+            return {}
+        secrets = self._cluster.select(ResourceSelector("v1", "Secret", name, None, namespace))
         try:
-            job = self._job(xr, recipe, observed, context)
-            outcome = drive(compose(job, self.told), self._offline.answer)
-        except ComposeError as problem:
-            if isinstance(problem, StepFailed):
-                problem = problem.replace(hint=self._offline.version_hint() or problem.hint)
-            raise problem.within("cannot compose resources") from None
-        verdict = conclude(outcome.composed, (), outcome.composite_ready)
-        self.events += (*outcome.events, *verdict.events)
-        return Rendered(
-            composite=self._composite(xr, outcome, verdict.conditions),
+            return decode_data(secrets[0].object) if secrets else {}
+        except CrossplyError as problem:
+            message = (
+                f'cannot compose resources: cannot get connection details from Secret "{name}": {problem}'
+            )
+            raise ObservedError(message, hint=problem.hint) from None
+
+    def _record(self, effect: RecordEvents) -> None:
+        self.events += effect.events
+        for group in effect.progress:
+            self.events += group
+
+    def _write(self, xr: Object) -> Object:
+        self._live = xr
+        return xr
+
+    def _diagnose(self, effect: Diagnose) -> Diagnosis:
+        problem, hint = effect.problem, self._reads.version_hint()
+        if isinstance(problem, StepFailed) and hint:
+            problem = problem.replace(hint=hint)
+        return Diagnosis(problem, self._live)
+
+    def _composed(self, outcome: Outcome) -> Rendered:
+        return self._rendered()._replace(
+            composite=self._written(outcome),
             composed=tuple(resource.object for resource in outcome.composed),
             deleted=tuple(deletion.snapshot.object for deletion in outcome.deletions),
-            events=tuple(self.events),
             context=outcome.context,
-            required_resources=tuple(self._offline.required_resources),
-            required_schemas=tuple(self._offline.required_schemas),
             unready=tuple(resource.name for resource in outcome.composed if not resource.ready),
         )
 
-    def _job(self, xr: Object, recipe: Recipe, observed: Sequence[Object], context: Object) -> Job:
-        found = [Observed(Snapshot(obj), self._connection_details(obj)) for obj in observed]
-        try:
-            known = observe(found, uid_of(xr))
-        except ComposeError as problem:
-            raise problem.within("cannot get existing composed resources") from None
-        details = self._connection_details(xr) if self._machinery.publishes else {}
-        return Job(Snapshot(xr), recipe, known, details, context)
+    def _rendered(self) -> Rendered:
+        return Rendered(
+            composite=self._live,
+            composed=(),
+            deleted=(),
+            events=tuple(self.events),
+            context=None,
+            required_resources=tuple(self._reads.required_resources),
+            required_schemas=tuple(self._reads.required_schemas),
+        )
 
-    def _composite(self, xr: Object, outcome: Outcome, conditions: Any) -> Object:
-        """The composite resource as the engine writes it: identity, references, status."""
-        status = outcome.composite.get("status")
-        status = status if isinstance(status, dict) else {}
-        kept = put_conditions(read_conditions(status), _conditions(xr))
-        kept = set_conditions(kept, (*outcome.conditions, *conditions), NOW, _generation(xr))
-        metadata = {key: metadata_of(xr)[key] for key in ("name", "namespace") if metadata_of(xr).get(key)}
+    def _written(self, outcome: Outcome) -> Object:
+        """What the engine writes of a composite resource: identity, references, status."""
+        xr, metadata = self._live, metadata_of(self._live)
         return {
             "apiVersion": text_in(xr, "apiVersion"),
             "kind": text_in(xr, "kind"),
-            "metadata": metadata,
+            "metadata": {key: metadata[key] for key in ("name", "namespace") if metadata.get(key)},
             "spec": self._machinery.holding(self._machinery.references, outcome.references),
-            "status": {**status, **watched_status(outcome.watched), "conditions": kept},
+            "status": xr["status"],
         }
 
     def _with_references(self, xr: Object, observed: Sequence[Object]) -> Object:
@@ -162,41 +204,15 @@ class Rendering:
             references.append({key: value for key, value in reference.items() if value})
         return self._machinery.with_field(xr, self._machinery.references, references)
 
-    def _select(self, xr: Object, recipe: Recipe) -> Object:
-        name = recipe.composition.name
-        if self._machinery.read(xr, "compositionRef") == {"name": name}:
-            return xr
-        self.events.append(Event(NORMAL, SELECT, f"Successfully selected composition: {name}"))
-        return self._machinery.with_field(xr, "compositionRef", {"name": name})
 
-    def _note_request(self, xr: Object) -> None:
-        token = annotations_of(xr).get("crossplane.io/reconcile-requested-at")
-        status = xr.get("status")
-        handled = status.get("lastHandledReconcileAt") if isinstance(status, dict) else None
-        if token and token != handled:
-            self.events.append(Event(NORMAL, REQUEST_HANDLED, "Handling reconcile request"))
+def _is_new_request(request: AcceptRequest) -> bool:
+    status = request.xr.get("status")
+    handled = status.get("lastHandledReconcileAt") if isinstance(status, dict) else None
+    return bool(handled != request.token)
 
-    def _connection_details(self, obj: Object) -> dict[str, bytes]:
-        namespace, name = secret_place(obj)
-        if not name:
-            return {}
-        selector = ResourceSelector("v1", "Secret", name, None, namespace)
-        found = self._offline.world.select(selector)
-        try:
-            return decode_data(found[0].object) if found else {}
-        except CrossplyError as problem:
-            raise ObservedError(
-                f'cannot get connection details from Secret "{selector.match_name}": {problem}',
-                hint=problem.hint,
-            ) from None
 
-    def _stopped(self, xr: Object, condition: Any, event: Event | None) -> Rendered:
-        """A composite resource that is not composed: paused, or on its way out."""
-        changes = (condition,) if condition is PAUSED_CONDITION else (condition, SYNCED)
-        xr = _with_status(xr, set_conditions(_conditions(xr), changes, NOW, _generation(xr)))
-        if event is not None:
-            self.events.append(event)
-        return Rendered(xr, (), (), tuple(self.events), None, (), ())
+def _do_nothing(_: Any) -> None:
+    return None
 
 
 def identify(xr: Object) -> Object:
@@ -231,9 +247,9 @@ def check_observed(xr: Object, observed: Sequence[Object]) -> None:
         if namespace_of(xr) and namespace_of(obj) != namespace_of(xr):
             problems.append(f"observed resource {name_of(obj)} is not in the same namespace as the XR")
     if problems:
-        told = ", ".join(dict.fromkeys(problems))
+        listed = ", ".join(dict.fromkeys(problems))
         raise RenderInputError(
-            "invalid observed resources: " + (f"[{told}]" if ", " in told else told),
+            "invalid observed resources: " + (f"[{listed}]" if ", " in listed else listed),
             hint=_ownership_hint(owners) if owners else _OBSERVED,
         )
 
@@ -247,21 +263,3 @@ def _ownership_hint(owners: set[str]) -> str:
         f"{_OBSERVED}: set metadata.uid of the composite resource to the uid in their ownerReferences{uid}, "
         "or remove ownerReferences from the observed resources"
     )
-
-
-def _generation(xr: Object) -> int:
-    generation = metadata_of(xr).get("generation")
-    return generation if type(generation) is int else 0
-
-
-def _conditions(xr: Object) -> list[Object]:
-    return read_conditions(xr.get("status"))
-
-
-def _with_status(xr: Object, conditions: list[Object]) -> Object:
-    status = xr.get("status")
-    return {**xr, "status": {**(status if isinstance(status, dict) else {}), "conditions": conditions}}
-
-
-def _paused_event() -> Event:
-    return Event(NORMAL, PAUSED, "Reconciliation is paused via the pause annotation")

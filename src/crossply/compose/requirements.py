@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from crossply.compose.asks import Call, FetchResources, FetchSchema, Work
+from crossply.compose.effects import Call, Effects, FetchResources, FetchSchema
 from crossply.compose.errors import (
     ExtraResourcesDisabled,
     RequirementRefused,
@@ -50,7 +50,7 @@ class Answers(NamedTuple):
     schemas: Mapping[str, Object | None]
 
 
-def seeded(step: Step, request: Request, before: Requirements) -> Work[Request]:
+def seeded(step: Step, request: Request, before: Requirements) -> Effects[Request]:
     """The request with what the step required in the last run, unless it is there already.
 
     What cannot be fetched is left out: if the function still wants it, it will ask, and be told why not.
@@ -74,7 +74,7 @@ def seeded(step: Step, request: Request, before: Requirements) -> Work[Request]:
 
 def _fetch_found(
     step: Step, selectors: Mapping[str, ResourceSelector]
-) -> Work[dict[str, tuple[Resource, ...]]]:
+) -> Effects[dict[str, tuple[Resource, ...]]]:
     found: dict[str, tuple[Resource, ...]] = {}
     for name, selector in sorted(selectors.items()):
         try:
@@ -84,7 +84,7 @@ def _fetch_found(
     return found
 
 
-def call_until_stable(step: Step, request: Request) -> Work[Response]:
+def call_until_stable(step: Step, request: Request) -> Effects[Response]:
     """The function's final answer, with all that it wanted watched in any call."""
     limit = _most_iterations(step)
     given = Answers(request.required_resources, request.extra_resources, request.required_schemas)
@@ -162,7 +162,7 @@ def is_fatal(response: Response) -> bool:
     return any(result.severity == SEVERITY_FATAL for result in response.results)
 
 
-def _answer(step: Step, wanted: Requirements, given: Answers) -> Work[Answers]:
+def _answer(step: Step, wanted: Requirements, given: Answers) -> Effects[Answers]:
     """What was given from the start, and over it what is wanted now."""
     extra = yield from _fetch_all(step, wanted.extra_resources)
     resources = yield from _fetch_all(step, wanted.resources)
@@ -174,7 +174,7 @@ def _answer(step: Step, wanted: Requirements, given: Answers) -> Work[Answers]:
 
 def _fetch_all(
     step: Step, selectors: Mapping[str, ResourceSelector]
-) -> Work[dict[str, tuple[Resource, ...]]]:
+) -> Effects[dict[str, tuple[Resource, ...]]]:
     found = {}
     for name, selector in sorted(selectors.items()):
         _check_allowed(step, name, selector)
@@ -182,7 +182,7 @@ def _fetch_all(
     return found
 
 
-def fetch_resources(selector: ResourceSelector, purpose: str) -> Work[tuple[Resource, ...]]:
+def fetch_resources(selector: ResourceSelector, purpose: str) -> Effects[tuple[Resource, ...]]:
     """The selected resources as a function sees them; never with connection details."""
     try:
         snapshots = yield FetchResources(selector)
@@ -191,7 +191,7 @@ def fetch_resources(selector: ResourceSelector, purpose: str) -> Work[tuple[Reso
     return tuple(Resource.of(snapshot) for snapshot in snapshots)
 
 
-def fetch_schema(selector: SchemaSelector, purpose: str) -> Work[Object | None]:
+def fetch_schema(selector: SchemaSelector, purpose: str) -> Effects[Object | None]:
     """The OpenAPI schema of a kind, or None where there is no such kind."""
     try:
         schema: Object | None = yield FetchSchema(selector)

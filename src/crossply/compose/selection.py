@@ -16,6 +16,10 @@ from crossply.kinds.composition import CompositionError, TypeRef, composite_type
 from crossply.kinds.fields import Fields
 from crossply.values import Object
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from crossply.kinds.definition import Definition
+
 
 class Selected(NamedTuple):
     """The name that was chosen, and whether it differs from what the composite resource says now."""
@@ -106,3 +110,19 @@ def select_revision(xr: Object, machinery: Machinery, revisions: Iterable[Revisi
     if newest is None:
         raise SelectionError("no compatible CompositionRevisions found")
     return Selected(newest.name, newest.name != current)
+
+
+def is_pinned(xr: Object, machinery: Machinery) -> bool:
+    """Whether a composite resource keeps to the revision that it names."""
+    manual = machinery.read(xr, "compositionUpdatePolicy") == "Manual"
+    return manual and bool(machinery.name_in(xr, "compositionRevisionRef"))
+
+
+def default_revision_selector(xr: Object, machinery: Machinery, definition: Definition) -> Object | None:
+    """The definition's revision selector, for an XR that has neither a selector nor a revision yet."""
+    labels = definition.default_revision_selector
+    if labels is None or machinery.name_in(xr, "compositionRevisionRef"):
+        return None
+    if machinery.read(xr, "compositionRevisionSelector") is not None:
+        return None
+    return {"matchLabels": labels}

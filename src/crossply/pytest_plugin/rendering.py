@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
+from crossply.compose.in_memory_cluster import CallFunction
 from crossply.compose.messages import Request, Response
-from crossply.compose.offline import CallFunction
 from crossply.compose.rendering import Rendered
 from crossply.functions.in_process import InProcess
 from crossply.functions.runners import Runners

@@ -9,9 +9,9 @@ from time import monotonic
 from typing import NoReturn
 
 from crossply.compose.errors import StepFailed
+from crossply.compose.in_memory_cluster import CallFunction
 from crossply.compose.messages import Request, Response
 from crossply.compose.metadata import annotations_of, name_of
-from crossply.compose.offline import CallFunction
 from crossply.errors import CrossplyError
 from crossply.functions.binding import BUILTIN, DOCKER, PYTHON_FILE, TEMPLATES_DIRECTORY, choose_runtime
 from crossply.functions.runners import Runners

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from crossply.compose.errors import ComposeError
+from crossply.compose.in_memory_cluster import CallFunction, InMemoryCluster
 from crossply.compose.machinery import Machinery
 from crossply.compose.metadata import (
     RESOURCE_NAME_ANNOTATION,
@@ -21,10 +22,8 @@ from crossply.compose.metadata import (
     owner_from,
     text_in,
 )
-from crossply.compose.offline import CallFunction
 from crossply.compose.recipe import Recipe
 from crossply.compose.rendering import Rendered, Rendering, identify
-from crossply.compose.world import World
 from crossply.errors import CrossplyError
 from crossply.testing.strict_fields import SuiteError
 from crossply.testing.suite import EVERYTHING, Happening
@@ -118,12 +117,12 @@ class Play:
     def _reconcile(self, xr: Object) -> Played:
         stage, scene = self._stage, self._scene
         observed = list(self._observed.values())
-        world = World([*observed, *scene.required], scene.secrets, scene.schemas)
+        world = InMemoryCluster([*observed, *scene.required], scene.secrets, scene.schemas)
         rendering = Rendering(stage.machinery, world, stage.call)
         try:
             return Played(rendering.run(xr, stage.recipe, observed, to_wire(scene.context)))
         except ComposeError as problem:
-            return Played(rendering.given_up(str(problem)), problem)
+            return Played(rendering.after_failure(), problem)
         except CrossplyError as problem:
             return Played(None, problem)
 

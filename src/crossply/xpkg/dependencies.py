@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from crossply.compose.verdict import some_of
+from crossply.compose.composite_status import first_few
 from crossply.values import Object
 from crossply.values.semver import InvalidVersion, Version, compare, parse
 from crossply.values.semver_constraints import InvalidConstraint, compiled, satisfies
@@ -167,7 +167,7 @@ def _wanted(by_source: Mapping[str, Locked], source: str) -> list[str]:
 
 def missing_error(absent: Iterable[Dependency]) -> DependencyError:
     """The error that what is wanted is not installed."""
-    listed = some_of(f'"{each.source}" ({each.constraint})' for each in absent)
+    listed = first_few(f'"{each.source}" ({each.constraint})' for each in absent)
     return DependencyError(f"missing dependencies: {listed}")
 
 

@@ -18,10 +18,10 @@ from crossply.cli.internal.render_wire import (
     response_bytes,
 )
 from crossply.compose.errors import ComposeError, RenderInputError, StepFailed
+from crossply.compose.in_memory_cluster import InMemoryCluster
 from crossply.compose.messages import Request, Response
 from crossply.compose.recipe import prepare
 from crossply.compose.rendering import Rendered, Rendering
-from crossply.compose.world import World
 from crossply.kinds.composition import Step, parse_composition
 from crossply.kinds.fields import KindError
 from crossply.rendering.inputs import machinery_for
@@ -36,13 +36,15 @@ def run(invocation: Invocation) -> int:
         from crossply.cli.internal.render_operations import answer
 
         return answer(given, invocation["timeout"])
-    world = World([*given.observed, *given.required_resources], given.credentials, given.required_schemas)
+    world = InMemoryCluster(
+        [*given.observed, *given.required_resources], given.credentials, given.required_schemas
+    )
     with Addresses(given.functions, invocation["timeout"]) as addresses:
         rendering = Rendering(machinery_for(given.composite, given.definition), world, addresses.call)
         try:
             rendered = _render(rendering, given)
         except StepFailed as problem:
-            _write(rendering.given_up(str(problem)))
+            _write(rendering.after_failure())
             from crossply.cli.framework.printing import report
 
             report(problem.within("cannot render composite resource"), sys.stderr)

@@ -14,8 +14,8 @@ from crossply.cli.internal.render_wire import (
     operation_bytes,
 )
 from crossply.compose.errors import ComposeError, StepFailed
+from crossply.compose.in_memory_cluster import InMemoryCluster
 from crossply.compose.operation_rendering import OperationRendering, RenderedOperation
-from crossply.compose.world import World
 from crossply.kinds.cron_operation import new_operation, parse_cron_operation
 from crossply.kinds.fields import KindError
 from crossply.kinds.watch_operation import operation_for, parse_watch_operation
@@ -35,7 +35,7 @@ def answer(given: OperationInput | CronInput | WatchInput, timeout: float) -> in
 
 
 def _render(given: OperationInput, timeout: float) -> int:
-    world = World(given.required_resources, given.credentials, given.required_schemas)
+    world = InMemoryCluster(given.required_resources, given.credentials, given.required_schemas)
     with Addresses(given.functions, timeout) as addresses:
         rendering = OperationRendering(world, addresses.call)
         try:

@@ -6,9 +6,9 @@ from crossply.cli.framework.command import Argument, Command, Flag, Invocation
 from crossply.cli.render import flags
 from crossply.cli.render.flags import build_context, named_functions
 from crossply.compose.errors import ComposeError, StepFailed
+from crossply.compose.in_memory_cluster import InMemoryCluster
 from crossply.compose.metadata import metadata_of, name_of, text_in
 from crossply.compose.operation_rendering import OperationRendering, RenderedOperation
-from crossply.compose.world import World
 from crossply.kinds.fields import KindError
 from crossply.kinds.operation import API_VERSION, with_watched
 from crossply.manifests.files import SourceError, first_document
@@ -35,7 +35,9 @@ def run(invocation: Invocation) -> int:
     context = build_context(invocation["context-files"], invocation["context-values"])
     with running(functions, invocation["function-runtime"]) as runners:
         call = caller(runners, invocation["timeout"])
-        rendered = _render(OperationRendering(World(required, secrets, schemas), call), operation, context)
+        rendered = _render(
+            OperationRendering(InMemoryCluster(required, secrets, schemas), call), operation, context
+        )
     _write(invocation, rendered)
     return 0
 

@@ -11,9 +11,9 @@ from crossply.cli.render import flags
 from crossply.cli.render.flags import build_context, functions_for
 from crossply.compose.errors import ComposeError, RenderInputError, StepFailed
 from crossply.compose.events import OBSERVED_CHANGED
+from crossply.compose.in_memory_cluster import InMemoryCluster
 from crossply.compose.recipe import prepare
 from crossply.compose.rendering import Rendered, Rendering
-from crossply.compose.world import World
 from crossply.errors import CrossplyError
 from crossply.functions.builtin import PUBLISHED
 from crossply.kinds.composition import Composition
@@ -70,7 +70,7 @@ def _render(
     required += inputs.load_required(invocation["extra-resources"], "extra resources")
     schemas = inputs.load_schemas(invocation["required-schemas"])
     context = build_context(invocation["context-files"], invocation["context-values"])
-    world = World([*observed, *required], secrets, schemas)
+    world = InMemoryCluster([*observed, *required], secrets, schemas)
     with running(functions, invocation["function-runtime"]) as runners:
         machinery = inputs.machinery_for(xr, definition)
         rendering = Rendering(machinery, world, caller(runners, invocation["timeout"]))

@@ -11,12 +11,19 @@ from typing import NoReturn
 
 import orjson
 
-from crossply.compose.conditions import put_conditions, read_conditions, set_conditions
+from crossply.compose.conditions import (
+    AVAILABLE,
+    DELETING,
+    RECONCILE_PAUSED,
+    SYNCED,
+    failed,
+    put_conditions,
+    read_conditions,
+    set_conditions,
+)
+from crossply.compose.connection_secret import secret_place
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
-from crossply.compose.machinery import secret_place
 from crossply.compose.metadata import annotations_of, name_of, namespace_of, uid_of
-from crossply.compose.verdict import AVAILABLE, DELETING, SYNCED, failed
-from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
 from crossply.control.claims.sync import (
     FINALIZER,
     Binding,
@@ -91,8 +98,8 @@ class ClaimReconciler:
     async def reconcile(self, claim: Object, interests: set[Interest]) -> None:
         """Bring one claim and its composite resource in line; adds to `interests` what it waits for."""
         if annotations_of(claim).get("crossplane.io/paused") == "true":
-            self._tell(claim, NORMAL, PAUSED, PAUSED_CONDITION.message)
-            await self._write_status(claim, claim.get("status") or {}, PAUSED_CONDITION)
+            self._tell(claim, NORMAL, PAUSED, RECONCILE_PAUSED.message)
+            await self._write_status(claim, claim.get("status") or {}, RECONCILE_PAUSED)
             return
         xr = await self._bound(claim)
         other = owner_elsewhere(claim, xr, self._binding)

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from crossply.compose.conditions import RESPONSIVE
 from crossply.compose.events import StatusCondition
 from crossply.compose.machinery import INFRASTRUCTURE, MODERN
-from crossply.compose.verdict import RESPONSIVE
 from crossply.record.circuit_meter import CircuitMeter
 from crossply.values import Object
 

@@ -17,12 +17,13 @@ from functools import partial
 
 import orjson
 
+from crossply.compose.connection_secret import decode_data, secret_place
 from crossply.compose.errors import ComposeError
-from crossply.compose.machinery import Machinery, secret_place
+from crossply.compose.machinery import Machinery
 from crossply.compose.messages import Snapshot
-from crossply.compose.metadata import controller_of, name_of, namespace_of
+from crossply.compose.metadata import controller_of, name_of, namespace_of, text_in
 from crossply.compose.observed import Observed
-from crossply.compose.world import decode_data
+from crossply.compose.reconcile import CANNOT_OBSERVE
 from crossply.control.composites.connection_secrets import find_secret
 from crossply.control.composites.dependencies import Interest
 from crossply.control.composites.few_at_once import few_at_once
@@ -41,7 +42,6 @@ from crossply.values.bounded_cache import BoundedCache
 LABEL = "crossplane.io/composite"
 _SNAPSHOT_BYTES = 32 << 20
 """How much is kept of decoded objects, counted as encoded: those of composite resources that are busy."""
-CANNOT_OBSERVE = "cannot compose resources: cannot get existing composed resources"
 CANNOT_GET = f"{CANNOT_OBSERVE}: cannot get composed resource"
 CANNOT_WATCH = "cannot compose resources: cannot watch composed resources"
 
@@ -180,3 +180,31 @@ class ComposedStore:
         """Watch nothing any more."""
         for kind in list(self._caches):
             self._plane.informers.release(self._caches.pop(kind))
+
+
+def count_owners(xr: Object, caches: Iterable[Informer], most: int) -> int:
+    """How many objects are above a composite resource, each the controller of the one below, up to `most`.
+
+    Owners are looked up in watch caches, so that counting costs no request.
+    """
+    watched, count = list(caches), 0
+    owner = _owner_in(xr, watched)
+    while owner is not None and count < most:
+        count += 1
+        owner = _owner_in(owner, watched)
+    return count
+
+
+def _owner_in(obj: Object, caches: list[Informer]) -> Object | None:
+    reference = controller_of(obj)
+    if reference is None:
+        return None
+    group, kind = api_group(text_in(reference, "apiVersion")), reference.get("kind")
+    for cache in caches:
+        if (cache.kind.group, cache.kind.kind) == (group, kind):
+            namespace = namespace_of(obj) if cache.kind.namespaced else ""
+            data = cache.get(namespace, text_in(reference, "name"))
+            if data is not None:
+                owner: Object = orjson.loads(data)
+                return owner
+    return None

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from crossply.compose.collection import Deletion
 from crossply.compose.composed import Composed
-from crossply.compose.engine import Outcome
 from crossply.compose.errors import ComposeError
-from crossply.compose.events import COMPOSE, WARNING, Event
 from crossply.compose.metadata import labels_of, name_of, namespace_of, uid_of
 from crossply.compose.naming import COMPOSED_MANAGER, composed_manager
 from crossply.control.composites.composed_store import ComposedStore
@@ -38,17 +36,15 @@ class ComposedWrites:
         """Delete what is no longer desired."""
         await asyncio.gather(*few_at_once(partial(self._collect, deletion) for deletion in deletions))
 
-    async def apply_all(self, xr: Object, outcome: Outcome) -> set[str]:
-        """Apply what differs, side by side; returns the names of those that the API refused."""
+    async def apply_all(self, xr: Object, composed: Sequence[Composed]) -> dict[str, str]:
+        """Apply what differs, side by side; returns why the API server found some invalid, by their names."""
         manager = composed_manager(name_of(xr), xr)
-        applying = few_at_once(partial(self._apply, resource, manager) for resource in outcome.composed)
+        applying = few_at_once(partial(self._apply, resource, manager) for resource in composed)
         results = await asyncio.gather(*applying, return_exceptions=True)
-        unsynced = set()
-        for resource, result in zip(outcome.composed, results, strict=True):
+        refused = {}
+        for resource, result in zip(composed, results, strict=True):
             if isinstance(result, Invalid):
-                unsynced.add(resource.name)
-                told = f'cannot apply composed resource "{resource.name}": {result}'
-                self._plane.recorder.record(xr, Event(WARNING, COMPOSE, told))
+                refused[resource.name] = str(result)
             elif isinstance(result, CrossplyError):
                 raise ComposeError(
                     f'cannot compose resources: cannot apply composed resource "{resource.name}": {result}',
@@ -56,7 +52,7 @@ class ComposedWrites:
                 ) from result
             elif isinstance(result, BaseException):
                 raise result
-        return unsynced
+        return refused
 
     async def place_of(self, obj: Object) -> Interest:
         """Where an object is or is to be: whatever happens there may let it be written."""

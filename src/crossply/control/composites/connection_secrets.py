@@ -7,11 +7,10 @@ that it is for, or controlled by nobody and of the type that connection secrets 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
 
-from crossply.compose.events import NORMAL, Event
-from crossply.compose.machinery import secret_place
+from crossply.compose.connection_secret import secret_place
 from crossply.compose.metadata import controller_of, name_of, namespace_of, uid_of
 from crossply.control.kinds import SECRET
 from crossply.control.plane import Plane
@@ -21,7 +20,6 @@ from crossply.values.timestamps import format_timestamp, parse_timestamp
 
 TYPE = "connection.crossplane.io/v1alpha1"
 MANAGER = "crossplane"
-PUBLISH = "PublishConnectionSecret"
 
 
 class SecretRefused(CrossplyError):
@@ -43,14 +41,13 @@ async def find_secret(plane: Plane, owner: Object) -> Object | None:
     return await plane.client.get(SECRET, name, namespace) if name else None
 
 
-async def publish(plane: Plane, xr: Object, details: Mapping[str, bytes], live: Object | None) -> str:
-    """Publish a composite resource's connection details; when that was, or nothing if nothing changed."""
+async def publish(plane: Plane, xr: Object, details: Mapping[str, bytes], live: Object | None) -> str | None:
+    """Publish a composite resource's connection details; when that was, or None if nothing changed."""
     try:
         if not await _write_details(plane, xr, details, live):
-            return ""
+            return None
     except CrossplyError as problem:
         raise PublishFailed(f"cannot publish connection details: {problem}", hint=problem.hint) from problem
-    plane.recorder.record(xr, Event(NORMAL, PUBLISH, "Successfully published connection details"))
     return published_at(xr, plane.now())
 
 
@@ -118,11 +115,6 @@ async def _source(plane: Plane, xr: Object) -> Object:
     if owner is None or owner.get("uid") != uid_of(xr):
         raise SecretRefused("cannot establish control of existing connection secret")
     return found
-
-
-def allowed(details: Mapping[str, bytes], keys: Sequence[str]) -> dict[str, bytes]:
-    """The details that a definition lets out: all of them when it names no keys."""
-    return {key: value for key, value in details.items() if not keys or key in keys}
 
 
 def encoded(details: Mapping[str, bytes]) -> dict[str, str]:

@@ -8,12 +8,12 @@ import orjson
 
 from crossply.compose.machinery import Machinery, machinery_at
 from crossply.compose.metadata import uid_of
+from crossply.compose.selection import is_pinned
 from crossply.control.composites.awaited import SETTLING_SECONDS
 from crossply.control.composites.circuit import Circuit
 from crossply.control.composites.composed_store import ComposedStore
-from crossply.control.composites.looking_again import spread
 from crossply.control.composites.reconciler import CompositeReconciler
-from crossply.control.composites.selecting import Compositions, is_pinned
+from crossply.control.composites.selecting import Compositions
 from crossply.control.controller import Controller, Requeue, Spec
 from crossply.control.definitions.service_account import composing
 from crossply.control.plane import Plane
@@ -124,10 +124,9 @@ class CompositeKind:
         if wait:
             return Requeue(wait)
         try:
-            again = await self._reconciler.reconcile(xr)
+            return await self._reconciler.reconcile(xr)
         finally:
             self._forget_if_gone(key, uid_of(xr))
-        return Requeue(spread(again)) if again else None
 
     def _forget_if_gone(self, key: Key, uid: str) -> None:
         """What was noted about one that was deleted while it was reconciled would be kept for ever."""

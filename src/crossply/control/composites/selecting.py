@@ -17,6 +17,7 @@ from crossply.compose.selection import (
     RevisionChoice,
     Selected,
     composition_choice,
+    is_pinned,
     select_composition,
     select_revision,
 )
@@ -165,22 +166,6 @@ class Compositions:
 
     def _has_revision(self, composition: str) -> bool:
         return any(each.is_checked for each in self._revisions_of(composition))
-
-
-def is_pinned(xr: Object, machinery: Machinery) -> bool:
-    """Whether a composite resource keeps to the revision that it names."""
-    manual = machinery.read(xr, "compositionUpdatePolicy") == "Manual"
-    return manual and bool(machinery.name_in(xr, "compositionRevisionRef"))
-
-
-def default_revision_selector(xr: Object, machinery: Machinery, definition: Definition) -> Object | None:
-    """The definition's revision selector, for who has neither a selector nor a revision yet."""
-    labels = definition.default_revision_selector
-    if labels is None or machinery.name_in(xr, "compositionRevisionRef"):
-        return None
-    if machinery.read(xr, "compositionRevisionSelector") is not None:
-        return None
-    return {"matchLabels": labels}
 
 
 def _not_found(kind: Kind, name: str) -> SelectionError:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import orjson
 
-from crossply.compose.conditions import put_conditions, read_conditions, set_conditions
-from crossply.compose.events import StatusCondition
 from crossply.compose.metadata import name_of, namespace_of, uid_of
 from crossply.compose.naming import COMPOSITE_MANAGER
-from crossply.control.composites.circuit import Circuit
 from crossply.control.plane import Plane
 from crossply.kube.informer import Informer
 from crossply.kube.kind import Kind
 from crossply.values import Object
 from crossply.values.merge_patch import merge_patch_to
 
+FINALIZER = "composite.apiextensions.crossplane.io"
 _IDENTITY = ("name", "namespace", "uid", "resourceVersion")
 
 
@@ -24,11 +22,10 @@ class CompositeWrites:
     So the next run builds on what was written, and its echo wakes nobody.
     """
 
-    def __init__(self, plane: Plane, kind: Kind, cache: Informer, circuit: Circuit) -> None:
+    def __init__(self, plane: Plane, kind: Kind, cache: Informer) -> None:
         self._plane = plane
         self._kind = kind
         self._cache = cache
-        self._circuit = circuit
 
     async def change(self, xr: Object, wish: Object) -> Object:
         """Make it what is wished for; nothing is written where it is that already."""
@@ -43,21 +40,27 @@ class CompositeWrites:
         client = self._plane.own
         return self._learnt(await client.patch_merge(self._kind, name_of(xr), change, namespace_of(xr)))
 
-    async def status(self, xr: Object, status: Object, changes: tuple[StatusCondition, ...]) -> Object:
+    async def status(self, live: Object, status: Object) -> Object:
         """Apply the status, if it would change; the composite resource as it is then."""
-        live = xr.get("status") or {}
-        kept = put_conditions(read_conditions(status), read_conditions(live))
-        generation = xr["metadata"].get("generation", 0)
-        responsive = self._circuit.condition((namespace_of(xr), name_of(xr)))
-        conditions = set_conditions(kept, (responsive, *changes), self._plane.now(), generation)
-        wish = {**status, "conditions": conditions}
-        if wish == live:
-            return xr
+        if status == (live.get("status") or {}):
+            return live
         # With its version: what was decided about an older state is not written over a newer one.
-        identity = {key: xr["metadata"][key] for key in _IDENTITY if key in xr["metadata"]}
-        body = {"apiVersion": xr["apiVersion"], "kind": xr["kind"], "metadata": identity, "status": wish}
+        identity = {key: live["metadata"][key] for key in _IDENTITY if key in live["metadata"]}
+        body = {
+            "apiVersion": live["apiVersion"],
+            "kind": live["kind"],
+            "metadata": identity,
+            "status": status,
+        }
         written = await self._plane.own.apply(self._kind, body, COMPOSITE_MANAGER, subresource="status")
         return self._learnt(written)
+
+    async def remove_finalizer(self, xr: Object) -> None:
+        """Let the API server delete a composite resource."""
+        left = [each for each in xr["metadata"].get("finalizers") or () if each != FINALIZER]
+        version = xr["metadata"]["resourceVersion"]
+        body = {"metadata": {"finalizers": left or None, "resourceVersion": version}}
+        await self._plane.own.patch_merge(self._kind, name_of(xr), body, namespace_of(xr))
 
     def latest(self, xr: Object) -> Object:
         """The composite resource as it was last written."""

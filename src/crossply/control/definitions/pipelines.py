@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 import orjson
 
+from crossply.compose.conditions import SYNCED
 from crossply.compose.events import WARNING, Event, StatusCondition
-from crossply.compose.verdict import SYNCED
 from crossply.control.conditions import VALID_PIPELINE, with_conditions
 from crossply.control.kinds import REVISION
 from crossply.control.plane import Plane

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from crossply.compose.conditions import RECONCILE_PAUSED, SYNCED, failed
 from crossply.compose.events import StatusCondition
 from crossply.compose.metadata import is_paused
-from crossply.compose.verdict import PAUSED, SYNCED, failed
 from crossply.control.controller import Requeue
 from crossply.control.kinds import CRON_OPERATION
 from crossply.control.operations.operation_parents import GARBAGE_COLLECT, REPLACE_RUNNING, OperationParents
@@ -36,7 +36,7 @@ class CronOperationReconciler:
         if cron is None:
             return None
         if is_paused(cron):
-            await self.parents.write(cron, (SCHEDULE_PAUSED, PAUSED))
+            await self.parents.write(cron, (SCHEDULE_PAUSED, RECONCILE_PAUSED))
             return None
         decision = decide(cron, self.parents.children(name), datetime.fromisoformat(self._plane.now()))
         cron = _showing(cron, decision.status)

@@ -11,6 +11,8 @@ import time
 
 import orjson
 
+from crossply.compose.conditions import SYNCED
+from crossply.compose.driver import drive_async
 from crossply.compose.errors import ComposeError, OperationResourceError, StepNotRun
 from crossply.compose.events import WARNING, Event, StatusCondition
 from crossply.compose.metadata import metadata_of, name_of, uid_of
@@ -29,9 +31,8 @@ from crossply.compose.operating import (
     with_outputs,
     with_status,
 )
-from crossply.compose.pipeline import Told
-from crossply.compose.verdict import SYNCED
-from crossply.control.composites.answering import ClusterAnswers
+from crossply.compose.pipeline import PipelineReport
+from crossply.control.composites.cluster_reads import ClusterReads
 from crossply.control.controller import Requeue
 from crossply.control.kinds import OPERATION
 from crossply.control.plane import Plane
@@ -84,7 +85,7 @@ class OperationReconciler:
         return await self._run(operation, parsed)
 
     async def _run(self, operation: Object, parsed: Operation) -> Requeue | None:
-        told = Told()
+        told = PipelineReport()
         try:
             wishes = await self._operate(parsed, told)
         except ComposeError as problem:
@@ -100,12 +101,13 @@ class OperationReconciler:
         await self._write(with_status(operation, (SYNCED, SUCCEEDED), self._plane.now()))
         return None
 
-    async def _operate(self, parsed: Operation, told: Told) -> tuple[Wish, ...]:
+    async def _operate(self, parsed: Operation, told: PipelineReport) -> tuple[Wish, ...]:
         # Every Operation asks anew: that is what it is for.
-        answers = ClusterAnswers(self._plane, set(), anew=True)
+        reads = ClusterReads(self._plane, set(), uses_cache=False)
         try:
             async with asyncio.timeout(_SECONDS):
-                return (await answers.drive(operate(parsed, {}, told, self._plane.capabilities))).wishes
+                work = operate(parsed, {}, told, self._plane.capabilities)
+                return (await drive_async(work, reads.handlers)).wishes
         except TimeoutError:
             raise StepNotRun(f"the pipeline did not end within {_SECONDS:.0f} s") from None
 
@@ -122,7 +124,7 @@ class OperationReconciler:
             # The function named a version that is not the latest: that counts as a failure of the Operation.
             raise OperationResourceError(f"cannot apply desired resource: {problem}") from problem
 
-    def _tell(self, operation: Object, told: Told) -> None:
+    def _tell(self, operation: Object, told: PipelineReport) -> None:
         for event in told.events:
             self._plane.recorder.record(operation, event)
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import orjson
 
+from crossply.compose.conditions import failed
 from crossply.compose.events import WARNING, Event, StatusCondition
 from crossply.compose.metadata import labels_of, name_of
-from crossply.compose.verdict import failed
 from crossply.control.conditions import with_conditions
 from crossply.control.controller import Watch
 from crossply.control.kinds import OPERATION

@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 import orjson
 
-from crossply.compose.conditions import read_conditions
+from crossply.compose.conditions import RECONCILE_PAUSED, SYNCED, failed, read_conditions
 from crossply.compose.events import StatusCondition
 from crossply.compose.metadata import is_paused, metadata_of, name_of
-from crossply.compose.verdict import PAUSED, SYNCED, failed
 from crossply.control.composites.awaited import SETTLING_SECONDS, awaited_after
 from crossply.control.composites.dependencies import Interest
 from crossply.control.controller import Controller, Requeue, Spec, by_name, controller_name
@@ -86,7 +85,7 @@ class WatchOperations:
             return None
         if is_paused(found):
             self._leave(name)
-            await self.parents.write(found, (WATCH_PAUSED, PAUSED))
+            await self.parents.write(found, (WATCH_PAUSED, RECONCILE_PAUSED))
             return None
         model = parse_watch_operation(found)
         try:

@@ -11,10 +11,9 @@ from collections.abc import Iterable
 
 import orjson
 
-from crossply.compose.conditions import read_conditions
+from crossply.compose.conditions import RECONCILE_PAUSED, read_conditions
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
 from crossply.compose.metadata import annotations_of, is_paused, labels_of, name_of
-from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
 from crossply.control.calls.function_revision import ACTIVE, INACTIVE, PACKAGE, is_local, is_running
 from crossply.control.conditions import with_conditions
 from crossply.control.controller import Requeue
@@ -98,7 +97,7 @@ class PackageController:
     async def _pause(self, package: Object) -> None:
         event = Event(NORMAL, PAUSED, "Reconciliation is paused via the pause annotation")
         self._plane.recorder.record(package, event)
-        await self._write_status(package, with_conditions(package, (PAUSED_CONDITION,), self._plane.now()))
+        await self._write_status(package, with_conditions(package, (RECONCILE_PAUSED,), self._plane.now()))
 
     async def _install(self, package: Object, stored: Object) -> None:
         try:
@@ -249,7 +248,7 @@ def package_of(revision: Object) -> tuple[str, ...]:
 def _unpaused(package: Object) -> Object:
     """A package that was paused begins anew, without the conditions from before."""
     conditions = read_conditions(package.get("status"))
-    if not any(each["type"] == PAUSED_CONDITION.type for each in conditions):
+    if not any(each["type"] == RECONCILE_PAUSED.type for each in conditions):
         return package
     status = {key: value for key, value in package["status"].items() if key != "conditions"}
     return {**package, "status": status}

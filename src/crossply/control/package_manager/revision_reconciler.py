@@ -10,10 +10,9 @@ import math
 import time
 from typing import NamedTuple
 
-from crossply.compose.conditions import read_conditions
+from crossply.compose.conditions import RECONCILE_PAUSED, read_conditions
 from crossply.compose.events import NORMAL, PAUSED, WARNING, Event, StatusCondition
 from crossply.compose.metadata import annotations_of, is_paused, name_of
-from crossply.compose.verdict import PAUSED as PAUSED_CONDITION
 from crossply.control.calls.function_revision import is_local
 from crossply.control.conditions import with_conditions
 from crossply.control.controller import Requeue
@@ -72,7 +71,7 @@ class _Look:
     def __init__(self, revision: Object) -> None:
         self.revision = revision
         self.status: Object = dict(revision.get("status") or {})
-        if any(each["type"] == PAUSED_CONDITION.type for each in read_conditions(self.status)):
+        if any(each["type"] == RECONCILE_PAUSED.type for each in read_conditions(self.status)):
             # It was paused, and begins anew.
             del self.status["conditions"]
 
@@ -138,7 +137,7 @@ class InstallingController:
             self.forget(name)
         elif is_paused(revision):
             self._plane.recorder.record(revision, _PAUSE)
-            await self._tell(_Look(revision), PAUSED_CONDITION._replace(message=_PAUSE.message))
+            await self._tell(_Look(revision), RECONCILE_PAUSED._replace(message=_PAUSE.message))
         elif revision["metadata"].get("deletionTimestamp"):
             self.forget(name)
             await self._locking.leave(name)

@@ -9,7 +9,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Literal
 
-from crossply.compose.machinery import secret_place
+from crossply.compose.connection_secret import secret_place
 from crossply.compose.metadata import RESOURCE_NAME_ANNOTATION, annotations_of, name_of, namespace_of, text_in
 from crossply.control.claims.kind import binding_of
 from crossply.control.claims.sync import referenced_name

@@ -1,4 +1,4 @@
-"""When a composite resource is to be looked at although nothing happened."""
+"""When a composite resource is reconciled although nothing happened."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ POLL = "crossplane.io/poll-interval"
 _JITTER = 0.1
 
 
-def polled_after(xr: Object, shortest: float) -> float:
-    """The seconds that its own annotation asks for; 0, which is never, where it asks for nothing sensible."""
+def poll_interval(xr: Object, shortest: float) -> float | None:
+    """The seconds that its own annotation asks for; None where it asks for nothing sensible."""
     try:
         seconds = parse_duration(annotations_of(xr).get(POLL, "")) / 1e9
     except ValueError:
-        return 0.0
-    return max(seconds, shortest) if seconds > 0 else 0.0
+        return None
+    return max(seconds, shortest) if seconds > 0 else None
 
 
 def spread(seconds: float) -> float:
-    """About as many seconds, so that what began together does not stay together."""
+    """About as many seconds, so that composite resources that started together do not stay in step."""
     return seconds * (1 + _JITTER * (2 * random.random() - 1))

@@ -1,10 +1,10 @@
-"""When a composite resource is looked at although nothing happened."""
+"""When a composite resource is reconciled although nothing happened."""
 
 from __future__ import annotations
 
 import pytest
 
-from crossply.control.composites.looking_again import polled_after, spread
+from crossply.control.composites.polling import poll_interval, spread
 
 
 @pytest.mark.parametrize(
@@ -13,15 +13,15 @@ from crossply.control.composites.looking_again import polled_after, spread
         ("30s", 30.0, "as asked"),
         ("1h30m", 5400.0, "a Go duration of several parts"),
         ("10ms", 1.0, "no faster than whoever runs us allows"),
-        ("0s", 0.0, "zero is never"),
-        ("-5s", 0.0, "the past is never"),
-        ("soon", 0.0, "nonsense is never"),
-        ("", 0.0, "nothing asked for"),
+        ("0s", None, "zero is never"),
+        ("-5s", None, "the past is never"),
+        ("soon", None, "nonsense is never"),
+        ("", None, "nothing asked for"),
     ],
 )
 def test_the_annotation_says_how_often(annotation, seconds, why) -> None:
     xr = {"metadata": {"annotations": {"crossplane.io/poll-interval": annotation}}}
-    assert polled_after(xr, shortest=1.0) == seconds, why
+    assert poll_interval(xr, shortest=1.0) == seconds, why
 
 
 def test_what_begins_together_drifts_apart() -> None:

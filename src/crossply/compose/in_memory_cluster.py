@@ -1,21 +1,32 @@
 """Objects in memory that answer the engine's questions, as a cluster would.
 
-`render`, `test` and `plan` look here for required resources, credentials and schemas.
+`render` and `test` read required resources, credentials and schemas from here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from crossply.compose.connection_secret import decode_data
+from crossply.compose.driver import Handlers
+from crossply.compose.effects import (
+    Call,
+    FetchObject,
+    FetchResources,
+    FetchSchema,
+    FetchSecret,
+    IsNamespaced,
+)
 from crossply.compose.errors import ComposeError
-from crossply.compose.messages import ResourceSelector, SchemaSelector, Snapshot
+from crossply.compose.messages import Request, ResourceSelector, Response, SchemaSelector, Snapshot
 from crossply.compose.metadata import labels_of, name_of, namespace_of, text_in
 from crossply.compose.selection import labels_match
-from crossply.kinds.composition import ObjectRef
+from crossply.kinds.composition import ObjectRef, Step
 from crossply.values import Object
 from crossply.values.api_version import api_group
-from crossply.values.gobase64 import decode
+
+CallFunction = Callable[[Step, Request], Response]
 
 
 class NotFound(ComposeError):
@@ -25,7 +36,7 @@ class NotFound(ComposeError):
     hint = "give it to render, for example with --required-resources or --function-credentials"
 
 
-class World:
+class InMemoryCluster:
     """A fixed set of objects and OpenAPI documents."""
 
     __slots__ = ("_objects", "_schemas", "_secrets")
@@ -85,12 +96,43 @@ class World:
         return None
 
 
-def decode_data(secret: Object) -> dict[str, bytes]:
-    """The data of a Secret as bytes."""
-    data = secret.get("data")
-    if not isinstance(data, dict):
-        return {}
-    return {key: decode(value) for key, value in data.items() if isinstance(value, str)}
+class InMemoryReads:
+    """Answers the engine's questions, and notes which resources and schemas were required."""
+
+    __slots__ = ("_cluster", "handlers", "required_resources", "required_schemas")
+
+    def __init__(self, cluster: InMemoryCluster, call: CallFunction) -> None:
+        self._cluster = cluster
+        self.required_resources: list[ResourceSelector] = []
+        self.required_schemas: list[SchemaSelector] = []
+        self.handlers: Handlers = {
+            Call: lambda effect: call(effect.step, effect.request),
+            FetchResources: self._fetch_resources,
+            FetchSchema: self._fetch_schema,
+            FetchSecret: lambda fetch: cluster.secret_data(fetch.namespace, fetch.name),
+            FetchObject: lambda fetch: cluster.get(fetch.ref),
+            # Without an API server every kind is taken to be namespaced.
+            IsNamespaced: lambda _: True,
+        }
+
+    def _fetch_resources(self, fetch: FetchResources) -> list[Snapshot]:
+        self.required_resources.append(fetch.selector)
+        return self._cluster.select(fetch.selector)
+
+    def _fetch_schema(self, fetch: FetchSchema) -> Object | None:
+        self.required_schemas.append(fetch.selector)
+        return self._cluster.schema(fetch.selector)
+
+    def version_hint(self) -> str:
+        """What to do about resources that were required and exist in another version only."""
+        for selector in self.required_resources:
+            others = [] if self._cluster.select(selector) else self._cluster.other_versions(selector)
+            if others:
+                sought = selector.kind
+                if selector.match_name is not None:
+                    sought = f'{selector.kind} "{selector.match_name}"'
+                return f"{sought} is there in apiVersion {others[0]}; use {selector.api_version}"
+        return ""
 
 
 def _identity(obj: Object) -> tuple[str, str, str, str]:

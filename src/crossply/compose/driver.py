@@ -1,0 +1,57 @@
+"""Running the engine: each effect that it yields is answered by the handler for its type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from crossply.compose.effects import Effects, Result
+from crossply.errors import CrossplyError
+
+Handlers = Mapping[type, Callable[[Any], Any]]
+"""A handler takes an effect and returns its answer, which may be awaitable for `drive_async`."""
+
+
+def drive(work: Effects[Result], handlers: Handlers) -> Result:
+    """Run a piece of the engine to its end.
+
+    A `CrossplyError` of a handler is thrown into the engine, which reports it. Any other exception ends the
+    run without a report.
+    """
+    try:
+        effect = next(work)
+        while True:
+            try:
+                answer = handlers[type(effect)](effect)
+            except CrossplyError as problem:
+                effect = work.throw(problem)
+            else:
+                effect = work.send(answer)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+
+
+async def drive_async(
+    work: Effects[Result], handlers: Handlers, unreported: tuple[type[Exception], ...] = ()
+) -> Result:
+    """The same as `drive`, with handlers of which some are coroutine functions.
+
+    Exceptions that are `unreported` also end the run without a report.
+    """
+    try:
+        effect = next(work)
+        while True:
+            try:
+                answer = handlers[type(effect)](effect)
+                if hasattr(answer, "__await__"):
+                    answer = await answer
+            except unreported:
+                raise
+            except CrossplyError as problem:
+                effect = work.throw(problem)
+            else:
+                effect = work.send(answer)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
