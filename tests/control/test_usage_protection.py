@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 import orjson
 import pytest
 
-from crossply.control import following
 from crossply.control.kinds import EVENT, SECRET
 from crossply.control.shared_secret import data_of
 from crossply.control.usages.view import USAGE
@@ -28,6 +27,7 @@ from crossply.control.webhooks.secret import (
     selection_in,
 )
 from crossply.control.webhooks.webhooks import CannotFollow
+from crossply.kube import informer
 from crossply.kube.client import Client
 from crossply.kube.failures import AlreadyExists, KubeError
 from crossply.kube.kind import Kind
@@ -248,7 +248,7 @@ def test_a_mark_without_a_usage_blocks_nothing(connect, ns):
 
 
 def test_a_start_without_the_rights_for_webhooks_says_what_is_missing(connect, ns, monkeypatch):
-    monkeypatch.setattr(following, "_PATIENCE", 0.5)
+    monkeypatch.setattr(informer, "SYNC_SECONDS", 0.5)
     rule = {"apiGroups": ["*"], "resources": ["usages", "clusterusages"], "verbs": ["list", "watch"]}
     subject = {"apiGroup": ROLES.group, "kind": "User", "name": ns}
 

@@ -149,10 +149,10 @@ class Informer:
             async for change in events:
                 self._take(change)
 
-    async def sync_problem(self, seconds: float = SYNC_SECONDS) -> str | None:
-        """Wait until everything that exists is here; after so many seconds, why it is not."""
+    async def sync_problem(self) -> str | None:
+        """Wait until everything that exists is here; after SYNC_SECONDS, why it is not."""
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(SYNC_SECONDS):
                 await self.synced.wait()
         except TimeoutError:
             return str(self.trouble or "the API server does not answer")
