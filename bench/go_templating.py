@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from crossply.compose.messages import Request, Resource, State
-from crossply.functions.builtin.go_templating.data import data_of
+from crossply.functions.builtin.go_templating.engine.program import compile_text
 from crossply.functions.builtin.go_templating.function import run
-from crossply.functions.builtin.go_templating.program import compile_text
+from crossply.functions.builtin.go_templating.template_data import data_of
 from crossply.values.protobuf_struct import to_wire
 from machine import loop_per_second, per_second
 

@@ -11,7 +11,11 @@ import re
 
 from crossply.compose.messages import SEVERITY_FATAL, Request, Response, fatal
 from crossply.functions.builtin.go_templating.function import run
-from crossply.functions.builtin.go_templating.sources import SourceError, TemplateFile, read_template_files
+from crossply.functions.builtin.go_templating.template_sources import (
+    SourceError,
+    TemplateFile,
+    read_template_files,
+)
 
 _INPUT = {"apiVersion": "gotemplating.fn.crossplane.io/v1beta1", "kind": "GoTemplate", "source": "Inline"}
 _LINE = re.compile(r"\bmanifests:(\d+)")

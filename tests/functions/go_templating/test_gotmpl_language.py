@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.functions.builtin.go_templating.errors import ParseError
-from crossply.functions.builtin.go_templating.program import compile_text
-from crossply.functions.builtin.go_templating.values import Int64
+from crossply.functions.builtin.go_templating.engine.errors import ParseError
+from crossply.functions.builtin.go_templating.engine.go_values import Int64
+from crossply.functions.builtin.go_templating.engine.program import compile_text
 
 DATA = {
     "name": "cool",

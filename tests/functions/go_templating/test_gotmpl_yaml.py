@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crossply.functions.builtin.go_templating.program import compile_text
-from crossply.functions.builtin.go_templating.signatures import FunctionFailed
-from crossply.functions.builtin.go_templating.values import Int64, NilList, NilMap
-from crossply.functions.builtin.go_templating.yaml_reading import from_yaml
-from crossply.functions.builtin.go_templating.yaml_writing import to_yaml
+from crossply.functions.builtin.go_templating.engine.go_values import Int64, NilList, NilMap
+from crossply.functions.builtin.go_templating.engine.program import compile_text
+from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
+from crossply.functions.builtin.go_templating.yaml_decoder import from_yaml
+from crossply.functions.builtin.go_templating.yaml_encoder import to_yaml
 
 WRITTEN = [
     ({"b": Int64(1), "a": {"c": "x"}}, "a:\n    c: x\nb: 1\n", "keys sorted, four columns a level"),

@@ -13,7 +13,7 @@ from crossply.values.goquote import quote
 from crossply.xpkg.failures import BuildFailed
 
 if TYPE_CHECKING:
-    from crossply.functions.builtin.go_templating.signatures import Function
+    from crossply.functions.builtin.go_templating.engine.signatures import Function
     from crossply.xpkg.package_directory import File
 
 _NOT_LOADED = "failed to load service metadata file; check the file path and YAML syntax"
@@ -73,9 +73,9 @@ class Metadata:
 
     def file(self, service: str, repository: str) -> File:
         """The crossplane.yaml of a service's package."""
-        from crossply.functions.builtin.go_templating.errors import ExecError, ParseError
-        from crossply.functions.builtin.go_templating.nodes import Source
-        from crossply.functions.builtin.go_templating.program import compile_source
+        from crossply.functions.builtin.go_templating.engine.errors import ExecError, ParseError
+        from crossply.functions.builtin.go_templating.engine.nodes import Source
+        from crossply.functions.builtin.go_templating.engine.program import compile_source
         from crossply.xpkg.package_directory import File
 
         variables = {
@@ -110,8 +110,8 @@ def _read(path: str, story: str) -> bytes:
 
 def _functions() -> dict[str, Function]:
     """What templates can call: Go's own functions, and three for YAML."""
-    from crossply.functions.builtin.go_templating import builtins
-    from crossply.functions.builtin.go_templating.signatures import ANY, Function
+    from crossply.functions.builtin.go_templating.engine import builtin_functions as builtins
+    from crossply.functions.builtin.go_templating.engine.signatures import ANY, Function
 
     return {
         **builtins.FUNCTIONS,
@@ -122,7 +122,7 @@ def _functions() -> dict[str, Function]:
 
 
 def _dict(*pairs: Any) -> dict[str, Any]:
-    from crossply.functions.builtin.go_templating.signatures import FunctionFailed
+    from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 
     if len(pairs) % 2:
         raise FunctionFailed("dict: requires an even number of arguments")
@@ -133,12 +133,12 @@ def _dict(*pairs: Any) -> dict[str, Any]:
 
 
 def _indent(spaces: int, text: str) -> str:
-    from crossply.functions.builtin.go_templating.sprig.layout import indent
+    from crossply.functions.builtin.go_templating.sprig.text_layout import indent
 
     return indent(spaces, text) if text else ""
 
 
 def _to_yaml(value: Any) -> str:
-    from crossply.functions.builtin.go_templating.yaml_writing import to_yaml
+    from crossply.functions.builtin.go_templating.yaml_encoder import to_yaml
 
     return to_yaml(value).removesuffix("\n")

@@ -8,8 +8,8 @@ from contextlib import suppress
 
 import pytest
 
-from crossply.functions.builtin.go_templating.errors import ExecError
-from crossply.functions.builtin.go_templating.signatures import Function
+from crossply.functions.builtin.go_templating.engine.errors import ExecError
+from crossply.functions.builtin.go_templating.engine.signatures import Function
 from crossply.functions.builtin.go_templating.sprig import FUNCTIONS
 from tests.support.functions.sprig import rendered
 
@@ -115,7 +115,7 @@ def test_a_process_that_only_knows_the_functions_has_loaded_none_of_their_librar
 import sys
 import crossply.functions.builtin.go_templating.sprig
 heavy = {"cryptography", "zoneinfo", "decimal", "hashlib", "re2", "ipaddress", "unicodedata", "bcrypt"}
-families = [name for name in sys.modules if ".sprig." in name and not name.endswith(".table")]
+families = [name for name in sys.modules if ".sprig." in name and not name.endswith(".function_table")]
 print(sorted(heavy & set(sys.modules)), families)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -8,7 +8,7 @@ from itertools import count
 
 import pytest
 
-from crossply.functions.builtin.go_templating.sprig import world
+from crossply.functions.builtin.go_templating.sprig import clock_and_random as world
 from tests.support.functions.sprig import complaint, rendered
 
 NOON = 1_709_208_000_250_000_000

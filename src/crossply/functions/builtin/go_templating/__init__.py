@@ -1,5 +1,6 @@
-"""function-go-templating: a template's text becomes composed resources.
+"""function-go-templating: render templates into composed resources.
 
-`function` is the door. `lexer`, `parser` and `execution` are an engine for Go's text/template, written to
-say what Go says; `sprig` and `extra_functions` hold what templates can call; `documents` reads what came out.
+`function` is the entry point. `template_sources` and `template_data` provide text and data, `engine`
+renders it as Go's text/template does, `sprig` and `extra_functions` are the functions that templates can
+call. `manifests` decodes the rendered text, `response_builder` and `meta_kinds` build the response.
 """

@@ -1,12 +1,12 @@
-"""The functions that function-go-templating adds to sprig: YAML, and getting at parts of the request."""
+"""The functions that function-go-templating adds to sprig: YAML, and access to parts of the request."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from crossply.functions.builtin.go_templating.limits import decoded_size
-from crossply.functions.builtin.go_templating.signatures import ANY, Function, FunctionFailed
-from crossply.functions.builtin.go_templating.values import ByteMap, NilList, NilMap, Structure
+from crossply.functions.builtin.go_templating.engine.go_values import ByteMap, NilList, NilMap, Structure
+from crossply.functions.builtin.go_templating.engine.limits import decoded_size
+from crossply.functions.builtin.go_templating.engine.signatures import ANY, Function, FunctionFailed
 
 CONTEXT_KEY = "apiextensions.crossplane.io/extra-resources"
 _MAP = "map[string]interface {}"
@@ -23,21 +23,21 @@ def random_choice(*choices: str) -> str:
 
 def to_yaml(value: Any) -> str:
     """A value as YAML."""
-    from crossply.functions.builtin.go_templating import yaml_writing
+    from crossply.functions.builtin.go_templating import yaml_encoder as yaml_writing
 
     return yaml_writing.to_yaml(value)
 
 
 def from_yaml(text: str) -> Any:
     """The value of YAML text."""
-    from crossply.functions.builtin.go_templating import yaml_reading
+    from crossply.functions.builtin.go_templating import yaml_decoder as yaml_reading
 
     return yaml_reading.from_yaml(text)
 
 
 def resource_condition(kind: str, resource: dict[str, Any]) -> Structure:
     """A status condition of a resource."""
-    from crossply.functions.builtin.go_templating import conditions
+    from crossply.functions.builtin.go_templating import resource_conditions as conditions
 
     return conditions.resource_condition(kind, resource)
 

@@ -1,4 +1,4 @@
-"""What a step may say to go-templating: the fields of `gotemplating.fn.crossplane.io/v1beta1`."""
+"""The input of go-templating: `gotemplating.fn.crossplane.io/v1beta1`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _INPUT = struct(
 
 
 class Input(NamedTuple):
-    """A step's input, read."""
+    """The decoded input of a step."""
 
     fields: Object
     delimiters: tuple[str, str]
@@ -44,7 +44,6 @@ class Input(NamedTuple):
 
 
 def read_input(request: Request) -> Input:
-    """The function's input; InputError says what is wrong with it."""
     fields = decode(request, _INPUT, _GO_TYPE)
     delimiters = fields.get("delims", {})
     pair = (delimiters["left"], delimiters["right"]) if len(delimiters) == 2 else ("", "")
@@ -53,9 +52,9 @@ def read_input(request: Request) -> Input:
 
 
 def ttl_of_composite(request: Request, otherwise: int) -> int:
-    """How long the answer may be reused. The XR has the last word, even when it makes no sense: then 0.
+    """How long the response may be cached. An annotation of the XR overrides the input; an invalid one is 0.
 
-    Kubernetes reads a null annotation as an empty text, and no annotations at all where one is anything else.
+    As in Kubernetes, a null annotation is an empty string, and one of another type hides all annotations.
     """
     composite = request.observed.composite
     metadata = composite.object.get("metadata") if composite is not None else None

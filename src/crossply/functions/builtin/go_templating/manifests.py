@@ -1,7 +1,6 @@
-"""From rendered text to manifests, and to an error that shows the line when the text is no YAML.
+"""Decoding rendered text into manifests, with errors that show the line.
 
-Documents are read one by one and the last ones are remembered by their text: most renders of a template
-give most documents again.
+Documents are decoded one by one and cached by their text: most renders of a template repeat most documents.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from crossply.compose.metadata import text_in
-from crossply.functions.builtin.go_templating.manifests_json import MAX_VALUES, JsonStart, read_json_start
+from crossply.functions.builtin.go_templating.manifest_json import MAX_VALUES, JsonStart, read_json_start
 from crossply.values import Object, yaml
 from crossply.values.api_version import format_kind
 from crossply.values.gojson import dumps
@@ -32,22 +31,22 @@ _GO_TYPES = {
 }
 _SHOWN = 80
 _LARGE = 1 << 15
-"""Documents longer than this are not remembered."""
+"""Documents longer than this are not cached."""
 
 
 class ManifestError(Exception):
-    """The rendered text is not what it must be. It never leaves the function: it becomes a fatal result."""
+    """The rendered text is invalid. It never leaves the function: it becomes a fatal result."""
 
 
 def read_manifests(text: str) -> list[Object]:
-    """The objects of a rendered text, as a function's response holds them; empty documents are left out."""
+    """The objects of a rendered text; empty documents are skipped."""
     start = _json_start(text)
     manifests = [_checked(to_wire(value)) for value in start.values if value is not None]
-    if start.problem and not start.is_ambiguous:
-        raise ManifestError(f"cannot decode manifest: {start.problem}")
+    if start.error and not start.is_ambiguous:
+        raise ManifestError(f"cannot decode manifest: {start.error}")
     try:
         for number, (_, piece) in enumerate(split(_bytes(start.rest), "")):
-            manifest = _read(piece, text, len(manifests), start.problem if number == 0 else "")
+            manifest = _read(piece, text, len(manifests), start.error if number == 0 else "")
             if manifest is not None:
                 manifests.append(manifest)
             if len(manifests) > MAX_VALUES:
@@ -64,13 +63,13 @@ def _json_start(text: str) -> JsonStart:
 
 
 def _bytes(text: str) -> bytes:
-    """The text with the ends of lines as Kubernetes' reader makes them."""
+    """The text with line ends normalized as in Kubernetes."""
     data = with_plain_lines(utf8(text))
     return data if data.endswith(b"\n") or not data else data + b"\n"
 
 
 def _read(piece: bytes, text: str, before: int, problem: str) -> Object | None:
-    """The object of a document, None where it is empty; `problem` is reported when it is unreadable."""
+    """The object of a document, None when empty; `problem` is reported when it cannot be decoded."""
     try:
         value = _value(piece) if len(piece) > _LARGE else _known_value(piece)
     except YamlError as error:
@@ -78,9 +77,9 @@ def _read(piece: bytes, text: str, before: int, problem: str) -> Object | None:
         raise ManifestError(f"cannot decode manifest: {problem}") from None
     if value is None:
         return None
-    wrong = _object_problem(value)
-    if wrong:
-        problem = problem or f"error unmarshaling JSON: while decoding JSON: {wrong}"
+    object_problem = _object_problem(value)
+    if object_problem:
+        problem = problem or f"error unmarshaling JSON: while decoding JSON: {object_problem}"
         raise ManifestError(f"cannot decode manifest: {problem}")
     return _checked(value)
 
@@ -94,17 +93,17 @@ def _value(piece: bytes) -> Any:
 
 
 _known_value = lru_cache(maxsize=2048)(_value)
-"""`_value`, remembered: nobody may change what it returns."""
+"""`_value` with a cache: callers must not change the result."""
 
 
 def _object_problem(value: Any) -> str:
-    """What Kubernetes says of a value that is no object with a kind; empty where it is one."""
+    """The error of Kubernetes for a value that is no object with a kind; empty if it is one."""
     if value is None:
         return ""
     if not isinstance(value, dict):
         kind = _JSON_KINDS[type(value)]
         return f"json: cannot unmarshal {kind} into Go value of type map[string]interface {{}}"
-    # An API version that cannot be split hides the kind.
+    # An invalid apiVersion hides the kind.
     if not text_in(value, "kind") or text_in(value, "apiVersion").count("/") > 1:
         return f"Object 'Kind' is missing in '{dumps(value)}'"
     return ""
@@ -175,7 +174,7 @@ def _group_version_kind(manifest: Object) -> str:
 
 
 def _yaml_problem(error: YamlError, text: str, before: int) -> str:
-    """What the published function says, with the place in the rendered text, and the line itself."""
+    """The error of the published function, with the location in the rendered text and the line itself."""
     message = str(error)
     prefix = "error converting YAML to JSON: "
     line, _, problem = message.removeprefix("yaml: line ").partition(": ")
@@ -191,7 +190,7 @@ def _yaml_problem(error: YamlError, text: str, before: int) -> str:
 
 
 def _start_line(lines: list[str], documents: int) -> int:
-    """The line where the published function thinks that a document starts."""
+    """The line that the published function reports as the start of a document."""
     start = 1
     for _ in range(documents + 1):
         start = next((at for at in range(start + 1, len(lines) + 1) if lines[at - 1].strip() == "---"), start)

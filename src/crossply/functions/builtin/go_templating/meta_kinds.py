@@ -1,4 +1,4 @@
-"""Manifests that speak to the engine: connection details, conditions, context and requirements."""
+"""Manifests with instructions for the engine: connection details, conditions, context and requirements."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from crossply.compose.messages import (
     Condition,
     ResourceSelector,
 )
-from crossply.functions.builtin.go_templating.go_reading import (
+from crossply.functions.builtin.go_templating.response_builder import ManifestRefused, ResponseBuilder
+from crossply.functions.builtin.go_templating.struct_decoder import (
     Member,
     Struct,
-    Unreadable,
+    StructError,
     int64,
     read_map,
     read_structs,
@@ -26,7 +27,6 @@ from crossply.functions.builtin.go_templating.go_reading import (
     texts,
     time,
 )
-from crossply.functions.builtin.go_templating.outcome import Outcome, OutcomeError
 from crossply.kinds.gostructs import json_kind
 from crossply.values import Object
 from crossply.values.gobase64 import bad_offset, decode
@@ -62,18 +62,18 @@ _REQUIREMENT = Struct(
 )
 
 
-def apply(manifest: Object, outcome: Outcome) -> None:
-    """Do what a manifest of the meta group says."""
+def apply(manifest: Object, outcome: ResponseBuilder) -> None:
+    """Apply a manifest of the meta group."""
     kind = manifest["kind"]
     if kind not in _KINDS:
-        raise OutcomeError(
+        raise ManifestRefused(
             f"invalid kind {quote(kind)} for apiVersion {quote(META_VERSION)} - "
             "must be one of CompositeConnectionDetails, Context or ExtraResources"
         )
     _KINDS[kind](manifest, outcome)
 
 
-def _connection_details(manifest: Object, outcome: Outcome) -> None:
+def _connection_details(manifest: Object, outcome: ResponseBuilder) -> None:
     """Add connection details; data that is not made of strings is ignored, as by the published function."""
     data = manifest.get("data")
     if isinstance(data, dict) and all(isinstance(value, str) for value in data.values()):
@@ -86,54 +86,56 @@ def _decoded(text: str) -> bytes:
     return decode(text if offset is None else text[: offset // 4 * 4])
 
 
-def _conditions(manifest: Object, outcome: Outcome) -> None:
-    with _story("cannot get Conditions from input"):
-        given = read_structs(_list_at(manifest, "conditions"), _CONDITION)
-    for each in given:
-        kind = each.get("type", "")
+def _conditions(manifest: Object, outcome: ResponseBuilder) -> None:
+    with _with_context("cannot get Conditions from input"):
+        conditions = read_structs(_list_at(manifest, "conditions"), _CONDITION)
+    for condition in conditions:
+        kind = condition.get("type", "")
         if kind in _SYSTEM_CONDITIONS:
-            raise OutcomeError(f"cannot set ClaimCondition type: {kind} is a reserved Crossplane Condition")
-        outcome.conditions.append(_condition(each))
+            raise ManifestRefused(
+                f"cannot set ClaimCondition type: {kind} is a reserved Crossplane Condition"
+            )
+        outcome.conditions.append(_condition(condition))
 
 
-def _condition(given: Object) -> Condition:
-    both = given.get("target") == "CompositeAndClaim"
+def _condition(condition: Object) -> Condition:
+    both = condition.get("target") == "CompositeAndClaim"
     return Condition(
-        given.get("type", ""),
-        _STATUS.get(given.get("status", ""), STATUS_UNKNOWN),
-        given.get("reason", ""),
-        given.get("message") or None,
+        condition.get("type", ""),
+        _STATUS.get(condition.get("status", ""), STATUS_UNKNOWN),
+        condition.get("reason", ""),
+        condition.get("message") or None,
         TARGET_COMPOSITE_AND_CLAIM if both else TARGET_COMPOSITE,
     )
 
 
-def _context(manifest: Object, outcome: Outcome) -> None:
-    with _story("cannot get Contexts from input"):
+def _context(manifest: Object, outcome: ResponseBuilder) -> None:
+    with _with_context("cannot get Contexts from input"):
         data = read_map(_field(manifest, "data"), "map[string]interface {}") or {}
     merged = merge(outcome.context_so_far, data, _OVERRIDE)
     if merged:
         outcome.context = {**(outcome.context or {}), **merged}
 
 
-def _extra_resources(manifest: Object, outcome: Outcome) -> None:
-    with _story("cannot get extra resources requirements"):
-        wanted = read_map(_field(manifest, "requirements"), "main.ExtraResourcesRequirements") or {}
-        names = sorted(wanted)
-        given = read_structs([wanted[name] for name in names], _REQUIREMENT)
-    for name, each in zip(names, given, strict=True):
+def _extra_resources(manifest: Object, outcome: ResponseBuilder) -> None:
+    with _with_context("cannot get extra resources requirements"):
+        requirement_map = read_map(_field(manifest, "requirements"), "main.ExtraResourcesRequirements") or {}
+        names = sorted(requirement_map)
+        requirements = read_structs([requirement_map[name] for name in names], _REQUIREMENT)
+    for name, requirement in zip(names, requirements, strict=True):
         if name in outcome.extra_selectors:
-            raise OutcomeError(f"duplicate extra resource key {quote(name)}")
-        outcome.selectors[name] = _selector(each)
-        if not each.get("namespace"):
+            raise ManifestRefused(f"duplicate extra resource key {quote(name)}")
+        outcome.selectors[name] = _selector(requirement)
+        if not requirement.get("namespace"):
             outcome.extra_selectors[name] = outcome.selectors[name]
 
 
-def _selector(given: Object) -> ResourceSelector:
+def _selector(requirement: Object) -> ResourceSelector:
     """A selector; a namespace counts only beside a name."""
-    kind = given.get("apiVersion", ""), given.get("kind", "")
-    if not given.get("matchName"):
-        return ResourceSelector(*kind, match_labels=given.get("matchLabels", {}))
-    return ResourceSelector(*kind, given["matchName"], namespace=given.get("namespace") or None)
+    kind = requirement.get("apiVersion", ""), requirement.get("kind", "")
+    if not requirement.get("matchName"):
+        return ResourceSelector(*kind, match_labels=requirement.get("matchLabels", {}))
+    return ResourceSelector(*kind, requirement["matchName"], namespace=requirement.get("namespace") or None)
 
 
 _KINDS = {
@@ -145,13 +147,13 @@ _KINDS = {
 
 
 @contextmanager
-def _story(purpose: str) -> Iterator[None]:
+def _with_context(purpose: str) -> Iterator[None]:
     try:
         yield
-    except Unreadable as problem:
-        raise OutcomeError(f"{purpose}: {problem}") from None
-    except NoSuchField as problem:
-        raise OutcomeError(f"{purpose}: {problem}: no such field") from None
+    except StructError as error:
+        raise ManifestRefused(f"{purpose}: {error}") from None
+    except NoSuchField as error:
+        raise ManifestRefused(f"{purpose}: {error}: no such field") from None
 
 
 class NoSuchField(Exception):
@@ -168,5 +170,5 @@ def _list_at(manifest: Object, key: str) -> list[Any]:
     value = _field(manifest, key)
     if value is not None and not isinstance(value, list):
         kind = json_kind(value)
-        raise Unreadable(f"json: cannot unmarshal {kind} into Go value of type []{_CONDITION.go_type}")
+        raise StructError(f"json: cannot unmarshal {kind} into Go value of type []{_CONDITION.go_type}")
     return value or []

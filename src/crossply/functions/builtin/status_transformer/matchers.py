@@ -55,8 +55,8 @@ def _select_resources(matcher: Object, observed: Observed) -> list[Object]:
     if matcher.get("includeExtraResources"):
         candidates = {**candidates, **observed.extra}
     for index, resource in enumerate(matcher.get("resources", ())):
-        problem = f"cannot compile resource key regex, resourcesIndex: {index}"
-        pattern = _pattern(resource.get("name", ""), problem)
+        error = f"cannot compile resource key regex, resourcesIndex: {index}"
+        pattern = _pattern(resource.get("name", ""), error)
         names.update((name, obj) for name, obj in candidates.items() if pattern.search(name))
     if matcher.get("includeCompositeAsResource"):
         names[_COMPOSITE] = observed.composite
@@ -138,11 +138,11 @@ def _condition(obj: Object, kind: str) -> Object:
     return {"status": "Unknown"}
 
 
-def _pattern(text: str, problem: str) -> Any:
+def _pattern(text: str, context: str) -> Any:
     try:
         return compile_go(text)
     except RegexpError as error:
-        raise MatchError(f"{problem}: {error}") from None
+        raise MatchError(f"{context}: {error}") from None
 
 
 def _extra_resources(context: Object) -> dict[str, Object]:

@@ -1,11 +1,11 @@
-"""Sprig: the functions that template authors expect beside Go's own, all of version 3 but env and expandenv.
+"""Sprig: the template functions of sprig version 3, without env and expandenv.
 
-Each family is a module of its own, imported when a template first calls one of its functions: `table` says
-which function lives where and what Go types its parameters have.
+A module is imported when a template first calls one of its functions. `function_table` maps each function
+to its module and the Go types of its parameters.
 """
 
 from __future__ import annotations
 
-from crossply.functions.builtin.go_templating.sprig.table import FUNCTIONS
+from crossply.functions.builtin.go_templating.sprig.function_table import FUNCTIONS
 
 __all__ = ["FUNCTIONS"]

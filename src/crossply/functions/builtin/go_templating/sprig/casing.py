@@ -1,4 +1,4 @@
-"""Sprig's functions that change the case of letters, or look at where words begin."""
+"""Functions that change letter case or depend on word boundaries."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ def initials(text: str) -> str:
 def nospace(text: str) -> str:
     """Without white space; where there is some, the library takes bytes for characters."""
     characters = _bytes_as_characters(text)
-    kept = "".join(char for char in characters if not runes.is_space(char))
-    return text if len(kept) == len(characters) else kept
+    remaining = "".join(char for char in characters if not runes.is_space(char))
+    return text if len(remaining) == len(characters) else remaining
 
 
 def _bytes_as_characters(text: str) -> str:

@@ -1,12 +1,12 @@
-"""How sprig turns whatever a template passes into a number or a text: leniently, zero where nothing fits."""
+"""Lenient conversion of any value to a number or text, as in sprig: zero when nothing fits."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from crossply.functions.builtin.go_templating.printing import plain as sprint
+from crossply.functions.builtin.go_templating.engine.go_values import Duration, go_kind
+from crossply.functions.builtin.go_templating.engine.printing import plain as sprint
 from crossply.functions.builtin.go_templating.sprig.runes import to_text
-from crossply.functions.builtin.go_templating.values import Duration, go_kind
 from crossply.values.gonumbers import NumberError, parse_float
 
 INT64_MIN = -(1 << 63)
@@ -19,7 +19,7 @@ def wrap64(number: int) -> int:
 
 
 def is_slice(value: Any) -> bool:
-    """Tell whether Go sees a slice."""
+    """Whether Go sees a slice."""
     return go_kind(value) == "slice"
 
 
@@ -61,22 +61,22 @@ def truncated(number: float) -> int:
 
 def _without_zero_decimals(text: str) -> str:
     """Cut off `.0`, `.00` …"""
-    whole, point, decimals = text.rpartition(".")
-    return whole if point and decimals and not decimals.strip("0") else text
+    integer_part, point, decimals = text.rpartition(".")
+    return integer_part if point and decimals and not decimals.strip("0") else text
 
 
 def parse_any_base(text: str) -> int | None:
     """Read an int64 with Go's prefixes and underscores; None when it is none, or does not fit."""
     import re
 
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"([+-]?)(?:0[xX]((?:_?[0-9a-fA-F])+)|0[bB]((?:_?[01])+)|0[oO]?((?:_?[0-7])+)|([1-9](?:_?[0-9])*|0))",
         text[:200],
         re.ASCII,
     )
-    if found is None or len(text) > 200:
+    if match is None or len(text) > 200:
         return None
-    sign, *digits = found.groups()
+    sign, *digits = match.groups()
     base, shown = next((base, part) for base, part in zip((16, 2, 8, 10), digits, strict=True) if part)
     number = int(shown.replace("_", ""), base) * (-1 if sign == "-" else 1)
     return number if INT64_MIN <= number <= INT64_MAX else None
@@ -87,8 +87,8 @@ def parse_clipped(text: str, base: int = 10) -> int:
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not digits or not digits.isascii() or not digits.isalnum() or any(int(d, 36) >= base for d in digits):
         return 0
-    kept = digits.lstrip("0") or "0"
-    number = int(kept, base) if len(kept) < 30 else 1 << 64
+    significant = digits.lstrip("0") or "0"
+    number = int(significant, base) if len(significant) < 30 else 1 << 64
     return max(-number, INT64_MIN) if text[0] == "-" else min(number, INT64_MAX)
 
 

@@ -1,14 +1,14 @@
-"""Sprig's certificates: genCA, genSelfSignedCert and genSignedCert, with a new key or a given one."""
+"""genCA, genSelfSignedCert and genSignedCert, with a new key or an existing one."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crossply.functions.builtin.go_templating.signatures import FunctionFailed
-from crossply.functions.builtin.go_templating.sprig import world
+from crossply.functions.builtin.go_templating.engine.go_values import Structure
+from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
+from crossply.functions.builtin.go_templating.sprig import clock_and_random as world
 from crossply.functions.builtin.go_templating.sprig.casting import sprint
 from crossply.functions.builtin.go_templating.sprig.keys import first_block, from_pem, rsa_key, to_pem
-from crossply.functions.builtin.go_templating.values import Structure
 from crossply.values.gobase64 import Base64Error, decode
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class _Signer(NamedTuple):
     identifier: bytes | None = None
 
 
-class _Wanted(NamedTuple):
+class _Subject(NamedTuple):
     """What a certificate shall say."""
 
     name: str
@@ -39,36 +39,36 @@ class _Wanted(NamedTuple):
 
 def gen_ca(name: str, days: int) -> Structure:
     """Make a certificate authority."""
-    return _self_signed(_Wanted(name, days, [], True), rsa_key(_BITS))
+    return _self_signed(_Subject(name, days, [], True), rsa_key(_BITS))
 
 
 def gen_ca_with_key(name: str, days: int, key: str) -> Structure:
     """Make a certificate authority with a given key."""
-    return _self_signed(_Wanted(name, days, [], True), _given_key(key))
+    return _self_signed(_Subject(name, days, [], True), _parse_key(key))
 
 
 def gen_self_signed_cert(name: str, ips: Any, names: Any, days: int) -> Structure:
     """Make a certificate that is signed with its own key."""
-    return _self_signed(_Wanted(name, days, _alternatives(ips, names)), rsa_key(_BITS))
+    return _self_signed(_Subject(name, days, _alternatives(ips, names)), rsa_key(_BITS))
 
 
 def gen_self_signed_cert_with_key(name: str, ips: Any, names: Any, days: int, key: str) -> Structure:
     """Make a certificate that is signed with its own, given key."""
-    return _self_signed(_Wanted(name, days, _alternatives(ips, names)), _given_key(key))
+    return _self_signed(_Subject(name, days, _alternatives(ips, names)), _parse_key(key))
 
 
 def gen_signed_cert(name: str, ips: Any, names: Any, days: int, authority: Structure) -> Structure:
     """Make a certificate that an authority signs."""
-    return _signed(_Wanted(name, days, _alternatives(ips, names)), rsa_key(_BITS), _signer(authority))
+    return _signed(_Subject(name, days, _alternatives(ips, names)), rsa_key(_BITS), _signer(authority))
 
 
 def gen_signed_cert_with_key(
     name: str, ips: Any, names: Any, days: int, authority: Structure, key: str
 ) -> Structure:
     """Make a certificate with a given key that an authority signs."""
-    given = _given_key(key)
+    key_pair = _parse_key(key)
     signer = _signer(authority)
-    return _signed(_Wanted(name, days, _alternatives(ips, names)), given, signer)
+    return _signed(_Subject(name, days, _alternatives(ips, names)), key_pair, signer)
 
 
 def build_custom_cert(certificate: str, key: str) -> Structure:
@@ -84,14 +84,14 @@ def _value(certificate: str, key: str) -> Structure:
     return Structure(TYPE, {"Cert": certificate, "Key": key})
 
 
-def _decoded(text: str, problem: str) -> str:
+def _decoded(text: str, error: str) -> str:
     try:
         return decode(text).decode("utf-8", "surrogateescape")
     except Base64Error:
-        raise FunctionFailed(problem) from None
+        raise FunctionFailed(error) from None
 
 
-def _given_key(text: str) -> Any:
+def _parse_key(text: str) -> Any:
     try:
         return from_pem(text)
     except FunctionFailed as error:
@@ -125,10 +125,10 @@ def _signer(authority: Structure) -> _Signer:
     with _any_length():
         name = certificate.subject
     try:
-        found = certificate.extensions.get_extension_for_class(SubjectKeyIdentifier)
+        extension = certificate.extensions.get_extension_for_class(SubjectKeyIdentifier)
     except ExtensionNotFound:
         return _Signer(name, key)
-    return _Signer(name, key, found.value.digest)
+    return _Signer(name, key, extension.value.digest)
 
 
 def _alternatives(ips: Any, names: Any) -> list[GeneralName]:
@@ -154,8 +154,8 @@ def _alternatives(ips: Any, names: Any) -> list[GeneralName]:
         raise FunctionFailed(f"error creating certificate: x509: {error}") from None
 
 
-def _self_signed(wanted: _Wanted, key: Any) -> Structure:
-    return _signed(wanted, key, _Signer(_subject(wanted.name), key))
+def _self_signed(subject: _Subject, key: Any) -> Structure:
+    return _signed(subject, key, _Signer(_subject(subject.name), key))
 
 
 def _subject(name: str) -> Name:
@@ -175,32 +175,32 @@ def _any_length() -> AbstractContextManager[Any]:
     return catch_warnings(action="ignore", category=UserWarning)
 
 
-def _signed(wanted: _Wanted, key: Any, signer: _Signer) -> Structure:
+def _signed(subject: _Subject, key: Any, signer: _Signer) -> Structure:
     from cryptography.hazmat.primitives.asymmetric.dsa import DSAPrivateKey
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.serialization import Encoding
 
     if isinstance(signer.key, DSAPrivateKey):
-        problem = "x509: certificate private key does not implement crypto.Signer"
-        raise FunctionFailed(f"error creating certificate: {problem}")
+        reason = "x509: certificate private key does not implement crypto.Signer"
+        raise FunctionFailed(f"error creating certificate: {reason}")
     if isinstance(key, DSAPrivateKey):
         raise FunctionFailed("error creating certificate: x509: unsupported public key type: *dsa.PublicKey")
     algorithm = None if isinstance(signer.key, Ed25519PrivateKey) else SHA256()
     try:
-        certificate = _builder(wanted, key, signer).sign(signer.key, algorithm)
+        certificate = _builder(subject, key, signer).sign(signer.key, algorithm)
     except (ValueError, TypeError, OverflowError) as error:
         raise FunctionFailed(f"error creating certificate: {error}") from None
     return _value(certificate.public_bytes(Encoding.PEM).decode(), to_pem(key))
 
 
-def _builder(wanted: _Wanted, key: Any, signer: _Signer) -> CertificateBuilder:
+def _builder(requested: _Subject, key: Any, signer: _Signer) -> CertificateBuilder:
     from datetime import UTC, datetime, timedelta
 
     from cryptography import x509
 
     now = datetime.fromtimestamp(world.clock() // 1_000_000_000, UTC)
-    subject = _subject(wanted.name)
+    subject = _subject(requested.name)
     builder = (
         x509.CertificateBuilder()
         .subject_name(subject)
@@ -208,18 +208,18 @@ def _builder(wanted: _Wanted, key: Any, signer: _Signer) -> CertificateBuilder:
         .public_key(key.public_key())
         .serial_number(int.from_bytes(world.random_bytes(16), "big") or 1)
         .not_valid_before(now)
-        .not_valid_after(now + timedelta(days=wanted.days))
-        .add_extension(_key_usage(wanted.authority), critical=True)
+        .not_valid_after(now + timedelta(days=requested.days))
+        .add_extension(_key_usage(requested.authority), critical=True)
         .add_extension(_extended_key_usage(), critical=False)
-        .add_extension(x509.BasicConstraints(wanted.authority, None), critical=True)
+        .add_extension(x509.BasicConstraints(requested.authority, None), critical=True)
     )
-    if wanted.authority:
+    if requested.authority:
         builder = builder.add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), False)
     if signer.identifier is not None and signer.name != subject:
         builder = builder.add_extension(x509.AuthorityKeyIdentifier(signer.identifier, None, None), False)
-    if wanted.alternatives:
-        names = x509.SubjectAlternativeName(wanted.alternatives)
-        builder = builder.add_extension(names, critical=not wanted.name)
+    if requested.alternatives:
+        names = x509.SubjectAlternativeName(requested.alternatives)
+        builder = builder.add_extension(names, critical=not requested.name)
     return builder
 
 

@@ -1,16 +1,18 @@
-"""Sprig's date functions."""
+"""Date functions."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from crossply.functions.builtin.go_templating.signatures import FunctionFailed
-from crossply.functions.builtin.go_templating.sprig import durations, layouts, world
+from crossply.functions.builtin.go_templating.engine.go_values import Int32, Int64, Structure
+from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
+from crossply.functions.builtin.go_templating.sprig import clock_and_random as world
+from crossply.functions.builtin.go_templating.sprig import date_layouts as layouts
+from crossply.functions.builtin.go_templating.sprig import durations
 from crossply.functions.builtin.go_templating.sprig.casting import parse_clipped, wrap64
-from crossply.functions.builtin.go_templating.sprig.layout_reading import UnreadableMoment, read
-from crossply.functions.builtin.go_templating.sprig.moments import SECOND, ZERO, Moment, zone_named
-from crossply.functions.builtin.go_templating.sprig.times import clipped, moment_of, time_value
-from crossply.functions.builtin.go_templating.values import Int32, Int64, Structure
+from crossply.functions.builtin.go_templating.sprig.date_parser import TimeParseError, read
+from crossply.functions.builtin.go_templating.sprig.go_time import SECOND, ZERO, Time, zone_named
+from crossply.functions.builtin.go_templating.sprig.time_values import clipped, time_of, time_value
 
 _HTML = "2006-01-02"
 _HOUR = 3600 * SECOND
@@ -29,14 +31,14 @@ def now() -> Structure:
     return time_value(_now())
 
 
-def _now() -> Moment:
+def _now() -> Time:
     seconds, nanos = divmod(world.clock(), SECOND)
-    return Moment(seconds, nanos)
+    return Time(seconds, nanos)
 
 
 def date(layout: str, value: Any) -> str:
     """Show a date by a layout."""
-    return layouts.shown(_moment(value, (int, Int64, Int32)), layout)
+    return layouts.shown(_to_time(value, (int, Int64, Int32)), layout)
 
 
 def html_date(value: Any) -> str:
@@ -46,7 +48,7 @@ def html_date(value: Any) -> str:
 
 def date_in_zone(layout: str, value: Any, zone: str) -> str:
     """Show a date in a time zone; in UTC, when there is no such zone."""
-    return layouts.shown(_moment(value, (int, Int64, Int32)).within(zone_named(zone)), layout)
+    return layouts.shown(_to_time(value, (int, Int64, Int32)).within(zone_named(zone)), layout)
 
 
 def html_date_in_zone(value: Any, zone: str) -> str:
@@ -54,12 +56,12 @@ def html_date_in_zone(value: Any, zone: str) -> str:
     return date_in_zone(_HTML, value, zone)
 
 
-def _moment(value: Any, numbers: tuple[type, ...]) -> Moment:
+def _to_time(value: Any, numbers: tuple[type, ...]) -> Time:
     """The moment of a time, or of seconds since 1970; whatever is neither means now."""
-    moment = moment_of(value)
-    if moment is not None:
-        return moment._replace(zone=zone_named("Local"))
-    return Moment(value) if isinstance(value, int) and value.__class__ in numbers else _now()
+    time = time_of(value)
+    if time is not None:
+        return time._replace(zone=zone_named("Local"))
+    return Time(value) if isinstance(value, int) and value.__class__ in numbers else _now()
 
 
 def date_modify(change: str, value: Structure) -> Structure:
@@ -76,14 +78,14 @@ def must_date_modify(change: str, value: Structure) -> Structure:
         difference = durations.parse(change)
     except durations.InvalidDuration as error:
         raise FunctionFailed(str(error)) from None
-    return time_value((moment_of(value) or ZERO).plus(difference))
+    return time_value((time_of(value) or ZERO).plus(difference))
 
 
 def to_date(layout: str, text: str) -> Structure:
     """Read a date by a layout; one that cannot be read is the zero date."""
     try:
         return time_value(read(layout, text))
-    except UnreadableMoment:
+    except TimeParseError:
         return time_value(ZERO)
 
 
@@ -91,18 +93,18 @@ def must_to_date(layout: str, text: str) -> Structure:
     """Read a date by a layout."""
     try:
         return time_value(read(layout, text))
-    except UnreadableMoment as error:
+    except TimeParseError as error:
         raise FunctionFailed(str(error)) from None
 
 
 def unix_epoch(value: Structure) -> str:
     """Seconds since 1970, as a text."""
-    return str((moment_of(value) or ZERO).unix)
+    return str((time_of(value) or ZERO).unix)
 
 
 def ago(value: Any) -> str:
     """How long ago a date was, to the second."""
-    passed = clipped(_now().since(_moment(value, (int, Int64))))
+    passed = clipped(_now().since(_to_time(value, (int, Int64))))
     seconds, rest = divmod(abs(passed), SECOND)
     rounded = (seconds + (2 * rest >= SECOND)) * SECOND
     return durations.text_of(clipped(-rounded if passed < 0 else rounded))
@@ -128,9 +130,9 @@ def duration_round(value: Any) -> str:
 
 
 def _nanoseconds(value: Any) -> int:
-    moment = moment_of(value)
-    if moment is not None:
-        return clipped(_now().since(moment))
+    time = time_of(value)
+    if time is not None:
+        return clipped(_now().since(time))
     if value.__class__ is Int64:
         return int(value)
     try:

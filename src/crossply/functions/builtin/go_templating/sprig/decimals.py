@@ -1,6 +1,6 @@
-"""addf, subf, mulf, divf: sprig calculates with exact decimals, so that 0.1 and 0.2 make 0.3.
+"""addf, subf, mulf and divf, with exact decimals: 0.1 plus 0.2 is 0.3.
 
-A decimal is `digits * 10**exponent`. Only a division rounds, after sixteen decimals.
+A decimal is `digits * 10**exponent`. Only division rounds, after sixteen decimals.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from crossply.functions.builtin.go_templating.signatures import FunctionFailed
+from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.sprig.casting import to_float64
 from crossply.values.gonumbers import format_float, shortest_digits
 
@@ -78,13 +78,13 @@ def _power(exponent: int) -> int:
     return power
 
 
-def _add(one: _Decimal, other: _Decimal) -> _Decimal:
-    exponent = min(one.exponent, other.exponent)
-    return _Decimal(_scaled(one, exponent) + _scaled(other, exponent), exponent)
+def _add(first: _Decimal, other: _Decimal) -> _Decimal:
+    exponent = min(first.exponent, other.exponent)
+    return _Decimal(_scaled(first, exponent) + _scaled(other, exponent), exponent)
 
 
-def _subtract(one: _Decimal, other: _Decimal) -> _Decimal:
-    return _add(one, _Decimal(-other.digits, other.exponent))
+def _subtract(first: _Decimal, other: _Decimal) -> _Decimal:
+    return _add(first, _Decimal(-other.digits, other.exponent))
 
 
 def _scaled(number: _Decimal, exponent: int) -> int:
@@ -92,18 +92,18 @@ def _scaled(number: _Decimal, exponent: int) -> int:
     return number.digits * _power(number.exponent - exponent)
 
 
-def _multiply(one: _Decimal, other: _Decimal) -> _Decimal:
-    return _Decimal(one.digits * other.digits, one.exponent + other.exponent)
+def _multiply(first: _Decimal, other: _Decimal) -> _Decimal:
+    return _Decimal(first.digits * other.digits, first.exponent + other.exponent)
 
 
-def _divide(one: _Decimal, other: _Decimal) -> _Decimal:
+def _divide(first: _Decimal, other: _Decimal) -> _Decimal:
     if other.digits == 0:
         raise FunctionFailed("decimal division by 0")
-    shift = one.exponent - other.exponent + _DECIMALS
-    numerator = abs(one.digits) * _power(max(shift, 0))
+    shift = first.exponent - other.exponent + _DECIMALS
+    numerator = abs(first.digits) * _power(max(shift, 0))
     denominator = abs(other.digits) * _power(max(-shift, 0))
     quotient, remainder = divmod(numerator, denominator)
     if 2 * remainder >= denominator:
         quotient += 1
-    negative = (one.digits < 0) != (other.digits < 0)
+    negative = (first.digits < 0) != (other.digits < 0)
     return _Decimal(-quotient if negative else quotient, -_DECIMALS)

@@ -1,13 +1,13 @@
-"""Sprig's map functions. A nil map can be read; only writing to it fails."""
+"""Map functions. Reading a nil map is allowed; writing to it fails."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from crossply.functions.builtin.go_templating.limits import check_items
-from crossply.functions.builtin.go_templating.signatures import FunctionFailed
+from crossply.functions.builtin.go_templating.engine.go_values import NilMap, Strings, go_type
+from crossply.functions.builtin.go_templating.engine.limits import check_items
+from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.sprig.casting import string_value
-from crossply.functions.builtin.go_templating.values import NilMap, Strings, go_type
 
 Map = dict[str, Any]
 _MAP_TYPE = "map[string]interface {}"
@@ -39,7 +39,7 @@ def unset(mapping: Map, key: str) -> Map:
 
 
 def has_key(mapping: Map, key: str) -> bool:
-    """Tell whether a map has a key."""
+    """Whether a map has a key."""
     return key in mapping
 
 
@@ -58,9 +58,9 @@ def values(mapping: Map) -> list[Any]:
     return [mapping[key] for key in sorted(mapping)]
 
 
-def pick(mapping: Map, *wanted: str) -> Map:
+def pick(mapping: Map, *names: str) -> Map:
     """A map with the wanted keys only."""
-    return {key: mapping[key] for key in wanted if key in mapping}
+    return {key: mapping[key] for key in names if key in mapping}
 
 
 def omit(mapping: Map, *unwanted: str) -> Map:
@@ -94,9 +94,9 @@ def _as_string(value: Any) -> str:
     return value
 
 
-def _wrong_type(value: Any, wanted: str) -> FunctionFailed:
-    found = "nil" if value is None else go_type(value)
-    return FunctionFailed(f"interface conversion: interface {{}} is {found}, not {wanted}")
+def _wrong_type(value: Any, expected: str) -> FunctionFailed:
+    actual = "nil" if value is None else go_type(value)
+    return FunctionFailed(f"interface conversion: interface {{}} is {actual}, not {expected}")
 
 
 def merge(mapping: Map, *additions: Map) -> Map:
@@ -123,7 +123,7 @@ def _writable(mapping: Map, additions: tuple[Map, ...]) -> Map:
 
 def _merge(target: Map, addition: Map, may_replace: Any) -> None:
     pending = [(target, addition)]
-    seen = 0
+    count = 0
     while pending:
         into, source = pending.pop()
         for key, value in list(source.items()):
@@ -133,12 +133,12 @@ def _merge(target: Map, addition: Map, may_replace: Any) -> None:
                 pending.append((existing, value))
             elif may_replace(existing, value):
                 into[key] = value
-        seen += len(source)
-        check_items(seen)
+        count += len(source)
+        check_items(count)
 
 
 def _is_unset(existing: Any, value: Any) -> bool:
-    from crossply.functions.builtin.go_templating.sprig.flow import empty
+    from crossply.functions.builtin.go_templating.sprig.defaults import empty
 
     return value is not None and empty(existing)
 

@@ -1,8 +1,8 @@
-"""Go's time.Duration: reading `1h30m` and writing it."""
+"""Go's time.Duration: parsing and formatting `1h30m`."""
 
 from __future__ import annotations
 
-from crossply.functions.builtin.go_templating.sprig.layouts import MAX_TEXT
+from crossply.functions.builtin.go_templating.sprig.date_layouts import MAX_TEXT
 from crossply.values.durations import UNITS, parse_duration
 
 
@@ -16,8 +16,8 @@ def parse(text: str) -> int:
         raise InvalidDuration(f"time: duration is longer than {MAX_TEXT} characters")
     try:
         return parse_duration(text)
-    except ValueError as problem:
-        raise InvalidDuration(str(problem)) from None
+    except ValueError as error:
+        raise InvalidDuration(str(error)) from None
 
 
 def text_of(nanoseconds: int) -> str:
@@ -38,8 +38,8 @@ def text_of(nanoseconds: int) -> str:
 
 
 def _with_fraction(size: int, unit: int) -> str:
-    whole, rest = divmod(size, unit)
+    quotient, rest = divmod(size, unit)
     if not rest:
-        return str(whole)
+        return str(quotient)
     digits = str(rest).rjust(len(str(unit)) - 1, "0").rstrip("0")
-    return f"{whole}.{digits}"
+    return f"{quotient}.{digits}"

@@ -1,4 +1,4 @@
-"""Sprig's base64 and base32; what cannot be decoded yields the complaint instead of the text, as in sprig."""
+"""base64, base32 and checksums. As in sprig, invalid input of a decoder returns the error as text."""
 
 from __future__ import annotations
 
@@ -55,10 +55,38 @@ def _digits_before_padding(data: bytes) -> tuple[int, int | None]:
 
 def _bad_padding(data: bytes, at: int, in_group: int) -> int | None:
     """At which byte the padding that begins at `at` is wrong."""
-    wanted = 8 - in_group
-    if len(data) - at < wanted:
+    expected = 8 - in_group
+    if len(data) - at < expected:
         return len(data)
-    for offset in range(1, wanted):
+    for offset in range(1, expected):
         if data[at + offset] != _PAD:
             return at + offset - 1
     return at if in_group in (1, 3, 6) else None
+
+
+def sha1sum(text: str) -> str:
+    """SHA-1, in hexadecimal."""
+    from hashlib import sha1
+
+    return sha1(to_bytes(text), usedforsecurity=False).hexdigest()
+
+
+def sha256sum(text: str) -> str:
+    """SHA-256, in hexadecimal."""
+    from hashlib import sha256
+
+    return sha256(to_bytes(text)).hexdigest()
+
+
+def sha512sum(text: str) -> str:
+    """SHA-512, in hexadecimal."""
+    from hashlib import sha512
+
+    return sha512(to_bytes(text)).hexdigest()
+
+
+def adler32sum(text: str) -> str:
+    """Adler-32, in decimal."""
+    from zlib import adler32
+
+    return str(adler32(to_bytes(text)))

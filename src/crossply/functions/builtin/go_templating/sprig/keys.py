@@ -1,10 +1,10 @@
-"""Private keys for genPrivateKey and certificates: making them, writing them as PEM, reading them back."""
+"""Private keys for genPrivateKey and certificates: generation, PEM encoding and decoding."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crossply.functions.builtin.go_templating.signatures import FunctionFailed
+from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
@@ -71,13 +71,13 @@ def first_block(text: str) -> PemBlock | None:
     from base64 import b64decode
     from binascii import Error
 
-    for found in re.finditer(r"(?m)^-----BEGIN ([^\n]*?)-----[ \t]*\r?\n", text):
-        body, end, _ = text[found.end() :].partition(f"-----END {found[1]}-----")
+    for match in re.finditer(r"(?m)^-----BEGIN ([^\n]*?)-----[ \t]*\r?\n", text):
+        body, end, _ = text[match.end() :].partition(f"-----END {match[1]}-----")
         # Headers, as of an encrypted key, stand before an empty line.
         lines = body.replace("\r", "").rpartition("\n\n")[2]
         try:
             if end:
-                return PemBlock(found[1], b64decode("".join(lines.split()), validate=True))
+                return PemBlock(match[1], b64decode("".join(lines.split()), validate=True))
         except (Error, ValueError):
             continue
     return None
@@ -98,7 +98,7 @@ def from_pem(text: str) -> PrivateKeyTypes:
     return _loaded(block.data, f"parsing {kind} private key from PEM")
 
 
-def _loaded(data: bytes, story: str) -> PrivateKeyTypes:
+def _loaded(data: bytes, context: str) -> PrivateKeyTypes:
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.serialization import load_der_private_key
 
@@ -106,7 +106,7 @@ def _loaded(data: bytes, story: str) -> PrivateKeyTypes:
         # The library's own check takes seconds for a large RSA key; what Go checks is checked below.
         return _consistent(load_der_private_key(data, None, unsafe_skip_rsa_key_validation=True))
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise FunctionFailed(f"{story}: {error}") from None
+        raise FunctionFailed(f"{context}: {error}") from None
 
 
 def _consistent(key: PrivateKeyTypes) -> PrivateKeyTypes:

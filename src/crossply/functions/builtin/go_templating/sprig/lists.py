@@ -1,4 +1,4 @@
-"""Sprig's list functions. A function and its must… twin are one: here, failing is always an error."""
+"""List functions. A function and its must… variant are the same: failing is always an error."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from crossply.functions.builtin.go_templating.limits import check_items
-from crossply.functions.builtin.go_templating.signatures import FunctionFailed
+from crossply.functions.builtin.go_templating.engine.go_values import Lists, NilList, Uint8, go_kind
+from crossply.functions.builtin.go_templating.engine.limits import check_items
+from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.sprig.casting import is_slice, to_int64, truncated
-from crossply.functions.builtin.go_templating.sprig.fingerprints import Fingerprint, fingerprint, fingerprints
-from crossply.functions.builtin.go_templating.sprig.flow import empty
-from crossply.functions.builtin.go_templating.values import Lists, NilList, Uint8, go_kind
+from crossply.functions.builtin.go_templating.sprig.deep_equality import (
+    Fingerprint,
+    fingerprint,
+    fingerprints,
+)
+from crossply.functions.builtin.go_templating.sprig.defaults import empty
 
 _NIL_POINTER = "runtime error: invalid memory address or nil pointer dereference"
 _BAD_LENGTH = "runtime error: makeslice: len out of range"
@@ -22,14 +26,14 @@ def make_list(*items: Any) -> list[Any]:
     return list(items)
 
 
-def _items(value: Any, complaint: str) -> list[Any]:
+def _items(value: Any, message: str) -> list[Any]:
     """The elements of a slice, or the complaint, with the kind of what it is instead."""
     if value is None:
         raise FunctionFailed(_NIL_POINTER)
     if isinstance(value, bytes):
         return [Uint8(byte) for byte in value]
     if not is_slice(value):
-        raise FunctionFailed(complaint.format(go_kind(value)))
+        raise FunctionFailed(message.format(go_kind(value)))
     return value  # type: ignore[no-any-return]
 
 
@@ -80,21 +84,25 @@ def compact(value: Any) -> list[Any]:
 def uniq(value: Any) -> list[Any]:
     """Every item once."""
     items = _items(value, "Cannot find uniq on type {}")
-    kept: dict[Fingerprint, Any] = {}
-    for found, item in zip(fingerprints(items), items, strict=True):
-        kept.setdefault(found, item)
-    return list(kept.values())
+    unique: dict[Fingerprint, Any] = {}
+    for item_fingerprint, item in zip(fingerprints(items), items, strict=True):
+        unique.setdefault(item_fingerprint, item)
+    return list(unique.values())
 
 
 def without(value: Any, *unwanted: Any) -> list[Any]:
     """The items that are not among the unwanted."""
     items = _items(value, "Cannot find without on type {}")
     excluded = set(fingerprints(unwanted))
-    return [item for found, item in zip(fingerprints(items), items, strict=True) if found not in excluded]
+    return [
+        item
+        for item_fingerprint, item in zip(fingerprints(items), items, strict=True)
+        if item_fingerprint not in excluded
+    ]
 
 
 def has(needle: Any, haystack: Any) -> bool:
-    """Tell whether a list holds an item."""
+    """Whether a list holds an item."""
     if haystack is None:
         return False
     return fingerprint(needle) in fingerprints(_items(haystack, "Cannot find has on type {}"))

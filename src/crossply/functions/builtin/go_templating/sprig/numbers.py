@@ -1,12 +1,13 @@
-"""Sprig's arithmetic: on int64 that wraps around, and on floats."""
+"""Integer arithmetic, which wraps around like int64, and float arithmetic."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-from crossply.functions.builtin.go_templating.limits import check_items
-from crossply.functions.builtin.go_templating.signatures import FunctionFailed
+from crossply.functions.builtin.go_templating.engine.go_values import Int64, Ints
+from crossply.functions.builtin.go_templating.engine.limits import check_items
+from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.sprig.casting import (
     INT64_MAX,
     parse_clipped,
@@ -15,7 +16,6 @@ from crossply.functions.builtin.go_templating.sprig.casting import (
     to_int64,
     wrap64,
 )
-from crossply.functions.builtin.go_templating.values import Int64, Ints
 
 
 def atoi(text: str) -> int:
@@ -45,9 +45,9 @@ def add(*values: Any) -> Int64:
     return Int64(wrap64(sum(map(to_int64, values))))
 
 
-def sub(one: Any, other: Any) -> Int64:
+def sub(first: Any, other: Any) -> Int64:
     """The difference."""
-    return Int64(wrap64(to_int64(one) - to_int64(other)))
+    return Int64(wrap64(to_int64(first) - to_int64(other)))
 
 
 def mul(first: Any, *others: Any) -> Int64:
@@ -58,24 +58,24 @@ def mul(first: Any, *others: Any) -> Int64:
     return Int64(product)
 
 
-def div(one: Any, other: Any) -> Int64:
+def div(first: Any, other: Any) -> Int64:
     """The quotient, cut towards zero."""
-    quotient, _ = _divided(to_int64(one), to_int64(other))
+    quotient, _ = _divided(to_int64(first), to_int64(other))
     return Int64(wrap64(quotient))
 
 
-def mod(one: Any, other: Any) -> Int64:
+def mod(first: Any, other: Any) -> Int64:
     """The remainder, with the sign of the dividend."""
-    _, remainder = _divided(to_int64(one), to_int64(other))
+    _, remainder = _divided(to_int64(first), to_int64(other))
     return Int64(remainder)
 
 
-def _divided(one: int, other: int) -> tuple[int, int]:
+def _divided(dividend: int, other: int) -> tuple[int, int]:
     if other == 0:
         raise FunctionFailed("runtime error: integer divide by zero")
-    quotient, remainder = divmod(abs(one), abs(other))
-    negative = (one < 0) != (other < 0)
-    return (-quotient if negative else quotient), (-remainder if one < 0 else remainder)
+    quotient, remainder = divmod(abs(dividend), abs(other))
+    negative = (dividend < 0) != (other < 0)
+    return (-quotient if negative else quotient), (-remainder if dividend < 0 else remainder)
 
 
 def maximum(first: Any, *others: Any) -> Int64:
@@ -104,15 +104,15 @@ def minf(first: Any, *others: Any) -> float:
     return smallest
 
 
-def _outermost(one: float, other: float, direction: float) -> float:
+def _outermost(first: float, other: float, direction: float) -> float:
     end = math.inf * direction
-    if end in (one, other):
+    if end in (first, other):
         return end
-    if one != one or other != other:
+    if first != first or other != other:
         return math.nan
-    if one == other == 0:
-        return one if math.copysign(1.0, one) == direction else other
-    return one if (one > other) == (direction > 0) else other
+    if first == other == 0:
+        return first if math.copysign(1.0, first) == direction else other
+    return first if (first > other) == (direction > 0) else other
 
 
 def floor(value: Any) -> float:
@@ -140,9 +140,9 @@ def rounded(value: Any, places: int, *threshold: float) -> float:
     scaled = scale * to_float64(value)
     if not math.isfinite(scaled):
         return _quotient(scaled, scale)
-    goes_up = math.modf(scaled)[0] >= (threshold[0] if threshold else 0.5)
-    whole = _integral(scaled, math.ceil if goes_up else math.floor)
-    return _quotient(whole, scale)
+    rounds_up = math.modf(scaled)[0] >= (threshold[0] if threshold else 0.5)
+    integral = _integral(scaled, math.ceil if rounds_up else math.floor)
+    return _quotient(integral, scale)
 
 
 def _power_of_ten(places: int) -> float:
@@ -151,10 +151,10 @@ def _power_of_ten(places: int) -> float:
     return float(f"1e{places}") if places >= -323 else 0.0
 
 
-def _quotient(one: float, other: float) -> float:
+def _quotient(dividend: float, other: float) -> float:
     if other:
-        return one / other
-    return math.nan if one == 0 or one != one else math.copysign(math.inf, one)
+        return dividend / other
+    return math.nan if dividend == 0 or dividend != dividend else math.copysign(math.inf, dividend)
 
 
 def until(count: int) -> Ints:

@@ -1,11 +1,11 @@
-"""Sprig's functions about passwords: bcrypt, htpasswd, derivePassword, and AES under a password."""
+"""bcrypt, htpasswd, derivePassword, and AES encryption with a password."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crossply.functions.builtin.go_templating.signatures import FunctionFailed
-from crossply.functions.builtin.go_templating.sprig import world
+from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
+from crossply.functions.builtin.go_templating.sprig import clock_and_random as world
 from crossply.functions.builtin.go_templating.sprig.runes import to_bytes, to_text
 from crossply.values.gobase64 import Base64Error, decode
 

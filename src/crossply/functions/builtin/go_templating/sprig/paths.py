@@ -1,4 +1,4 @@
-"""Sprig's path functions, on slashes everywhere; the os… ones are the same, as in Go on Linux."""
+"""Path functions, with slashes on every machine; the os… functions are the same, as in Go on Linux."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ def directory(path: str) -> str:
 def clean(path: str) -> str:
     """The shortest path that means the same."""
     rooted = path.startswith("/")
-    kept: list[str] = []
+    elements: list[str] = []
     for part in path.split("/"):
         if part in ("", "."):
             continue
-        if part != ".." or (not rooted and (not kept or kept[-1] == "..")):
-            kept.append(part)
-        elif kept:
-            kept.pop()
-    return ("/" if rooted else "") + "/".join(kept) or "."
+        if part != ".." or (not rooted and (not elements or elements[-1] == "..")):
+            elements.append(part)
+        elif elements:
+            elements.pop()
+    return ("/" if rooted else "") + "/".join(elements) or "."
 
 
 def extension(path: str) -> str:
@@ -37,5 +37,5 @@ def extension(path: str) -> str:
 
 
 def is_absolute(path: str) -> bool:
-    """Tell whether a path begins at the root."""
+    """Whether a path begins at the root."""
     return path.startswith("/")

@@ -1,10 +1,10 @@
-"""Sprig's functions that tell what a value is."""
+"""Functions that return or test the type or kind of a value."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from crossply.functions.builtin.go_templating.values import go_kind, go_type
+from crossply.functions.builtin.go_templating.engine.go_values import go_kind, go_type
 
 
 def type_of(value: Any) -> str:
@@ -13,12 +13,12 @@ def type_of(value: Any) -> str:
 
 
 def type_is(name: str, value: Any) -> bool:
-    """Tell whether a value is of a type."""
+    """Whether a value is of a type."""
     return go_type(value) == name
 
 
 def type_is_like(name: str, value: Any) -> bool:
-    """Tell whether a value is of a type, or points to it."""
+    """Whether a value is of a type, or points to it."""
     return go_type(value) in (name, "*" + name)
 
 
@@ -28,5 +28,5 @@ def kind_of(value: Any) -> str:
 
 
 def kind_is(name: str, value: Any) -> bool:
-    """Tell whether a value is of a kind."""
+    """Whether a value is of a kind."""
     return go_kind(value) == name

@@ -1,15 +1,15 @@
-"""Sprig's regular expressions: RE2, so that no pattern takes more than linear time."""
+"""Regular expression functions. The engine is RE2, so patterns take linear time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from crossply.functions.builtin.go_templating.limits import check_items, check_size
-from crossply.functions.builtin.go_templating.signatures import FunctionFailed
+from crossply.functions.builtin.go_templating.engine.go_values import Strings
+from crossply.functions.builtin.go_templating.engine.limits import check_items, check_size
+from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.sprig.runes import runes
 from crossply.functions.builtin.go_templating.sprig.strings import NilStrings
-from crossply.functions.builtin.go_templating.values import Strings
 from crossply.values.goquote import can_backquote, quote
 from crossply.values.regexp import RegexpError, compile_go
 
@@ -35,7 +35,7 @@ def _demanded(pattern: str) -> Any:
 
 
 def regex_match(pattern: str, text: str) -> bool:
-    """Tell whether the pattern occurs in the text; a malformed pattern does not."""
+    """Whether the pattern occurs in the text; a malformed pattern does not."""
     try:
         return must_regex_match(pattern, text)
     except FunctionFailed:
@@ -43,52 +43,52 @@ def regex_match(pattern: str, text: str) -> bool:
 
 
 def must_regex_match(pattern: str, text: str) -> bool:
-    """Tell whether the pattern occurs in the text."""
+    """Whether the pattern occurs in the text."""
     return _checked(pattern).search(runes(text)) is not None
 
 
 def regex_find(pattern: str, text: str) -> str:
     """The first occurrence; an empty text when there is none."""
-    return _found(_demanded(pattern), text)
+    return _find_first(_demanded(pattern), text)
 
 
 def must_regex_find(pattern: str, text: str) -> str:
     """The first occurrence; an empty text when there is none."""
-    return _found(_checked(pattern), text)
+    return _find_first(_checked(pattern), text)
 
 
-def _found(compiled: Any, text: str) -> str:
+def _find_first(compiled: Any, text: str) -> str:
     match = compiled.search(runes(text))
     return text[match.start() : match.end()] if match else ""
 
 
 def regex_find_all(pattern: str, text: str, count: int) -> Strings:
     """The first so many occurrences, or with a negative number all."""
-    return _all_found(_demanded(pattern), text, count)
+    return _find_all(_demanded(pattern), text, count)
 
 
 def must_regex_find_all(pattern: str, text: str, count: int) -> Strings:
     """The first so many occurrences, or with a negative number all."""
-    return _all_found(_checked(pattern), text, count)
+    return _find_all(_checked(pattern), text, count)
 
 
-def _all_found(compiled: Any, text: str, count: int) -> Strings:
-    found = [text[match.start() : match.end()] for match in _matches(compiled, text, count)]
-    return Strings(found) if found else NilStrings()
+def _find_all(compiled: Any, text: str, count: int) -> Strings:
+    occurrences = [text[match.start() : match.end()] for match in _matches(compiled, text, count)]
+    return Strings(occurrences) if occurrences else NilStrings()
 
 
 def _matches(compiled: Any, text: str, count: int) -> Iterator[Any]:
     """Go's sequence of matches: an empty one directly after another does not count."""
     end = -1
-    found = 0
+    match_count = 0
     for match in compiled.finditer(runes(text)):
-        if found == count:
+        if match_count == count:
             return
         if match.end() == match.start() == end:
             continue
         end = match.end()
-        found += 1
-        check_items(found)
+        match_count += 1
+        check_items(match_count)
         yield match
 
 
@@ -167,16 +167,16 @@ def _split(compiled: Any, pattern: str, text: str, count: int) -> Strings:
     if pattern and not text:
         return Strings([""])
     parts = Strings()
-    begin = end = 0
+    start = end = 0
     for match in _matches(compiled, text, count):
         if len(parts) == count - 1 and count > 0:
             break
         end = match.start()
         if match.end() != 0:
-            parts.append(text[begin:end])
-        begin = match.end()
+            parts.append(text[start:end])
+        start = match.end()
     if end != len(text):
-        parts.append(text[begin:])
+        parts.append(text[start:])
     return parts
 
 

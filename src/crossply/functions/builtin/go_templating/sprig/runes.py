@@ -1,12 +1,12 @@
-"""Go's view of text for the families of string functions: bytes, runes, and Unicode's simple case mappings.
+"""Go's view of text: bytes, runes, and Unicode's simple case mappings.
 
-A Go string is bytes. Here it is a Python str whose lone surrogates stand for bytes that are no UTF-8
-(surrogateescape), so that a text cut in the middle of a character stays what Go would hold.
+A Go string is bytes. Here it is a Python str in which surrogate escapes stand for invalid UTF-8, so that a
+text cut in the middle of a character stays what Go would hold.
 """
 
 from __future__ import annotations
 
-from crossply.functions.builtin.go_templating.limits import TooLarge
+from crossply.functions.builtin.go_templating.engine.limits import LimitExceeded
 from crossply.values.goquote import REPLACEMENT, utf8
 
 SPACES = (
@@ -41,7 +41,7 @@ def runes(text: str) -> str:
 def walkable(text: str) -> str:
     """The text, unless looking at each of its characters would take too long."""
     if len(text) > MAX_WALK:
-        raise TooLarge(f"text is longer than {MAX_WALK} characters")
+        raise LimitExceeded(f"text is longer than {MAX_WALK} characters")
     return text
 
 

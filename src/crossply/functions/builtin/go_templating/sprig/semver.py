@@ -1,11 +1,11 @@
-"""Sprig's semver and semverCompare."""
+"""semver and semverCompare."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from crossply.functions.builtin.go_templating.signatures import Function, FunctionFailed
-from crossply.functions.builtin.go_templating.values import Structure, Uint64
+from crossply.functions.builtin.go_templating.engine.go_values import Structure, Uint64
+from crossply.functions.builtin.go_templating.engine.signatures import Function, FunctionFailed
 from crossply.values.semver import InvalidVersion, Version, compare, parse
 from crossply.values.semver_constraints import InvalidConstraint, check, satisfies
 
@@ -18,7 +18,7 @@ def semver(text: str) -> Structure:
 
 
 def semver_compare(constraint: str, version: str) -> bool:
-    """Tell whether a version satisfies a constraint."""
+    """Whether a version satisfies a constraint."""
     try:
         # A malformed constraint is told first.
         check(constraint)
@@ -40,7 +40,7 @@ def _value(version: Version, go_type: str) -> Structure:
     def compared(test: Callable[[int], bool]) -> Function:
         return Function(lambda other: test(compare(version, other.value)), (_POINTER,))
 
-    def following(major: int, minor: int, patch: int) -> Function:
+    def next_version(major: int, minor: int, patch: int) -> Function:
         prefix = "v" if version.original.startswith("v") else ""
         text = f"{prefix}{major}.{minor}.{patch}"
         return Function(lambda: _value(Version(major, minor, patch, "", "", text), _STRUCT))
@@ -53,9 +53,9 @@ def _value(version: Version, go_type: str) -> Structure:
         "Prerelease": Function(lambda: version.prerelease),
         "Metadata": Function(lambda: version.metadata),
         "String": Function(lambda: str(version)),
-        "IncMajor": following(major + 1, 0, 0),
-        "IncMinor": following(major, minor + 1, 0),
-        "IncPatch": following(major, minor, patch if version.prerelease else patch + 1),
+        "IncMajor": next_version(major + 1, 0, 0),
+        "IncMinor": next_version(major, minor + 1, 0),
+        "IncPatch": next_version(major, minor, patch if version.prerelease else patch + 1),
     }
     of_pointer = {
         "Original": Function(lambda: version.original),

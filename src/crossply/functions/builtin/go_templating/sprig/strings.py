@@ -1,15 +1,15 @@
-"""Sprig's plain string functions: trimming, cutting, searching, quoting, joining and splitting."""
+"""String functions: trim, cut, search, quote, join and split."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from crossply.functions.builtin.go_templating.limits import check_items, check_size
-from crossply.functions.builtin.go_templating.signatures import FunctionFailed
+from crossply.functions.builtin.go_templating.engine.go_values import StringMap, Strings
+from crossply.functions.builtin.go_templating.engine.limits import check_items, check_size
+from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
 from crossply.functions.builtin.go_templating.sprig import runes
 from crossply.functions.builtin.go_templating.sprig.casting import is_slice, sprint, string_value
-from crossply.functions.builtin.go_templating.values import StringMap, Strings
 from crossply.values.goquote import quote as go_quote
 
 
@@ -40,17 +40,17 @@ def trim_suffix(suffix: str, text: str) -> str:
 
 
 def contains(part: str, text: str) -> bool:
-    """Tell whether text contains part."""
+    """Whether text contains part."""
     return part in text
 
 
 def has_prefix(prefix: str, text: str) -> bool:
-    """Tell whether text begins with prefix."""
+    """Whether text begins with prefix."""
     return text.startswith(prefix)
 
 
 def has_suffix(suffix: str, text: str) -> bool:
-    """Tell whether text ends with suffix."""
+    """Whether text ends with suffix."""
     return text.endswith(suffix)
 
 
@@ -68,9 +68,9 @@ def replace(old: str, new: str, text: str) -> str:
     return text.replace(old, new)
 
 
-def plural(one: str, many: str, count: int) -> str:
+def plural(singular: str, many: str, count: int) -> str:
     """Choose by number."""
-    return one if count == 1 else many
+    return singular if count == 1 else many
 
 
 def trunc(length: int, text: str) -> str:

@@ -1,18 +1,18 @@
-"""Sprig's urlParse and urlJoin: Go's net/url, its leniency and its complaints."""
+"""urlParse and urlJoin, with the leniency and errors of Go's net/url; getHostByName, which is refused."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
-from crossply.functions.builtin.go_templating.signatures import FunctionFailed
-from crossply.functions.builtin.go_templating.sprig.url_parsing import (
+from crossply.functions.builtin.go_templating.engine.go_values import go_kind
+from crossply.functions.builtin.go_templating.engine.signatures import FunctionFailed
+from crossply.functions.builtin.go_templating.sprig.url_parser import (
     InvalidUrl,
     escaped_fragment,
     escaped_host,
     escaped_path,
     parse,
 )
-from crossply.functions.builtin.go_templating.values import go_kind
 
 
 def url_parse(text: str) -> dict[str, Any]:
@@ -42,14 +42,14 @@ def _hostname(host: str) -> str:
 
 def url_join(parts: dict[str, Any] | None) -> str:
     """Put a URL together from the parts that urlParse gives."""
-    given = {name: _text(parts or {}, name) for name in _PARTS}
-    userinfo = _userinfo(given["userinfo"])
-    text = f"{given['scheme']}:" if given["scheme"] else ""
-    text += given["opaque"] or _authority_and_path(given, userinfo, text)
-    if given["query"]:
-        text += f"?{given['query']}"
-    if given["fragment"]:
-        text += f"#{escaped_fragment(given['fragment'])}"
+    url_parts = {name: _text(parts or {}, name) for name in _PARTS}
+    userinfo = _userinfo(url_parts["userinfo"])
+    text = f"{url_parts['scheme']}:" if url_parts["scheme"] else ""
+    text += url_parts["opaque"] or _authority_and_path(url_parts, userinfo, text)
+    if url_parts["query"]:
+        text += f"?{url_parts['query']}"
+    if url_parts["fragment"]:
+        text += f"#{escaped_fragment(url_parts['fragment'])}"
     return text
 
 
@@ -61,8 +61,8 @@ def _text(parts: dict[str, Any], name: str) -> str:
     if name in parts and value is None:
         raise FunctionFailed("runtime error: invalid memory address or nil pointer dereference")
     if not isinstance(value, str):
-        found = go_kind(value)
-        raise FunctionFailed(f"unable to parse {name} key, must be of type string, but {found} found")
+        kind = go_kind(value)
+        raise FunctionFailed(f"unable to parse {name} key, must be of type string, but {kind} found")
     return value
 
 
@@ -75,9 +75,9 @@ def _userinfo(text: str) -> str | None:
         raise FunctionFailed(f"unable to parse userinfo in dict: {error}") from None
 
 
-def _authority_and_path(given: dict[str, str], userinfo: str | None, before: str) -> str:
-    host, path = given["host"], escaped_path(given["path"])
-    authority = "//" if host or userinfo is not None or (given["scheme"] and given["path"]) else ""
+def _authority_and_path(url_parts: dict[str, str], userinfo: str | None, before: str) -> str:
+    host, path = url_parts["host"], escaped_path(url_parts["path"])
+    authority = "//" if host or userinfo is not None or (url_parts["scheme"] and url_parts["path"]) else ""
     if userinfo is not None:
         authority += f"{userinfo}@"
     authority += escaped_host(host)
@@ -87,3 +87,10 @@ def _authority_and_path(given: dict[str, str], userinfo: str | None, before: str
         # A relative path must not be mistaken for a scheme.
         path = "./" + path
     return authority + path
+
+
+def get_host_by_name(name: str) -> NoReturn:
+    """Fail: the result of a Composition must not depend on the machine that renders it."""
+    raise FunctionFailed(
+        f"cannot look up {name}: templates have no network here; pass the address in the composite resource"
+    )

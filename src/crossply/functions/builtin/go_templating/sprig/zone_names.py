@@ -1,4 +1,4 @@
-"""Short names of time zones in a text that is read by a layout: Go knows their looks, not their meaning."""
+"""Abbreviations of time zones in parsed times. Go recognizes their form, not their offset."""
 
 from __future__ import annotations
 
