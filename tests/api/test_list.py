@@ -116,6 +116,10 @@ def test_a_page_with_selectors_is_full(widgets):
     assert [item["metadata"]["name"] for item in page["items"]] == ["n1", "n3"]
 
 
+def _token(text):
+    return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
+
+
 @pytest.mark.parametrize(
     ("token", "why"),
     [
@@ -126,6 +130,15 @@ def test_a_page_with_selectors_is_full(widgets):
             "incorrect encoded start resourceVersion (version meta.k8s.io/v1)",
         ),
         ("$", "illegal base64 data at input byte 0"),
+        (
+            _token('{"v": "meta.k8s.io/v1", "rv": 1e308, "start": "a"}'),
+            "json: cannot unmarshal number 1e308 into Go struct field continueToken.rv of type int64",
+        ),
+        (
+            _token('{"v": "meta.k8s.io/v1", "rv": 9223372036854775808, "start": "a"}'),
+            "json: cannot unmarshal number 9223372036854775808 into Go struct field continueToken.rv of type "
+            "int64",
+        ),
     ],
 )
 def test_a_broken_token_is_refused(widgets, token, why):

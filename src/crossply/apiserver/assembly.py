@@ -15,25 +15,24 @@ from dataclasses import dataclass, field
 from crossply.apiserver import builtin
 from crossply.apiserver.admission.chain import Admission
 from crossply.apiserver.apiextensions.crd_controller import DEFINITIONS, Definitions
-from crossply.apiserver.apiextensions.service_lookup import service_lookup
+from crossply.apiserver.apiextensions.crd_finalizer import delete_definition
 from crossply.apiserver.apiextensions.webhook_converter import WebhookConverter
 from crossply.apiserver.audit import AuditLog, Level
-from crossply.apiserver.audit.recorder import Auditing
+from crossply.apiserver.audit.recorder import AuditRecorder
 from crossply.apiserver.auth.authentication import Authenticator
 from crossply.apiserver.auth.bootstrap_reconciliation import ensure_policy
-from crossply.apiserver.auth.cluster_role_aggregation import AggregationController, writing_to
+from crossply.apiserver.auth.cluster_role_aggregation import AggregationController, store_writer
 from crossply.apiserver.auth.escalation import check_write
 from crossply.apiserver.auth.openid_discovery import OpenIdPages
 from crossply.apiserver.auth.rbac.authorizer import Authorizer
-from crossply.apiserver.auth.request_filter import Gate
+from crossply.apiserver.auth.request_filter import AuthFilter
 from crossply.apiserver.auth.reviews import Reviews
 from crossply.apiserver.auth.service_account_tokens import AccountTokens
 from crossply.apiserver.auth.static_tokens import StaticTokens, read_token_file
 from crossply.apiserver.auth.token_requests import TokenRequests
 from crossply.apiserver.auth.token_signing import SigningKey
-from crossply.apiserver.controllers.kubernetes_service import keep_trying
+from crossply.apiserver.controllers.kubernetes_service import keep_service
 from crossply.apiserver.controllers.startup import Controllers
-from crossply.apiserver.definition_deletion import delete_definition
 from crossply.apiserver.discovery import Discovery
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.http.backup_endpoint import Backups, remove_unsent
@@ -42,7 +41,7 @@ from crossply.apiserver.http.server import ApiServer
 from crossply.apiserver.metrics import Sources, metrics_page
 from crossply.apiserver.openapi.pages import OpenApi
 from crossply.apiserver.registry.resources import Registry
-from crossply.apiserver.server_context import Guard, World, now
+from crossply.apiserver.server_context import Guard, ServerContext, now
 from crossply.apiserver.storage import PLAIN, StorageFailed, StorageFull, Store, ValueCodec
 from crossply.apiserver.storage.data_directory import DirectoryLock
 from crossply.apiserver.tls import (
@@ -55,13 +54,14 @@ from crossply.apiserver.tls import (
 )
 from crossply.apiserver.tls.certificate_files import read, remove_unfinished, write_private
 from crossply.apiserver.verbs.virtual_resources import register
+from crossply.apiserver.webhooks.service_resolution import stored_services
 from crossply.errors import CrossplyError
 from crossply.values import Object
 
 _log = logging.getLogger("crossply.apiserver")
 _ANY_ADDRESS = ("0.0.0.0", "::", "")
-_PATIENCE = 0.3
-_LOOK_AT_CERTIFICATES = 12 * 3600.0
+_SERVICE_WAIT_SECONDS = 0.3
+_CERTIFICATE_CHECK_SECONDS = 12 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class RunningServer:
         """Open the store, begin to serve, and write a kubeconfig."""
         settings = self._settings
         raise_file_limit()
-        _prepare(settings.directory)
+        _make_directory(settings.directory)
         # Locked first, so that whoever comes second changes nothing of what the first uses.
         lock = DirectoryLock(settings.directory)
         self._stack.callback(lock.release)
@@ -132,12 +132,14 @@ class RunningServer:
         log = AuditLog(settings.audit_log, settings.audit_level) if settings.audit_log else None
         if log is not None:
             self._stack.push_async_callback(asyncio.to_thread, log.close)
-        world = await self._world(store)
+        context = await self._build_context(store)
         backups = Backups(store, settings.directory)
-        server = ApiServer(world, await self._doors(world), backups, Auditing(log), settings.limits)
-        self._show_metrics(server, store, log)
+        server = ApiServer(
+            context, await self._build_auth_filter(context), backups, AuditRecorder(log), settings.limits
+        )
+        self._add_metrics_page(server, store, log)
         port = await self._listen(server)
-        await self._tell_service(world, port)
+        await self._publish_service(context, port)
         self._write_kubeconfig()
         # What is there now stays: a garbage collection, which stops everybody, need not look at it each time.
         gc.freeze()
@@ -153,36 +155,36 @@ class RunningServer:
 
     async def _listen(self, server: ApiServer) -> int:
         settings = self._settings
-        context = server_ssl_context(self.certificates)
+        ssl_context = server_ssl_context(self.certificates)
         try:
-            port = await server.start(settings.host, settings.port, context)
+            port = await server.start(settings.host, settings.port, ssl_context)
         except OSError as problem:
             raise ListenFailed(
                 f"cannot listen on {settings.host}:{settings.port}: {problem.strerror or problem}"
             ) from None
         self._stack.push_async_callback(server.stop)
-        renewing = asyncio.create_task(self._renew(context))
-        self._stack.push_async_callback(_cancelled, renewing)
-        self.url = f"https://{_reachable(settings.host)}:{port}"
+        renewing = asyncio.create_task(self._renew_certificates(ssl_context))
+        self._stack.push_async_callback(_cancel, renewing)
+        self.url = f"https://{_client_host(settings.host)}:{port}"
         return port
 
-    async def _tell_service(self, world: World, port: int) -> None:
+    async def _publish_service(self, context: ServerContext, port: int) -> None:
         """Write the Service that leads here; who refuses that does not hold up the start."""
-        telling = asyncio.create_task(keep_trying(world, self._settings.host, port))
-        self._stack.push_async_callback(_cancelled, telling)
-        await asyncio.wait([telling], timeout=_PATIENCE)
+        task = asyncio.create_task(keep_service(context, self._settings.host, port))
+        self._stack.push_async_callback(_cancel, task)
+        await asyncio.wait([task], timeout=_SERVICE_WAIT_SECONDS)
 
-    def _show_metrics(self, server: ApiServer, store: Store, log: AuditLog | None) -> None:
+    def _add_metrics_page(self, server: ApiServer, store: Store, log: AuditLog | None) -> None:
         database = "" if self._settings.in_memory else os.path.join(self._data, "crossply.db")
         sources = Sources(server.metrics, store, server.connections, log, database)
         server.pages.metrics = lambda: metrics_page(sources)
 
-    async def _renew(self, context: ssl.SSLContext) -> None:
+    async def _renew_certificates(self, ssl_context: ssl.SSLContext) -> None:
         """Replace certificates that end soon, for a server that runs for years."""
         while True:
-            await asyncio.sleep(_LOOK_AT_CERTIFICATES)
+            await asyncio.sleep(_CERTIFICATE_CHECK_SECONDS)
             await asyncio.to_thread(ensure_certificates, self.certificates.directory, self._names())
-            reload_server_certificate(context, self.certificates)
+            reload_server_certificate(ssl_context, self.certificates)
 
     def _names(self) -> tuple[str, ...]:
         host = self._settings.host
@@ -192,35 +194,35 @@ class RunningServer:
         """Stop in the opposite order: no new requests, then controllers, then the store."""
         await self._stack.aclose()
 
-    async def _world(self, store: Store) -> World:
+    async def _build_context(self, store: Store) -> ServerContext:
         registry = Registry()
         for resource in builtin.resources():
             registry.put(resource)
-        world = World(store, registry)
-        self._stack.callback(world.background.close)
-        world.pages["/api"] = world.pages["/apis"] = Discovery(registry).page
-        world.pages["/openapi/v2"] = world.pages["/openapi/v3"] = OpenApi(registry).page
-        converter = WebhookConverter(service_lookup(store))
-        world.convert_by_webhook = converter
+        context = ServerContext(store, registry)
+        self._stack.callback(context.background.close)
+        context.pages["/api"] = context.pages["/apis"] = Discovery(registry).page
+        context.pages["/openapi/v2"] = context.pages["/openapi/v3"] = OpenApi(registry).page
+        converter = WebhookConverter(stored_services(store))
+        context.convert_by_webhook = converter
         self._stack.push_async_callback(converter.close)
         definitions = Definitions()
-        world.after_write[DEFINITIONS] = definitions.settle
-        world.deleters[DEFINITIONS] = delete_definition
-        world.guards.append(_refusing_terminating(definitions))
-        definitions.start(world)
+        context.after_write[DEFINITIONS] = definitions.settle
+        context.deleters[DEFINITIONS] = delete_definition
+        context.guards.append(_terminating_guard(definitions))
+        definitions.start(context)
         self._stack.push_async_callback(definitions.stop)
         controllers = Controllers(
-            world,
+            context,
             root_ca=read(self.certificates.authority).decode(),
             collect_garbage=self._settings.collect_garbage,
         )
         await controllers.start()
         self._stack.push_async_callback(controllers.stop)
-        return world
+        return context
 
-    async def _doors(self, world: World) -> Gate:
+    async def _build_auth_filter(self, context: ServerContext) -> AuthFilter:
         """Authentication and authorization, and what is answered from them."""
-        store = world.store
+        store = context.store
         try:
             await ensure_policy(store, now())
         except StorageFull as problem:
@@ -229,27 +231,29 @@ class RunningServer:
         static = StaticTokens(users)
         static.add_administrator(self.token)
         key = SigningKey(read(self.certificates.accounts_key))
-        accounts = AccountTokens(store, key, world.clock)
+        accounts = AccountTokens(store, key, context.clock)
         openid = OpenIdPages(accounts.issuer, key, lambda: self.url)
-        world.pages[openid.CONFIGURATION] = world.pages[openid.KEYS] = openid.page
-        authenticator = Authenticator(world.clock, static, accounts)
-        authorizer = Authorizer.following(store)
+        context.pages[openid.CONFIGURATION] = context.pages[openid.KEYS] = openid.page
+        authenticator = Authenticator(context.clock, static, accounts)
+        authorizer = Authorizer.watching(store)
         register(
-            world,
-            Reviews(authenticator, authorizer, world.clock),
-            TokenRequests(store, accounts, world.clock),
+            context,
+            Reviews(authenticator, authorizer, context.clock),
+            TokenRequests(store, accounts, context.clock),
         )
-        world.authorize = authorizer.require
-        world.guards.append(lambda call, obj, old: check_write(authorizer, call.user, call.info, obj, old))
-        admission = Admission(world, authorizer.authorize)
-        world.admission = admission
+        context.authorize = authorizer.require
+        context.guards.append(lambda call, obj, old: check_write(authorizer, call.user, call.info, obj, old))
+        admission = Admission(context, authorizer.authorize)
+        context.admission = admission
         self._stack.push_async_callback(admission.close)
-        aggregation = asyncio.create_task(AggregationController(store, writing_to(store, world.clock)).run())
-        self._stack.push_async_callback(_cancelled, aggregation)
-        return Gate(authenticator, authorizer)
+        aggregation = asyncio.create_task(
+            AggregationController(store, store_writer(store, context.clock)).run()
+        )
+        self._stack.push_async_callback(_cancel, aggregation)
+        return AuthFilter(authenticator, authorizer)
 
 
-def _refusing_terminating(definitions: Definitions) -> Guard:
+def _terminating_guard(definitions: Definitions) -> Guard:
     def guard(call: Call, obj: Object, old: Object | None) -> None:
         if old is None:
             definitions.refuse_while_terminating(call.resource, obj["metadata"].get("name", ""))
@@ -257,7 +261,7 @@ def _refusing_terminating(definitions: Definitions) -> Guard:
     return guard
 
 
-async def _cancelled(task: asyncio.Task[None]) -> None:
+async def _cancel(task: asyncio.Task[None]) -> None:
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 
@@ -288,14 +292,14 @@ def _check_private(path: str) -> None:
         raise UntrustedToken(f"{path} is not a file that belongs to you and that you alone can read")
 
 
-def _prepare(directory: str) -> None:
+def _make_directory(directory: str) -> None:
     try:
         os.makedirs(directory, mode=0o700, exist_ok=True)
     except OSError as problem:
         raise StorageFailed(f"cannot make {directory}: {problem.strerror}", place=directory) from None
 
 
-def _reachable(host: str) -> str:
+def _client_host(host: str) -> str:
     if host in _ANY_ADDRESS:
         return "127.0.0.1"
     return f"[{host}]" if ":" in host else host

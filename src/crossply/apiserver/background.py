@@ -14,10 +14,11 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from threading import Event, get_ident
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
-from crossply.apiserver.fair_turns import FairTurns
-from crossply.apiserver.http.flow_control import current_flow
+import orjson
+
+from crossply.apiserver.http.flow_control import FairLock, current_flow
 from crossply.schema.cel_program import WouldBlock, may_block, without_blocking
 from crossply.values.interruption import interruptible
 
@@ -32,11 +33,11 @@ _T = TypeVar("_T")
 class Background:
     """The thread, started when it is first needed."""
 
-    __slots__ = ("_executor", "_turns", "pieces")
+    __slots__ = ("_executor", "_lock", "pieces")
 
     def __init__(self) -> None:
         self._executor: ThreadPoolExecutor | None = None
-        self._turns = FairTurns()
+        self._lock = FairLock()
         self.pieces = 0
         """How many pieces of work were handed to the thread."""
 
@@ -51,11 +52,11 @@ class Background:
         if self._executor is None:
             self._executor = ThreadPoolExecutor(1, "crossply-background")
         self.pieces += 1
-        await self._turns.acquire(current_flow.get())
+        await self._lock.acquire(current_flow.get())
         abandoned = Event()
-        future = self._executor.submit(_giving_way, work, abandoned.is_set)
+        future = self._executor.submit(_run_interruptibly, work, abandoned.is_set)
         loop = asyncio.get_running_loop()
-        future.add_done_callback(lambda _: _call_in(loop, self._turns.release))
+        future.add_done_callback(lambda _: _call_in(loop, self._lock.release))
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
@@ -64,7 +65,7 @@ class Background:
 
     def close(self) -> None:
         """Drop the work that has not begun."""
-        self._turns.cancel_all()
+        self._lock.cancel_all()
         if self._executor is not None:
             self._executor.shutdown(wait=False, cancel_futures=True)
 
@@ -96,7 +97,7 @@ def _call_in(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> N
         loop.call_soon_threadsafe(function)
 
 
-def _giving_way(work: Callable[[], _T], is_abandoned: Callable[[], bool]) -> _T:
+def _run_interruptibly(work: Callable[[], _T], is_abandoned: Callable[[], bool]) -> _T:
     """Do work that lets the event loop have its turn often, and ends early when nobody waits for it."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(_TURN_SECONDS)
@@ -105,3 +106,59 @@ def _giving_way(work: Callable[[], _T], is_abandoned: Callable[[], bool]) -> _T:
             return work()
     finally:
         sys.setswitchinterval(interval)
+
+
+YAML_FACTOR = 50
+PROTOBUF_FACTOR = 10
+_BYTES_PER_VALUE = 128
+
+
+def yaml_weight(body: bytes) -> int:
+    """The weight of reading a body as YAML."""
+    return len(body) * YAML_FACTOR + (HEAVY_BYTES if b"*" in body else 0)
+
+
+def value_weight(value: Any) -> int:
+    """The weight of working on a value, by how many values it is made of."""
+    count = 1
+    level = [value] if type(value) in (dict, list) else []
+    while level:
+        containers = [item.values() if type(item) is dict else item for item in level]
+        count += sum(map(len, containers))
+        level = [child for items in containers for child in items if type(child) in (dict, list)]
+    return count * _BYTES_PER_VALUE
+
+
+def is_light_json(body: bytes) -> bool:
+    """Whether JSON can hold but few values, without reading it: each follows a comma or a bracket."""
+    return (body.count(b",") + body.count(b"{") + body.count(b"[")) * _BYTES_PER_VALUE < HEAVY_BYTES
+
+
+def stored_weight(data: bytes) -> int:
+    """The weight of working on a stored object."""
+    return len(data) if is_light_json(data) else max(len(data), HEAVY_BYTES)
+
+
+def encoded_weight(value: Any, factor: int) -> int:
+    """The weight of writing a value in a form that takes so many times as long as JSON."""
+    return len(orjson.dumps(value)) * factor
+
+
+SLICE_BYTES = 64 << 10
+"""How much is worked on at a time: about a millisecond."""
+
+
+class Slices:
+    """Counts what was worked on since others had their turn."""
+
+    __slots__ = ("_done",)
+
+    def __init__(self) -> None:
+        self._done = 0
+
+    async def spend(self, weight: int) -> None:
+        """Let others have their turn when enough was done."""
+        self._done += weight
+        if self._done >= SLICE_BYTES:
+            self._done = 0
+            await asyncio.sleep(0)

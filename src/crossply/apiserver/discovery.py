@@ -36,30 +36,30 @@ class Discovery:
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._generation = -1
-        self._made: dict[tuple[str, str], tuple[bytes, str]] = {}
+        self._documents: dict[tuple[str, str], tuple[bytes, str]] = {}
 
-    async def page(self, world: Any, info: RequestInfo, headers: Mapping[str, str]) -> Reply:
+    async def page(self, context: Any, info: RequestInfo, headers: Mapping[str, str]) -> Reply:
         """Answer a path at or below /api or /apis."""
         path = info.path.rstrip("/")
-        version = wanted_version(headers.get("Accept", "")) if path in ("/api", "/apis") else ""
+        version = accepted_version(headers.get("Accept", "")) if path in ("/api", "/apis") else ""
         if version:
-            return self._all_at_once(path, version, headers.get("If-None-Match", ""))
+            return self._aggregated_reply(path, version, headers.get("If-None-Match", ""))
         document = legacy_document(self._registry, path, headers.get("Host", ""))
         if document is None:
             return Reply(404, _TEXT_404, "text/plain; charset=utf-8")
         form = negotiate(headers.get("Accept", ""))
         if form.shape != "object":
             raise StatusError(406, "NotAcceptable", "only whole objects can be produced here")
-        return await reply_value(world.background, 200, document, form)
+        return await reply_value(context.background, 200, document, form)
 
-    def _all_at_once(self, path: str, version: str, known: str) -> Reply:
+    def _aggregated_reply(self, path: str, version: str, known: str) -> Reply:
         if self._generation != self._registry.generation:
-            self._made.clear()
+            self._documents.clear()
             self._generation = self._registry.generation
-        if (path, version) not in self._made:
+        if (path, version) not in self._documents:
             body = orjson.dumps(aggregated(self._registry, path == "/api", version)) + b"\n"
-            self._made[path, version] = (body, etag_of(body))
-        body, etag = self._made[path, version]
+            self._documents[path, version] = (body, etag_of(body))
+        body, etag = self._documents[path, version]
         headers = {"ETag": etag, "Vary": "Accept", "Cache-Control": "public"}
         content_type = f"application/json;g={_AGGREGATED};v={version};as=APIGroupDiscoveryList"
         if known == etag:
@@ -72,7 +72,7 @@ def etag_of(body: bytes) -> str:
     return f'"{hashlib.sha512(body).hexdigest().upper()}"'
 
 
-def wanted_version(accept: str) -> str:
+def accepted_version(accept: str) -> str:
     """The version of the aggregated form that an Accept header asks for first; empty for the old form."""
     for clause in accept.split(","):
         media, *parameters = [part.strip() for part in clause.split(";")]
@@ -117,17 +117,17 @@ Groups = dict[str, dict[str, list[Resource]]]
 def served_groups(registry: Registry) -> Groups:
     """Resources by group and version: built-in groups in their own order, then others by name; versions from
     the most to the least settled."""
-    found: dict[str, dict[str, list[Resource]]] = {}
+    groups: dict[str, dict[str, list[Resource]]] = {}
     resources = list(registry.all())
     resources.sort(key=lambda resource: (resource.custom, resource.group if resource.custom else ""))
     for resource in resources:
-        versions = found.setdefault(resource.group, {})
+        versions = groups.setdefault(resource.group, {})
         for version in resource.versions.values():
             if version.served:
                 versions.setdefault(version.name, []).append(resource)
     return {
         group: {name: _sorted(versions[name]) for name in sorted(versions, key=version_rank)}
-        for group, versions in found.items()
+        for group, versions in groups.items()
         if versions
     }
 
@@ -200,12 +200,12 @@ def subresources_of(resource: Resource, version: Version) -> dict[str, tuple[Kin
             name: (tuple(row["kind"]) if "kind" in row else None, row["verbs"])
             for name, row in sorted(rows.get("subresources", {}).items())
         }
-    found: dict[str, tuple[Kind | None, list[str]]] = {}
+    subresources: dict[str, tuple[Kind | None, list[str]]] = {}
     if "status" in version.subresources:
-        found["status"] = (None, _SUBRESOURCE_VERBS)
+        subresources["status"] = (None, _SUBRESOURCE_VERBS)
     if "scale" in version.subresources:
-        found["scale"] = (("autoscaling", "v1", "Scale"), _SUBRESOURCE_VERBS)
-    return found
+        subresources["scale"] = (("autoscaling", "v1", "Scale"), _SUBRESOURCE_VERBS)
+    return subresources
 
 
 @functools.cache

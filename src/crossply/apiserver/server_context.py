@@ -17,7 +17,7 @@ from crossply.apiserver.object_codec import DecodedObjects
 from crossply.apiserver.registry.managed_fields import Scopes
 from crossply.apiserver.registry.resources import Registry, Resource, Version
 from crossply.apiserver.registry.strategy import CustomStrategy, Strategy
-from crossply.apiserver.registry.write_locks import WriteTurns
+from crossply.apiserver.registry.write_locks import WriteLocks
 from crossply.apiserver.storage import Store
 from crossply.values import Object
 from crossply.values.timestamps import format_timestamp
@@ -46,9 +46,9 @@ class NoAdmission:
         """Let everything pass."""
 
 
-Handler = Callable[["World", Call], Awaitable[Reply]]
-Page = Callable[["World", RequestInfo, Mapping[str, str]], Awaitable[Reply]]
-Deleter = Callable[["World", Call, str, Any], Awaitable[tuple[Object, bool]]]
+Handler = Callable[["ServerContext", Call], Awaitable[Reply]]
+Page = Callable[["ServerContext", RequestInfo, Mapping[str, str]], Awaitable[Reply]]
+Deleter = Callable[["ServerContext", Call, str, Any], Awaitable[tuple[Object, bool]]]
 Guard = Callable[[Call, Object, Object | None], None]
 Authorize = Callable[[User, RequestInfo], None]
 """Raises the Forbidden error unless the user may make the request."""
@@ -62,7 +62,7 @@ def now() -> datetime:
 
 
 @dataclass(slots=True)
-class World:
+class ServerContext:
     """The running server's shared parts."""
 
     store: Store
@@ -78,7 +78,7 @@ class World:
     guards: list[Guard] = field(default_factory=list)
     """Further checks of every write; each raises a StatusError to refuse it."""
     background: Background = field(default_factory=Background)
-    write_turns: WriteTurns = field(default_factory=WriteTurns)
+    write_locks: WriteLocks = field(default_factory=WriteLocks)
     decoded: DecodedObjects = field(default_factory=DecodedObjects)
     authorize: Authorize | None = None
     """Decides about requests within a request; None allows everything."""
@@ -93,12 +93,12 @@ class World:
         known = self._strategies.get(id(version))
         if known is None or known[0] is not version:
             if resource.custom:
-                made: Strategy = CustomStrategy(resource, version)
+                strategy: Strategy = CustomStrategy(resource, version)
             elif resource.key == DEFINITIONS:
-                made = DefinitionStrategy(resource)
+                strategy = DefinitionStrategy(resource)
             else:
-                made = strategy_for(resource)
-            known = self._strategies[id(version)] = (version, made)
+                strategy = strategy_for(resource)
+            known = self._strategies[id(version)] = (version, strategy)
         return known[1]
 
     def timestamp(self) -> str:

@@ -11,8 +11,7 @@ import orjson
 import pytest
 
 from crossply.apiserver.http.limits import Limits
-
-from ..ops.running import Program, Threaded, config_map, events
+from tests.support.apiserver.servers import Program, Threaded, config_map, events
 
 MAPS = "/api/v1/namespaces/deep/configmaps"
 THINGS = "/apis/deep.example.org/v1/namespaces/deep/things"

@@ -14,8 +14,7 @@ from http.client import HTTPConnection
 import pytest
 
 from crossply.apiserver.http.limits import Limits
-
-from ..ops.running import CONFIG_MAPS, SECONDS, Program, Server, Threaded
+from tests.support.apiserver.servers import CONFIG_MAPS, SECONDS, Program, Server, Threaded
 
 ALICE, BOB = "alice-token", "bob-token"
 LARGEST = 3 << 20
@@ -168,7 +167,7 @@ def test_administrators_are_served_while_many_users_have_filled_everything_else(
 def test_bodies_count_for_their_user_by_the_bytes_received(
     limited: Callable[[Limits], Threaded],
 ) -> None:
-    server = limited(Limits(held_bodies=3_000_000))
+    server = limited(Limits(received_bytes=3_000_000))
     with server.tls() as line:
         line.sendall(server.head("POST", CONFIG_MAPS, f"Content-Length: {LARGEST}", token=ALICE))
         line.sendall(b"x" * 700_000)
@@ -191,7 +190,7 @@ def _never_reading(server: Server, token: str, path: str) -> ssl.SSLSocket:
 def test_answers_that_a_user_does_not_read_take_no_room_of_others(
     limited: Callable[[Limits], Threaded],
 ) -> None:
-    server = limited(Limits(held_answers=120_000_000))
+    server = limited(Limits(unsent_bytes=120_000_000))
     for number in range(20):
         assert server.create_map(f"large-{number}", text="x" * 900_000).status == 201
     with ExitStack() as lines:

@@ -14,8 +14,7 @@ from http.client import RemoteDisconnected
 import pytest
 
 from crossply.apiserver.http.limits import Limits
-
-from ..ops.running import CONFIG_MAPS, Program, Server, Threaded
+from tests.support.apiserver.servers import CONFIG_MAPS, Program, Server, Threaded
 
 IDLE = 2000
 
@@ -51,7 +50,7 @@ def test_beyond_so_many_requests_clients_are_told_to_come_back(tmp_path: pathlib
 
 
 def test_bodies_of_all_requests_together_are_bounded(tmp_path: pathlib.Path) -> None:
-    with Threaded(tmp_path, Limits(held_bodies=1000)) as server, ExitStack() as open_lines:
+    with Threaded(tmp_path, Limits(received_bytes=1000)) as server, ExitStack() as open_lines:
         line = open_lines.enter_context(server.tls())
         line.sendall(server.head("POST", CONFIG_MAPS, "Content-Length: 900") + b"x" * 800)
         _wait(lambda: server.create_map("small", text="x" * 200).status == 429)
@@ -60,7 +59,7 @@ def test_bodies_of_all_requests_together_are_bounded(tmp_path: pathlib.Path) -> 
 
 
 def test_answers_that_nobody_has_taken_are_bounded(tmp_path: pathlib.Path) -> None:
-    with Threaded(tmp_path, Limits(held_answers=1 << 20)) as server:
+    with Threaded(tmp_path, Limits(unsent_bytes=1 << 20)) as server:
         for number in range(3):
             server.create_map(f"large-{number}", text="x" * 500_000)
         assert server.ask("GET", CONFIG_MAPS).status == 429

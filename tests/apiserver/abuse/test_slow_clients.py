@@ -14,10 +14,9 @@ from http.client import HTTPResponse
 
 import pytest
 
-from crossply.apiserver import watching
 from crossply.apiserver.http.limits import Limits
-
-from ..ops.running import CONFIG_MAPS, Server, Threaded, config_map, events
+from crossply.apiserver.verbs import watch as watching
+from tests.support.apiserver.servers import CONFIG_MAPS, Server, Threaded, config_map, events
 
 HASTY = Limits(
     header_seconds=0.3,
@@ -112,7 +111,7 @@ def test_an_answer_that_is_not_taken_is_thrown_away(hasty: Threaded) -> None:
 def test_a_watch_that_is_not_read_is_cut_and_others_go_on(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "MAX_WAITING", 20)
+    monkeypatch.setattr(watching, "MAX_QUEUED", 20)
     seen: list[str] = []
     busy = f"{CONFIG_MAPS}?watch=1&fieldSelector=metadata.name%3Dbusy"
     with Threaded(tmp_path, Limits()) as server, server.watch(busy) as healthy, _lazy(server) as line:

@@ -58,7 +58,7 @@ async def test_rules_of_a_schema_leave_the_event_loop_to_others(tmp_path: Path) 
     spec = {"type": "object", "properties": {"items": items}}
     schema = {"type": "object", "properties": {"spec": spec}}
     async with setting(tmp_path) as client:
-        client.world.registry.put(custom("widgets", "Widget", True, versions={"v1": Version("v1", schema)}))
+        client.context.registry.put(custom("widgets", "Widget", True, versions={"v1": Version("v1", schema)}))
         turns, refusal = await turns_beside(create(client))
         assert "too simple" in refusal
         assert turns > 20

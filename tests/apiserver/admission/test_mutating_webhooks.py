@@ -150,7 +150,7 @@ async def test_a_deletion_is_shown_but_cannot_be_changed(tmp_path: Path) -> None
 async def test_a_webhook_sees_the_version_that_its_rule_names(tmp_path: Path) -> None:
     async with setting(tmp_path) as client:
         versions = {name: Version(name, ANYTHING) for name in ("v1", "v2")}
-        client.world.registry.put(custom("widgets", "Widget", True, versions=versions))
+        client.context.registry.put(custom("widgets", "Widget", True, versions=versions))
         exact = client.hook("/exact", setting_label("x", "1"), matchPolicy="Exact")
         await client.mutating("a", client.hook("/any", setting_label("a", "1")), exact)
         made = await client.create("widgets", "default", "one", call={"version": "v2"})

@@ -170,7 +170,7 @@ async def test_a_broken_policy_can_warn_only(tmp_path: Path) -> None:
     async with setting(tmp_path) as client:
         await client.policy("p", "false", binding={"validationActions": ["Warn", "Audit"]})
         call = client.call("widgets", "default", "one", "create")
-        await client.world.admission.validate(call, "CREATE", {"metadata": {"name": "one"}}, None)
+        await client.context.admission.validate(call, "CREATE", {"metadata": {"name": "one"}}, None)
         assert call.warnings == [
             "Validation failed for ValidatingAdmissionPolicy 'p' with binding 'p-binding': "
             "failed expression: false"
@@ -277,7 +277,7 @@ async def test_expressions_can_ask_what_the_user_may_do(tmp_path: Path, expressi
 async def test_a_policy_sees_the_version_that_its_rule_names(tmp_path: Path) -> None:
     async with setting(tmp_path) as client:
         versions = {name: Version(name, ANYTHING) for name in ("v1", "v2")}
-        client.world.registry.put(custom("widgets", "Widget", True, versions=versions))
+        client.context.registry.put(custom("widgets", "Widget", True, versions=versions))
         message = "object.apiVersion + ' ' + request.kind.version + ' ' + request.requestKind.version"
         await client.policy("p", {"expression": "false", "messageExpression": message})
         assert await refusal(client, call={"version": "v2"}) == "example.org/v1 v1 v2"

@@ -48,7 +48,7 @@ async def test_details_of_a_refusal_and_warnings_reach_the_client(tmp_path: Path
         await client.validating("v", client.hook("/v", lambda _: answer))
         call = client.call("widgets", "default", "one", "create")
         with pytest.raises(StatusError) as caught:
-            await client.world.admission.validate(call, "CREATE", {"metadata": {"name": "one"}}, None)
+            await client.context.admission.validate(call, "CREATE", {"metadata": {"name": "one"}}, None)
         assert caught.value.body()["details"] == details
         assert call.warnings == ["careful"]
 
@@ -208,7 +208,7 @@ async def test_only_webhooks_without_side_effects_are_asked_in_a_dry_run(
         hook = client.hook("/v", allow)
         # The API refuses such side effects today; old objects may still have them.
         await client.validating("v", hook)
-        index = client.world.admission._validating  # type: ignore[attr-defined]
+        index = client.context.admission._validating  # type: ignore[attr-defined]
         (webhook,) = index.webhooks
         object.__setattr__(webhook, "side_effects", side_effects)
         dry = {"query": {"dryRun": "All"}}

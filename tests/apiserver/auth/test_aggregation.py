@@ -12,7 +12,7 @@ from crossply.apiserver.auth.cluster_role_aggregation import (
     MANAGER,
     AggregationController,
     aggregated_rules,
-    writing_to,
+    store_writer,
 )
 from crossply.apiserver.auth.rbac.roles import CLUSTER_ROLES
 from crossply.apiserver.auth.store_protocols import encoder
@@ -88,7 +88,7 @@ def test_the_controller_gathers_through_chains_and_again_when_a_part_changes() -
         await _put(store, _gathers("outer", _labels(to="outer")))
         await _put(store, _gathers("inner", _labels(to="inner"), labels={"to": "outer"}))
         await _put(store, cluster_role("part", GET, labels={"to": "inner"}))
-        running = asyncio.create_task(AggregationController(store, writing_to(store, _moment)).run())
+        running = asyncio.create_task(AggregationController(store, store_writer(store, _moment)).run())
         await _until(lambda: _stored(store, "outer")["rules"] == [GET])
         await _put(store, cluster_role("part", GET, LIST, labels={"to": "inner"}))
         await _until(lambda: _stored(store, "outer")["rules"] == [GET, LIST])
@@ -106,7 +106,7 @@ def test_roles_that_gather_from_each_other_in_a_ring_come_to_rest() -> None:
         for name, source, rules in (("a", "b", [GET]), ("b", "c", [LIST]), ("c", "a", [WATCH])):
             body = _gathers(name, _labels(me=source), labels={"me": name})
             await _put(store, {**body, "rules": rules})
-        assert await AggregationController(store, writing_to(store, _moment)).settle()
+        assert await AggregationController(store, store_writer(store, _moment)).settle()
         assert len({str(_stored(store, name)["rules"]) for name in "abc"}) == 1
         await store.close()
 

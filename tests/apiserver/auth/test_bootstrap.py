@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from crossply.apiserver.auth.bootstrap_reconciliation import ensure_policy
-from crossply.apiserver.auth.cluster_role_aggregation import AggregationController, writing_to
+from crossply.apiserver.auth.cluster_role_aggregation import AggregationController, store_writer
 from crossply.apiserver.auth.rbac import Authorizer
 from crossply.apiserver.auth.rbac.roles import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES
 from crossply.apiserver.auth.store_protocols import encoder
@@ -72,7 +72,7 @@ BY_DEFAULT = [
 @pytest.mark.parametrize(("who", "question", "allowed", "reason"), BY_DEFAULT, ids=[c[3] for c in BY_DEFAULT])
 def test_by_default(who: User, question: RequestInfo, allowed: bool, reason: str) -> None:
     async def scenario(store: Store) -> None:
-        assert Authorizer.following(store).authorize(who, question).allowed is allowed, reason
+        assert Authorizer.watching(store).authorize(who, question).allowed is allowed, reason
 
     _with_policy(scenario)
 
@@ -95,7 +95,7 @@ def test_a_user_facing_role(name: str, question: RequestInfo, allowed: bool, rea
     async def scenario(store: Store) -> None:
         bound = binding("a", "b", name, user("joe"), kind="ClusterRole")
         await store.write(change(bound).key, None, encoder(bound))
-        assert Authorizer.following(store).authorize(User("joe"), question).allowed is allowed, reason
+        assert Authorizer.watching(store).authorize(User("joe"), question).allowed is allowed, reason
 
     _with_policy(scenario)
 
@@ -114,7 +114,7 @@ def test_default_objects_are_marked_as_such_and_have_an_identity() -> None:
 
 def test_the_aggregation_controller_has_nothing_to_do_after_the_start() -> None:
     async def scenario(store: Store) -> None:
-        assert AggregationController(store, writing_to(store, lambda: NOW)).due() is None
+        assert AggregationController(store, store_writer(store, lambda: NOW)).next_change() is None
 
     _with_policy(scenario)
 

@@ -1,11 +1,19 @@
-"""How much of a limit each user may hold."""
+"""How much of a limit each user may reservation."""
 
 from __future__ import annotations
 
 import pytest
 
 from crossply.apiserver.endpoints.request_info import User
-from crossply.apiserver.http.flow_control import EXEMPT, SYSTEM, WORKLOAD, FairBudget, Flow, Hold, flow_of
+from crossply.apiserver.http.flow_control import (
+    EXEMPT,
+    SYSTEM,
+    WORKLOAD,
+    FairBudget,
+    Flow,
+    Reservation,
+    flow_of,
+)
 
 
 def _fill(budget: FairBudget, flow: Flow) -> int:
@@ -37,12 +45,12 @@ def test_ordinary_users_leave_room_for_the_system_and_both_for_administrators() 
 def test_what_is_given_back_can_be_taken_again() -> None:
     budget = FairBudget(8)
     flow = Flow("a", WORKLOAD)
-    hold = Hold(budget, flow)
-    assert hold.take(5)
-    assert not hold.take(1)
-    hold.release()
-    assert hold.amount == 0
-    assert Hold(budget, flow).take(6), "a flow that holds nothing gets all that is free"
+    reservation = Reservation(budget, flow)
+    assert reservation.take(5)
+    assert not reservation.take(1)
+    reservation.release()
+    assert reservation.amount == 0
+    assert Reservation(budget, flow).take(6), "a flow that holds nothing gets all that is free"
 
 
 def test_the_smallest_limit_lets_everybody_have_one() -> None:

@@ -176,7 +176,7 @@ def test_decisions_follow_the_store_and_the_generation_grows() -> None:
         store = await Store.open(None)
         first = change(cluster_role("r", rule("get", "pods")))
         await store.write(first.key, None, encoder(cluster_role("r", rule("get", "pods"))))
-        authorizer = Authorizer.following(store)
+        authorizer = Authorizer.watching(store)
         assert not authorizer.authorize(JANE, ask("get", "pods", "a", "x")).allowed
         before = authorizer.generation
         body = cluster_binding("b", "r", user("jane"))

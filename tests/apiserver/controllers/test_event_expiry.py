@@ -16,7 +16,7 @@ class Clock:
 
 
 def left(client: Bench) -> list[str]:
-    return sorted(entry.key[2] for entry in client.world.store.list("events"))
+    return sorted(entry.key[2] for entry in client.context.store.list("events"))
 
 
 async def told(client: Bench, name: str) -> None:
@@ -25,7 +25,7 @@ async def told(client: Bench, name: str) -> None:
 
 
 async def looked(expiry: EventExpiry) -> None:
-    expiry.look()
+    expiry.expire()
     while not expiry.queue.idle:
         await asyncio.sleep(0.001)
 
@@ -33,7 +33,7 @@ async def looked(expiry: EventExpiry) -> None:
 async def test_an_event_goes_after_an_hour_and_not_before() -> None:
     clock = Clock()
     async with running() as (client, _):
-        expiry = EventExpiry(client.world, clock)
+        expiry = EventExpiry(client.context, clock)
         expiry.start()
         await told(client, "old")
         clock.now = SECONDS - 1
@@ -48,7 +48,7 @@ async def test_an_event_goes_after_an_hour_and_not_before() -> None:
 
 async def test_the_oldest_make_room_where_there_are_too_many() -> None:
     async with running() as (client, _):
-        expiry = EventExpiry(client.world, Clock(), most=2)
+        expiry = EventExpiry(client.context, Clock(), most=2)
         for name in ("a", "b", "c", "d"):
             await told(client, name)
         expiry.start()

@@ -199,7 +199,7 @@ async def test_objects_with_owners_of_an_unknown_kind_are_left_alone_until_it_is
         await client.create("configmaps", "default", "child", metadata=owned_by(stranger))
         await controllers.settled()
         assert client.names("configmaps") == ["child"]
-        client.world.registry.put(custom("gadgets", "Gadget", True))
+        client.context.registry.put(custom("gadgets", "Gadget", True))
         for key in controllers.garbage._collector.take_unknown():
             controllers.garbage.queue.add(key)
         await controllers.settled()
@@ -211,7 +211,7 @@ async def test_owners_are_told_apart_by_uid_even_when_their_kind_is_no_longer_se
         owner = await client.create("widgets", "default", "one")
         await client.create("configmaps", "default", "child", metadata=owned_by(owner))
         await client.delete("widgets", "default", "one")
-        client.world.registry.remove("example.org", "widgets")
+        client.context.registry.remove("example.org", "widgets")
         await controllers.settled()
         assert client.names("configmaps") == []
 
@@ -238,11 +238,11 @@ async def test_many_dependents_go_together() -> None:
         one = await client.create("widgets", "default", "one")
         for number in range(300):
             await client.create("configmaps", "default", f"c{number}", metadata=owned_by(one))
-        commits = client.world.store.commits
+        commits = client.context.store.commits
         await client.delete("widgets", "default", "one")
         await controllers.settled()
         assert client.names("configmaps") == []
-        assert client.world.store.commits - commits < 100
+        assert client.context.store.commits - commits < 100
 
 
 async def test_nothing_is_kept_of_objects_that_are_gone() -> None:

@@ -54,7 +54,7 @@ async def test_the_contents_of_a_namespace_come_back() -> None:
 
 async def test_a_deleted_namespace_goes_with_all_that_is_in_it() -> None:
     async with running(root_ca="CERT") as (client, controllers):
-        client.world.admission = Admission(client.world)
+        client.context.admission = Admission(client.context)
         await client.create("namespaces", "", "team")
         await client.create("widgets", "team", "one")
         await client.create("secrets", "team", "two")
@@ -125,7 +125,7 @@ async def test_a_namespace_with_finalizers_of_others_stays_until_they_are_gone()
         assert namespace["spec"]["finalizers"] == ["example.org/hold"]
         body = orjson.dumps({**namespace, "spec": {}})
         call = client.call("namespaces", "team", "team", "update", subresource="finalize", body=body)
-        reply = await finalize(client.world, call)
+        reply = await finalize(client.context, call)
         assert reply.status == 200
         assert client.get("namespaces", "", "team") is None
 
@@ -145,7 +145,7 @@ async def test_finalize_keeps_the_status_and_the_identity() -> None:
         before = client.get("namespaces", "", "team")
         assert before is not None
         call = client.call("namespaces", "team", "team", "update", subresource="finalize", body=body)
-        await finalize(client.world, call)
+        await finalize(client.context, call)
         after = client.get("namespaces", "", "team")
         assert after is not None
         assert after["spec"] == {"finalizers": ["kubernetes", "example.org/x"]}
@@ -160,7 +160,7 @@ async def test_finalize_refuses_another_version() -> None:
         body = orjson.dumps({"metadata": {"name": "team", "resourceVersion": "1"}, "spec": {}})
         call = client.call("namespaces", "team", "team", "update", subresource="finalize", body=body)
         with pytest.raises(StatusError, match="the object has been modified"):
-            await finalize(client.world, call)
+            await finalize(client.context, call)
 
 
 async def test_a_namespace_whose_content_cannot_be_deleted_says_why() -> None:
@@ -173,7 +173,7 @@ async def test_a_namespace_whose_content_cannot_be_deleted_says_why() -> None:
                 if operation == "DELETE" and call.resource.names.plural == "widgets":
                     raise StatusError(403, "Forbidden", "no way")
 
-        client.world.admission = Refusing(client.world)
+        client.context.admission = Refusing(client.context)
         await client.delete("namespaces", "", "team")
         await controllers.settled()
         namespace = client.get("namespaces", "", "team")

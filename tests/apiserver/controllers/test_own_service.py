@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from crossply.apiserver.controllers import kubernetes_service as own_service
-from crossply.apiserver.controllers.kubernetes_service import ensure_service, keep_trying
-from crossply.apiserver.endpoints.body_decoding import decode
+from crossply.apiserver.controllers.kubernetes_service import ensure_service, keep_service
 from crossply.apiserver.endpoints.status_errors import internal_error
+from crossply.apiserver.object_codec import decode
 from crossply.apiserver.server_context import NoAdmission
 from tests.support.apiserver.store_bench import Bench, bench
 
@@ -23,7 +23,7 @@ def _service(client: Bench) -> dict[str, Any]:
 
 async def test_the_service_is_made_as_kubernetes_makes_it() -> None:
     async with bench() as client:
-        await ensure_service(client.world, "127.0.0.1", 6443)
+        await ensure_service(client.context, "127.0.0.1", 6443)
         service = _service(client)
         assert service["metadata"]["labels"] == {"component": "apiserver", "provider": "kubernetes"}
         assert service["spec"] == {
@@ -41,9 +41,9 @@ async def test_the_service_is_made_as_kubernetes_makes_it() -> None:
 
 async def test_a_new_port_is_told_and_what_others_added_stays() -> None:
     async with bench() as client:
-        await ensure_service(client.world, "127.0.0.1", 6443)
+        await ensure_service(client.context, "127.0.0.1", 6443)
         await client.update("services", "default", "kubernetes", _labelled)
-        await ensure_service(client.world, "127.0.0.1", 7443)
+        await ensure_service(client.context, "127.0.0.1", 7443)
         service = _service(client)
         assert service["spec"]["ports"][0]["targetPort"] == 7443
         assert service["metadata"]["labels"]["mine"] == "kept"
@@ -51,10 +51,10 @@ async def test_a_new_port_is_told_and_what_others_added_stays() -> None:
 
 async def test_nothing_is_written_when_nothing_changed() -> None:
     async with bench() as client:
-        await ensure_service(client.world, "192.0.2.7", 6443)
-        before = client.world.store.revision
-        await ensure_service(client.world, "192.0.2.7", 6443)
-        assert client.world.store.revision == before
+        await ensure_service(client.context, "192.0.2.7", 6443)
+        before = client.context.store.revision
+        await ensure_service(client.context, "192.0.2.7", 6443)
+        assert client.context.store.revision == before
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,8 @@ async def test_nothing_is_written_when_nothing_changed() -> None:
 )
 async def test_endpoints_are_told_where_others_can_reach_them(host: str, told: bool) -> None:
     async with bench() as client:
-        await ensure_service(client.world, host, 6443)
-        found = client.world.store.get(("endpointslices.discovery.k8s.io", "default", "kubernetes"))
+        await ensure_service(client.context, host, 6443)
+        found = client.context.store.get(("endpointslices.discovery.k8s.io", "default", "kubernetes"))
         assert (found is not None) is told
         if found:
             endpoints = decode(found.data)
@@ -92,8 +92,8 @@ class _Busy(NoAdmission):
 async def test_a_webhook_that_refuses_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_service, "_TRY_AGAIN", 0.001)
     async with bench() as client:
-        client.world.admission = _Busy()
-        await asyncio.wait_for(keep_trying(client.world, "127.0.0.1", 6443), 5)
+        client.context.admission = _Busy()
+        await asyncio.wait_for(keep_service(client.context, "127.0.0.1", 6443), 5)
         assert _service(client)["spec"]["type"] == "ClusterIP"
 
 

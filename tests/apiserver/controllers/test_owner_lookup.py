@@ -17,7 +17,7 @@ async def test_many_unknown_owners_are_looked_for_in_one_pass() -> None:
     async with bench() as client:
         for number in range(10):
             await client.create("configmaps", "other", f"c{number}", data={"uid": "no"})
-        lookup = OwnerLookup(client.world)
+        lookup = OwnerLookup(client.context)
         for number in range(400):
             assert not await lookup.elsewhere(reference(f"{number:08}-0000"), "n")
         assert lookup.uids.reads == 10
@@ -25,8 +25,8 @@ async def test_many_unknown_owners_are_looked_for_in_one_pass() -> None:
 
 async def test_an_owner_that_comes_later_is_known_until_it_goes() -> None:
     async with bench() as client:
-        lookup = OwnerLookup(client.world)
-        client.world.store.subscribe("configmaps", lookup.uids.follow)
+        lookup = OwnerLookup(client.context)
+        client.context.store.subscribe("configmaps", lookup.uids.on_event)
         assert not await lookup.elsewhere(reference("unknown"), "n")
         owner = await client.create("configmaps", "other", "one")
         here = reference(owner["metadata"]["uid"])
@@ -39,10 +39,10 @@ async def test_an_owner_that_comes_later_is_known_until_it_goes() -> None:
 async def test_many_references_to_one_large_object_read_it_once() -> None:
     async with bench() as client:
         await client.create("configmaps", "n", "one", data={f"key{n}": "value" for n in range(1000)})
-        lookup = OwnerLookup(client.world)
+        lookup = OwnerLookup(client.context)
         for number in range(100):
-            lookup.look_up(reference(f"{number}", "one"), "n")
-        assert client.world.decoded.decodings == 1
+            lookup.state_of_owner(reference(f"{number}", "one"), "n")
+        assert client.context.decoded.decodings == 1
 
 
 async def test_a_dependent_of_owners_in_another_namespace_is_warned_about_each() -> None:
@@ -54,7 +54,7 @@ async def test_a_dependent_of_owners_in_another_namespace_is_warned_about_each()
         def follow(event: Event) -> None:
             messages.append(event.data.decode())
 
-        client.world.store.subscribe("events", follow)
+        client.context.store.subscribe("events", follow)
         await client.create("configmaps", "n", "child", metadata={"ownerReferences": references})
         await controllers.settled()
         assert sum("OwnerRefInvalidNamespace" in message for message in messages) == 3

@@ -37,7 +37,7 @@ def box(name: str, **metadata: object) -> Object:
 async def test_a_definition_is_served_before_its_creation_is_answered() -> None:
     async with running() as bench:
         await bench.create(definition())
-        found = bench.world.registry.find("acme.example.org", "boxes")
+        found = bench.context.registry.find("acme.example.org", "boxes")
         assert found is not None
         assert (found.names.kind, found.names.list_kind, found.names.singular) == ("Box", "BoxList", "box")
 
@@ -62,11 +62,11 @@ async def test_nothing_is_written_when_nothing_changes() -> None:
     async with running() as bench:
         await bench.create(definition())
         before = await bench.settled(BOXES)
-        revision, generation = bench.world.store.revision, bench.world.registry.generation
+        revision, generation = bench.context.store.revision, bench.context.registry.generation
         await bench.change(BOXES, lambda old: {**old, "metadata": {**old["metadata"], "labels": {"a": "b"}}})
         await bench.definitions.settle(BOXES)
-        assert bench.world.store.revision == revision + 1
-        assert bench.world.registry.generation == generation
+        assert bench.context.store.revision == revision + 1
+        assert bench.context.registry.generation == generation
         assert bench.load(definition_key(BOXES))["status"] == before["status"]
 
 
@@ -79,9 +79,9 @@ async def test_names_in_use_are_refused_until_they_are_free() -> None:
         assert told(second, "NamesAccepted") == conflict
         assert told(second, "Established") == ("False", "NotAccepted", "not all names are accepted")
         assert second["status"]["acceptedNames"] == {"plural": "crates", "kind": ""}
-        assert bench.world.registry.find("acme.example.org", "crates") is None
+        assert bench.context.registry.find("acme.example.org", "crates") is None
         await bench.delete(BOXES)
-        await bench.until(lambda: bench.world.registry.find("acme.example.org", "crates") is not None)
+        await bench.until(lambda: bench.context.registry.find("acme.example.org", "crates") is not None)
         second = await bench.settled("crates.acme.example.org")
         assert told(second, "NamesAccepted")[0] == told(second, "Established")[0] == "True"
         assert second["status"]["acceptedNames"]["kind"] == "Box"
@@ -94,7 +94,7 @@ async def test_a_built_in_kind_keeps_its_names() -> None:
         await bench.create(clash)
         made = await bench.settled("deployments.apps")
         assert told(made, "NamesAccepted")[:2] == ("False", "ListKindConflict")
-        found = bench.world.registry.find("apps", "deployments")
+        found = bench.context.registry.find("apps", "deployments")
         assert found is not None
         assert not found.custom
 
@@ -114,7 +114,7 @@ async def test_a_changed_schema_is_served_at_once() -> None:
         await bench.settled(BOXES)
         wider = [version("v1"), version("v2", storage=False)]
         await bench.change(BOXES, lambda old: {**old, "spec": {**old["spec"], "versions": wider}})
-        found = bench.world.registry.find("acme.example.org", "boxes")
+        found = bench.context.registry.find("acme.example.org", "boxes")
         assert found is not None
         assert list(found.versions) == ["v1", "v2"]
 
@@ -127,29 +127,29 @@ async def test_deletion_takes_the_instances_along() -> None:
             await bench.put((BOXES, "n", name), box(name))
         await bench.put((BOXES, "n", "held"), box("held", finalizers=["acme.example.org/hold"]))
         await bench.delete(BOXES)
-        await bench.until(lambda: bench.world.store.count(BOXES) == 1)
+        await bench.until(lambda: bench.context.store.count(BOXES) == 1)
         held = bench.load((BOXES, "n", "held"))
         assert held["metadata"]["deletionTimestamp"]
         waiting = bench.load(definition_key(BOXES))
         in_progress = ("True", "InstanceDeletionInProgress", "CustomResource deletion is in progress")
         assert told(waiting, "Terminating") == in_progress
         await _release(bench, held)
-        await bench.until(lambda: bench.world.store.get(definition_key(BOXES)) is None)
-        assert bench.world.registry.find("acme.example.org", "boxes") is None
+        await bench.until(lambda: bench.context.store.get(definition_key(BOXES)) is None)
+        assert bench.context.registry.find("acme.example.org", "boxes") is None
 
 
 async def _release(bench: Bench, held: Object) -> None:
     key = (BOXES, "n", "held")
-    entry = bench.world.store.get(key)
+    entry = bench.context.store.get(key)
     assert entry is not None
-    await bench.world.store.delete(key, entry.revision, lambda _: entry.data)
+    await bench.context.store.delete(key, entry.revision, lambda _: entry.data)
 
 
 async def test_no_instance_is_made_while_its_kind_goes() -> None:
     async with running() as bench:
         await bench.create(definition())
         await bench.settled(BOXES)
-        resource = bench.world.registry.find("acme.example.org", "boxes")
+        resource = bench.context.registry.find("acme.example.org", "boxes")
         assert resource is not None
         bench.definitions.refuse_while_terminating(resource, "b")
         await bench.put((BOXES, "n", "held"), box("held", finalizers=["acme.example.org/hold"]))
@@ -188,10 +188,10 @@ async def test_a_restart_serves_what_was_served_and_goes_on_deleting(tmp_path: o
         await bench.settled("crates.acme.example.org")
         await bench.put((BOXES, "n", "held"), box("held", finalizers=["acme.example.org/hold"]))
     async with running(await Store.open(directory)) as bench:
-        assert bench.world.registry.find("acme.example.org", "boxes") is not None
-        assert bench.world.registry.find("acme.example.org", "crates") is None
+        assert bench.context.registry.find("acme.example.org", "boxes") is not None
+        assert bench.context.registry.find("acme.example.org", "crates") is None
         await bench.delete(BOXES)
     async with running(await Store.open(directory)) as bench:
         await bench.until(lambda: "deletionTimestamp" in bench.load((BOXES, "n", "held"))["metadata"])
         await _release(bench, bench.load((BOXES, "n", "held")))
-        await bench.until(lambda: bench.world.registry.find("acme.example.org", "crates") is not None)
+        await bench.until(lambda: bench.context.registry.find("acme.example.org", "crates") is not None)

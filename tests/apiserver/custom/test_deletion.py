@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from crossply.apiserver.apiextensions.crd_controller import DEFINITIONS
+from crossply.apiserver.apiextensions.crd_finalizer import delete_definition
 from crossply.apiserver.apiextensions.crd_status import FINALIZER
-from crossply.apiserver.definition_deletion import delete_definition
 from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.delete_options import DeleteOptions
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.registry.delete import DeleteOptions, delete
+from crossply.apiserver.registry.delete import delete
 from tests.support.apiserver.definition_controller import Bench, definition_key, running
 from tests.support.apiserver.definitions import definition
 
@@ -19,7 +20,7 @@ ADMIN = User("admin", ("system:masters",))
 
 
 def call_of(bench: Bench) -> Call:
-    resource = bench.world.registry.find("apiextensions.k8s.io", "customresourcedefinitions")
+    resource = bench.context.registry.find("apiextensions.k8s.io", "customresourcedefinitions")
     assert resource is not None
     version = resource.versions["v1"]
     info = RequestInfo("delete", "", resource.group, "v1", "", resource.names.plural, BOXES)
@@ -27,7 +28,7 @@ def call_of(bench: Bench) -> Call:
 
 
 async def made(bench: Bench) -> Call:
-    bench.world.deleters[DEFINITIONS] = delete_definition
+    bench.context.deleters[DEFINITIONS] = delete_definition
     await bench.create(definition())
     await bench.settled(BOXES)
     return call_of(bench)
@@ -40,20 +41,20 @@ async def test_the_instances_of_a_deleted_definition_are_deleted() -> None:
         await bench.put(
             key, {"apiVersion": "acme.example.org/v1", "kind": "Box", "metadata": {"name": "one"}}
         )
-        answer, gone = await delete(bench.world, call, BOXES, DeleteOptions())
+        answer, gone = await delete(bench.context, call, BOXES, DeleteOptions())
         assert not gone
         assert answer["metadata"]["finalizers"] == [FINALIZER]
         assert answer["metadata"]["deletionTimestamp"]
-        await bench.until(lambda: bench.world.store.get(definition_key(BOXES)) is None)
-        assert bench.world.store.get(key) is None
+        await bench.until(lambda: bench.context.store.get(definition_key(BOXES)) is None)
+        assert bench.context.store.get(key) is None
 
 
 async def test_a_trial_deletion_changes_nothing() -> None:
     async with running() as bench:
         call = await made(bench)
-        before = bench.world.store.revision
-        answer, gone = await delete(bench.world, call, BOXES, DeleteOptions(dry_run=True))
-        assert (bench.world.store.revision, gone) == (before, False)
+        before = bench.context.store.revision
+        answer, gone = await delete(bench.context, call, BOXES, DeleteOptions(dry_run=True))
+        assert (bench.context.store.revision, gone) == (before, False)
         assert answer["metadata"]["deletionTimestamp"]
 
 
@@ -71,6 +72,6 @@ async def test_another_definition_than_the_one_meant_stays(options: DeleteOption
     async with running() as bench:
         call = await made(bench)
         with pytest.raises(StatusError) as refused:
-            await delete(bench.world, call, BOXES, options)
+            await delete(bench.context, call, BOXES, options)
         assert refused.value.status == 409
         assert told in str(refused.value)

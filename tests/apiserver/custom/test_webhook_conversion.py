@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from crossply.apiserver.apiextensions import webhook_client
 from crossply.apiserver.apiextensions import webhook_converter as webhook_conversion
-from crossply.apiserver.apiextensions.webhook_converter import Address, WebhookConverter
+from crossply.apiserver.apiextensions.webhook_converter import WebhookConverter
 from crossply.apiserver.endpoints.status_errors import StatusError
+from crossply.apiserver.webhooks.service_resolution import ServiceUnreachable
 from crossply.values import Object
 from tests.support.apiserver.conversion_webhook import Hook, box, hook, reviewed
 
@@ -22,8 +22,8 @@ Rewrite = Callable[[Object], Object]
 PREFIX = "conversion webhook for acme.example.org/v1, Kind=Box "
 
 
-def nowhere(namespace: str, name: str, port: int) -> Address | None:
-    return None
+def nowhere(namespace: str, name: str, port: int) -> str:
+    raise ServiceUnreachable(f'service "{name}" not found')
 
 
 @asynccontextmanager
@@ -166,7 +166,7 @@ async def test_a_service_is_found_and_must_show_its_own_certificate(tmp_path: Pa
         return web.json_response(reviewed(review))
 
     async with hook(answer, tmp_path) as running:
-        converter = WebhookConverter(lambda namespace, name, port: Address("127.0.0.1", running.port))
+        converter = WebhookConverter(lambda namespace, name, port: f"127.0.0.1:{running.port}")
         bundle = running.resource().conversion["webhook"]["clientConfig"]["caBundle"]  # type: ignore[index]
         right = {"name": "hook", "namespace": "tools", "path": "/x", "port": 443}
         known = running.resource(service=right, caBundle=bundle)
@@ -210,7 +210,7 @@ async def test_a_refusing_or_silent_webhook_does_not_hold_the_server(
         with pytest.raises(StatusError, match=r'an error on the server \("out of order"\) has prevented'):
             await converter(running.resource(), [box("a")], "v2")
         await converter.close()
-    monkeypatch.setattr(webhook_client, "TIMEOUT", 0.2)
+    monkeypatch.setattr(webhook_conversion, "TIMEOUT_SECONDS", 0.2)
     async with hook(sleep, tmp_path) as running:
         converter = WebhookConverter(nowhere)
         with pytest.raises(StatusError, match="context deadline exceeded"):
@@ -220,9 +220,9 @@ async def test_a_refusing_or_silent_webhook_does_not_hold_the_server(
 
 
 async def test_an_answer_without_end_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(webhook_client, "LARGEST_ANSWER", 1000)
+    monkeypatch.setattr(webhook_conversion, "LARGEST_RESPONSE", 1000)
     told = await failure(tmp_path, metadata(annotations={"a": "x" * 2000}))
-    assert told.endswith("the answer is larger than 1000 bytes")
+    assert told.endswith("the response is larger than 1000 bytes")
 
 
 async def test_nobody_listening_is_told(tmp_path: Path) -> None:
@@ -231,3 +231,13 @@ async def test_nobody_listening_is_told(tmp_path: Path) -> None:
         with pytest.raises(StatusError) as failed:
             await converter(resource, [box("a")], "v2")
     assert str(failed.value).endswith("dial tcp 127.0.0.1:1: connect: connection refused")
+
+
+async def test_a_bundle_that_is_not_base64_is_refused(tmp_path: Path) -> None:
+    async with converting(tmp_path) as (running, converter):
+        resource = running.resource(url=f"https://127.0.0.1:{running.port}/", caBundle="not base64!")
+        with pytest.raises(StatusError) as failed:
+            await converter(resource, [box("a")], "v2")
+    assert str(failed.value).endswith(
+        "failed: unable to load root certificates: unable to parse bytes as PEM block"
+    )

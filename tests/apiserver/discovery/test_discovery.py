@@ -12,11 +12,11 @@ import pytest
 from crossply.apiserver.background import Background
 from crossply.apiserver.discovery import (
     Discovery,
+    accepted_version,
     aggregated,
     legacy_document,
     storage_hash,
     version_rank,
-    wanted_version,
 )
 from crossply.apiserver.endpoints.replies import Reply
 from crossply.apiserver.endpoints.request_info import parse_request
@@ -124,7 +124,7 @@ ACCEPTS = [
 
 @pytest.mark.parametrize(("accept", "version", "reason"), ACCEPTS)
 def test_the_form_is_the_first_that_can_be_had(accept: str, version: str, reason: str) -> None:
-    assert wanted_version(accept) == version, reason
+    assert accepted_version(accept) == version, reason
 
 
 def test_a_client_that_knows_the_document_gets_no_other_copy() -> None:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from crossply.apiserver import watching
 from crossply.apiserver.http.limits import Limits
+from crossply.apiserver.verbs import watch as watching
 from tests.support.apiserver.servers import CONFIG_MAPS, Program, Threaded, config_map, events
 
 SECRETS = "/api/v1/namespaces/default/secrets"

@@ -101,7 +101,7 @@ async def test_history_before_a_deletion_on_a_full_disk_is_not_shown_after_a_cra
 
 def test_the_reserve_takes_space_that_is_given_back_and_taken_again(disk: Path) -> None:
     reserve = Reserve(f"{disk}/reserve")
-    assert reserve.is_held
+    assert reserve.is_allocated
     assert os.stat(f"{disk}/reserve").st_blocks * 512 == reserve.bytes == RESERVE_BYTES
     fill(disk)
     reserve.release()

@@ -34,7 +34,7 @@ def apply_of(client: Bench, body: bytes, wish: str) -> Call:
 async def test_a_strict_apply_refuses_repeated_keys() -> None:
     async with bench() as client:
         with pytest.raises(StatusError) as refused:
-            await patch(client.world, apply_of(client, TWICE, "Strict"))
+            await patch(client.context, apply_of(client, TWICE, "Strict"))
         assert refused.value.status == 400
         assert str(refused.value) == (
             "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n"
@@ -48,7 +48,7 @@ async def test_a_strict_apply_refuses_repeated_keys() -> None:
 async def test_any_other_apply_takes_the_last_one(wish: str, warnings: list[str]) -> None:
     async with bench() as client:
         call = apply_of(client, TWICE, wish)
-        answer = await patch(client.world, call)
+        answer = await patch(client.context, call)
         assert orjson.loads(answer.body)["spec"] == {"foo": "b"}
         assert call.warnings == warnings
 
@@ -57,7 +57,7 @@ async def test_any_other_apply_takes_the_last_one(wish: str, warnings: list[str]
 async def test_metadata_that_there_is_not_cannot_be_applied(wish: str) -> None:
     async with bench() as client:
         with pytest.raises(StatusError) as refused:
-            await patch(client.world, apply_of(client, UNKNOWN, wish))
+            await patch(client.context, apply_of(client, UNKNOWN, wish))
         assert refused.value.status == 500
         assert ".metadata.strange: field not declared in schema" in str(refused.value)
 
@@ -66,8 +66,8 @@ async def test_an_answer_has_its_keys_in_the_order_in_which_they_are_stored() ->
     """Clients compare the bytes of managedFields with those of a later watch."""
     body = TWICE.replace(b"  foo: a\n  foo: b", b"  z: 1\n  a: 2")
     async with bench() as client:
-        answer = await patch(client.world, apply_of(client, body, "Strict"))
-        stored = client.world.store.get(("widgets.example.org", "n", "one"))
+        answer = await patch(client.context, apply_of(client, body, "Strict"))
+        stored = client.context.store.get(("widgets.example.org", "n", "one"))
         assert stored is not None
         assert list(_keys(orjson.loads(answer.body))) == list(_keys(orjson.loads(stored.data)))
 

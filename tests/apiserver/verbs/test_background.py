@@ -36,39 +36,39 @@ def call(client: Bench, verb: str, body: Any, content: str = "application/json")
 @pytest.mark.parametrize("members", [5_000])
 async def test_the_event_loop_takes_turns_while_a_large_object_is_written(members: int) -> None:
     async with bench() as client:
-        world = client.world
+        context = client.context
         large = widget(members)
-        assert await turns_beside(create(world, call(client, "create", large))) > MANY_TURNS
+        assert await turns_beside(create(context, call(client, "create", large))) > MANY_TURNS
         version = client.get("widgets", "n", "one")["metadata"]["resourceVersion"]  # type: ignore[index]
         changed = widget(members + 1, resourceVersion=version)
-        assert await turns_beside(update(world, call(client, "update", changed))) > MANY_TURNS
+        assert await turns_beside(update(context, call(client, "update", changed))) > MANY_TURNS
         applied = call(client, "patch", yaml(members), APPLY_YAML)
-        assert await turns_beside(patch(world, applied)) > MANY_TURNS
+        assert await turns_beside(patch(context, applied)) > MANY_TURNS
 
 
 async def test_a_small_patch_of_a_large_object_is_large_work() -> None:
     async with bench() as client:
-        await create(client.world, call(client, "create", widget(5_000)))
+        await create(client.context, call(client, "create", widget(5_000)))
         operations = [{"op": "add", "path": "/spec/new", "value": 1}]
         assert (
-            await turns_beside(patch(client.world, call(client, "patch", operations, JSON_PATCH)))
+            await turns_beside(patch(client.context, call(client, "patch", operations, JSON_PATCH)))
             > MANY_TURNS
         )
 
 
 async def test_small_work_needs_no_thread() -> None:
     async with bench() as client:
-        await create(client.world, call(client, "create", widget(10)))
-        await patch(client.world, call(client, "patch", yaml(11), APPLY_YAML))
-        assert client.world.background.pieces == 0
+        await create(client.context, call(client, "create", widget(10)))
+        await patch(client.context, call(client, "patch", yaml(11), APPLY_YAML))
+        assert client.context.background.pieces == 0
 
 
 async def test_a_patch_that_copies_is_large_work_however_short() -> None:
     async with bench() as client:
-        await create(client.world, call(client, "create", widget(10)))
+        await create(client.context, call(client, "create", widget(10)))
         copies = [{"op": "copy", "from": "/spec", "path": f"/spec/copy{n}"} for n in range(3)]
-        await patch(client.world, call(client, "patch", copies, JSON_PATCH))
-        assert client.world.background.pieces > 0
+        await patch(client.context, call(client, "patch", copies, JSON_PATCH))
+        assert client.context.background.pieces > 0
 
 
 async def test_work_that_nobody_waits_for_is_dropped() -> None:

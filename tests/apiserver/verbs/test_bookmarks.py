@@ -8,7 +8,8 @@ import orjson
 import pytest
 
 from crossply.apiserver.endpoints.negotiation import negotiate_for
-from crossply.apiserver.watching import Watch, read_plan
+from crossply.apiserver.verbs.watch import Watch
+from crossply.apiserver.verbs.watch_options import read_watch_options
 from tests.support.apiserver.store_bench import bench
 
 END = {"k8s.io/initial-events-end": "true"}
@@ -22,7 +23,7 @@ async def events_of(plural: str, shape: str) -> list[Any]:
         await client.create(plural, "n", "one", **({"spec": spec} if spec else {}))
         accept = f"application/json;as={shape};v=v1;g=meta.k8s.io" if shape else "application/json"
         call = client.call(plural, "n", "", "watch", query=QUERY, headers={"Accept": accept})
-        lines = Watch(client.world, call, read_plan(call), negotiate_for(call)).lines()
+        lines = Watch(client.context, call, read_watch_options(call), negotiate_for(call)).chunks()
         seen = b"".join([await anext(lines), await anext(lines)])
         await lines.aclose()  # type: ignore[attr-defined]
         return [orjson.loads(line) for line in seen.splitlines()]

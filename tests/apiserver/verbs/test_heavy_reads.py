@@ -33,14 +33,14 @@ def answered(client: Bench, plural: str, body: bytes, content: str, accept: str,
     accounts = Accounts()
     authenticator = Authenticator(accounts.clock, StaticTokens({}), accounts.tokens)
     reviews = Reviews(authenticator, authorizer_of(), accounts.clock)
-    register(client.world, reviews, TokenRequests(client.world.store, accounts.tokens, accounts.clock))
+    register(client.context, reviews, TokenRequests(client.context.store, accounts.tokens, accounts.clock))
     headers = {"Content-Type": content, "Accept": accept}
     subresource = address.get("subresource", "")
     call = client.call(
         plural, address.get("namespace", ""), address.get("name", ""), "create",
         body=body, headers=headers, subresource=subresource,
     )  # fmt: skip
-    return client.world.handlers[call.resource.key, subresource](client.world, call)
+    return client.context.handlers[call.resource.key, subresource](client.context, call)
 
 
 def many_fields(count: int) -> bytes:
@@ -99,7 +99,7 @@ async def test_options_of_a_deletion_in_yaml_leave_the_event_loop_to_others() ->
         await client.create("widgets", "n", "one")
         body = b"".join(b"x%d: y\n" % n for n in range(20_000))
         call = client.call("widgets", "n", "one", "delete", body=body, headers={"Content-Type": YAML})
-        assert await turns_beside(delete(client.world, call)) > MANY_TURNS
+        assert await turns_beside(delete(client.context, call)) > MANY_TURNS
 
 
 async def config_maps(client: Bench, count: int, keys: int) -> None:
@@ -111,7 +111,7 @@ async def config_maps(client: Bench, count: int, keys: int) -> None:
 
 def listing(client: Bench, accept: str = "", **query: str) -> Any:
     call = client.call("configmaps", "n", "", "list", query=query, headers={"Accept": accept})
-    return list_objects(client.world, call)
+    return list_objects(client.context, call)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ async def test_one_large_object_in_yaml_leaves_the_event_loop_to_others() -> Non
     async with bench() as client:
         await config_maps(client, 1, 20_000)
         call = client.call("configmaps", "n", "c000", "get", headers={"Accept": YAML})
-        assert await turns_beside(get(client.world, call)) > MANY_TURNS
+        assert await turns_beside(get(client.context, call)) > MANY_TURNS
 
 
 async def test_labels_of_large_objects_are_read_once() -> None:
@@ -147,7 +147,7 @@ async def test_labels_of_large_objects_are_read_once() -> None:
             reply = await listing(client, labelSelector="parity=odd")
             names = [item["metadata"]["name"] for item in orjson.loads(reply.body)["items"]]
             assert names == ["c001", "c003"]
-        assert client.world.decoded.decodings == 4
+        assert client.context.decoded.decodings == 4
 
 
 async def test_an_object_is_selected_by_name_without_reading_any() -> None:
@@ -156,7 +156,7 @@ async def test_an_object_is_selected_by_name_without_reading_any() -> None:
         for selector, expected in (("=c002", ["c002"]), ("!=c002", ["c000", "c001", "c003"]), ("=c9", [])):
             reply = await listing(client, fieldSelector=f"metadata.name{selector}")
             assert [item["metadata"]["name"] for item in orjson.loads(reply.body)["items"]] == expected
-        assert client.world.decoded.decodings == 0
+        assert client.context.decoded.decodings == 0
 
 
 async def test_a_selector_of_many_clauses_leaves_the_event_loop_to_others() -> None:

@@ -101,9 +101,9 @@ async def test_a_pod_of_many_empty_containers_is_refused_with_a_short_message() 
     async with bench() as client:
         call = client.call("pods", "n", "one", "create", body=orjson.dumps(pod))
         with pytest.raises(StatusError, match="there are more errors, which are not listed") as refused:
-            await create(client.world, call)
+            await create(client.context, call)
         assert len(refused.value.body()["details"]["causes"]) == MAX_ERRORS
-        assert client.world.background.pieces > 0  # 6 kB, but many values
+        assert client.context.background.pieces > 0  # 6 kB, but many values
 
 
 MANY: dict[str, Any] = {"a": [{"b": n} for n in range(1000)]}
@@ -164,11 +164,11 @@ async def test_many_changes_of_one_large_object_are_each_made_once() -> None:
 async def test_a_small_patch_of_an_object_of_many_values_is_large_work() -> None:
     async with bench() as client:
         await client.create("widgets", "n", "one", spec={"items": [{}] * 2000})
-        before = client.world.background.pieces
+        before = client.context.background.pieces
         headers = {"Content-Type": MERGE_PATCH}
         call = client.call("widgets", "n", "one", "patch", body=b'{"spec":{"a":1}}', headers=headers)
-        await patch(client.world, call)
-        assert client.world.background.pieces > before
+        await patch(client.context, call)
+        assert client.context.background.pieces > before
 
 
 async def test_bringing_large_objects_up_to_date_leaves_the_event_loop_to_others() -> None:
@@ -178,10 +178,10 @@ async def test_bringing_large_objects_up_to_date_leaves_the_event_loop_to_others
             await client.create("widgets", "n", f"w{number}", spec=spec)
         fields = {"spec": {"type": "object", "additionalProperties": {"type": "object"}}}
         schema = {"type": "object", "properties": fields}
-        client.world.registry.put(
+        client.context.registry.put(
             custom("widgets", "Widget", True, versions={"v1": Version("v1", schema)}, since=10_000)
         )
-        before = client.world.background.pieces
-        listing = list_objects(client.world, client.call("widgets", "n", "", "list"))
+        before = client.context.background.pieces
+        listing = list_objects(client.context, client.call("widgets", "n", "", "list"))
         assert await turns_beside(listing) > MANY_TURNS
-        assert client.world.background.pieces == before + 1
+        assert client.context.background.pieces == before + 1

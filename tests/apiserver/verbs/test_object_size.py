@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.registry.update import MOST_STORED_BYTES
+from crossply.apiserver.registry.writes import MOST_STORED_BYTES
 from crossply.apiserver.verbs.create import create
 from crossply.apiserver.verbs.patch import MERGE_PATCH, patch
 from tests.support.apiserver.store_bench import Bench, bench
@@ -24,16 +24,16 @@ def call(client: Bench, verb: str, body: Any) -> Any:
 async def test_an_object_does_not_grow_beyond_the_limit_but_becomes_smaller_and_is_deleted() -> None:
     async with bench() as client:
         head = {"apiVersion": "example.org/v1", "kind": "Widget"}
-        await create(client.world, call(client, "create", {**head, "metadata": {"name": "one"}}))
+        await create(client.context, call(client, "create", {**head, "metadata": {"name": "one"}}))
         for number in range(MOST_STORED_BYTES // PART - 1):
-            await patch(client.world, call(client, "patch", {"spec": {f"part{number}": "x" * PART}}))
+            await patch(client.context, call(client, "patch", {"spec": {f"part{number}": "x" * PART}}))
         version = client.get("widgets", "n", "one")["metadata"]["resourceVersion"]  # type: ignore[index]
         with pytest.raises(
             StatusError, match="Request entity too large: the object would be stored in"
         ) as refused:
-            await patch(client.world, call(client, "patch", {"spec": {"more": "x" * PART}}))
+            await patch(client.context, call(client, "patch", {"spec": {"more": "x" * PART}}))
         assert refused.value.status == 413
         assert client.get("widgets", "n", "one")["metadata"]["resourceVersion"] == version  # type: ignore[index]
-        await patch(client.world, call(client, "patch", {"spec": {"part0": None}}))
+        await patch(client.context, call(client, "patch", {"spec": {"part0": None}}))
         await client.delete("widgets", "n", "one")
         assert client.get("widgets", "n", "one") is None

@@ -12,7 +12,8 @@ from crossply.apiserver.endpoints.negotiation import PLAIN
 from crossply.apiserver.registry.resources import Version
 from crossply.apiserver.verbs.get import get
 from crossply.apiserver.verbs.list import list_objects
-from crossply.apiserver.watching import Watch, read_plan
+from crossply.apiserver.verbs.watch import Watch
+from crossply.apiserver.verbs.watch_options import read_watch_options
 from tests.support.apiserver.store_bench import Bench, bench, custom
 
 SPEC = {"type": "object", "properties": {"size": {"type": "string", "default": "small"}}}
@@ -25,12 +26,12 @@ async def changed_world(client: Bench) -> None:
     await client.create("widgets", "n", "old", spec=OLD)
     versions = {"v1": Version("v1", SCHEMA), "v2": Version("v2", SCHEMA)}
     made = custom("widgets", "Widget", True, versions=versions)
-    client.world.registry.put(replace(made, since=client.world.store.revision + 1))
+    client.context.registry.put(replace(made, since=client.context.store.revision + 1))
 
 
 async def first_event(client: Bench, version: str) -> Any:
     call = client.call("widgets", "n", "", "watch", version=version)
-    lines = Watch(client.world, call, read_plan(call), PLAIN).lines()
+    lines = Watch(client.context, call, read_watch_options(call), PLAIN).chunks()
     event = orjson.loads(await anext(lines))
     await lines.aclose()  # type: ignore[attr-defined]
     return event["object"]["spec"]
@@ -40,9 +41,9 @@ async def first_event(client: Bench, version: str) -> Any:
 async def test_every_way_to_read_shows_defaults_and_no_unknown_fields(version: str) -> None:
     async with bench() as client:
         await changed_world(client)
-        one = await get(client.world, client.call("widgets", "n", "old", "get", version=version))
+        one = await get(client.context, client.call("widgets", "n", "old", "get", version=version))
         assert orjson.loads(one.body)["spec"] == NOW
-        several = await list_objects(client.world, client.call("widgets", "n", "", "list", version=version))
+        several = await list_objects(client.context, client.call("widgets", "n", "", "list", version=version))
         assert orjson.loads(several.body)["items"][0]["spec"] == NOW
         assert await first_event(client, version) == NOW
 

@@ -27,7 +27,7 @@ async def watched(client: Bench, query: dict[str, str], accept: str) -> list[tup
         "configmaps", "n", "", "watch", query={"resourceVersion": "1", **query}, headers=headers
     )
     seen: list[tuple[str, str]] = []
-    async for piece in watch(client.world, call).lines():
+    async for piece in watch(client.context, call).chunks():
         for line in piece.splitlines():
             event = orjson.loads(line)
             shown = event["object"]["rows"][0]["object"] if accept == TABLE else event["object"]
@@ -70,7 +70,7 @@ async def test_many_watches_decode_each_state_once(
         await changes(client)
         seen = await asyncio.gather(*(watched(client, query, accept) for _ in range(10)))
         assert seen == [expected] * 10
-        assert client.world.decoded.decodings == decodings
+        assert client.context.decoded.decodings == decodings
 
 
 async def test_a_watch_over_large_objects_leaves_the_event_loop_to_others() -> None:
@@ -79,7 +79,7 @@ async def test_a_watch_over_large_objects_leaves_the_event_loop_to_others() -> N
     async with bench() as client:
         for number in range(30):
             await client.create("configmaps", "n", f"c{number}", data=data)
-        lines = watch(client.world, client.call("configmaps", "n", "", "watch", query=initial)).lines()
+        lines = watch(client.context, client.call("configmaps", "n", "", "watch", query=initial)).chunks()
 
         async def first() -> bytes:
             return await anext(lines)

@@ -24,7 +24,7 @@ class Setting(Bench):
     """A client of a world in which admission can be configured."""
 
     def __init__(self, made: Bench, server: WebhookServer) -> None:
-        super().__init__(made.world)
+        super().__init__(made.context)
         self.server = server
 
     async def mutating(self, name: str, *hooks: dict[str, Any]) -> None:
@@ -58,8 +58,8 @@ async def setting(directory: Path, authorize: Any = None) -> AsyncIterator[Setti
     async with bench() as made, webhook_server(directory, "hooks.default.svc") as server:
         for name in ("default", "kube-system"):
             await made.create("namespaces", "", name)
-        admission = Admission(made.world, authorize)
-        made.world.admission = admission
+        admission = Admission(made.context, authorize)
+        made.context.admission = admission
         try:
             yield Setting(made, server)
         finally:

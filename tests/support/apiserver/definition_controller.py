@@ -11,9 +11,9 @@ from crossply.apiserver.apiextensions.crd_controller import DEFINITIONS, Definit
 from crossply.apiserver.apiextensions.crd_defaults import default_definition, fresh_status
 from crossply.apiserver.apiextensions.crd_status import marked_for_deletion
 from crossply.apiserver.builtin import resources
-from crossply.apiserver.endpoints.body_decoding import decode, encode
+from crossply.apiserver.object_codec import decode, encode
 from crossply.apiserver.registry.resources import Registry
-from crossply.apiserver.server_context import World
+from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Key, Store
 from crossply.values import Object
 
@@ -22,7 +22,7 @@ from crossply.values import Object
 class Bench:
     """A running controller, and short ways to write and read."""
 
-    world: World
+    context: ServerContext
     definitions: Definitions
 
     async def create(self, definition: Object) -> None:
@@ -40,12 +40,12 @@ class Bench:
 
     async def put(self, key: Key, obj: Object) -> None:
         """Store an object, new or changed."""
-        current = self.world.store.latest(key)
+        current = self.context.store.latest(key)
 
         def encoded(revision: int) -> bytes:
             return encode({**obj, "metadata": {**obj["metadata"], "resourceVersion": str(revision)}})
 
-        await self.world.store.write(key, current.revision if current else None, encoded)
+        await self.context.store.write(key, current.revision if current else None, encoded)
 
     async def change(self, name: str, change: Callable[[Object], Object]) -> None:
         """Change a stored definition."""
@@ -61,7 +61,7 @@ class Bench:
         return self.load(definition_key(name))
 
     def load(self, key: Key) -> Object:
-        entry = self.world.store.get(key)
+        entry = self.context.store.get(key)
         assert entry is not None, f"{key} is not there"
         return decode(entry.data)
 
@@ -82,8 +82,8 @@ async def running(store: Store | None = None) -> AsyncIterator[Bench]:
     registry = Registry()
     for resource in resources():
         registry.put(resource)
-    bench = Bench(World(store, registry), Definitions())
-    bench.definitions.start(bench.world)
+    bench = Bench(ServerContext(store, registry), Definitions())
+    bench.definitions.start(bench.context)
     yield bench
     await bench.definitions.stop()
     await store.close()

@@ -9,16 +9,16 @@ from typing import Any
 from crossply.apiserver.builtin import resources
 from crossply.apiserver.controllers.namespace.finalization import delete_namespace
 from crossply.apiserver.controllers.startup import Controllers
-from crossply.apiserver.endpoints.body_decoding import decode
 from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.delete_options import DeleteOptions
 from crossply.apiserver.endpoints.normalization import shape
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
-from crossply.apiserver.registry.delete import DeleteOptions
+from crossply.apiserver.object_codec import decode
+from crossply.apiserver.registry.create import create as create_object
 from crossply.apiserver.registry.delete import delete as delete_object
 from crossply.apiserver.registry.resources import Names, Registry, Resource, Version
-from crossply.apiserver.registry.update import create as create_object
 from crossply.apiserver.registry.update import update as update_object
-from crossply.apiserver.server_context import World
+from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Store
 
 ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -44,12 +44,12 @@ def registry() -> Registry:
 class Bench:
     """A world, and what a client would do to it."""
 
-    def __init__(self, world: World) -> None:
-        self.world = world
+    def __init__(self, context: ServerContext) -> None:
+        self.context = context
 
     def _resource(self, plural: str) -> Resource:
         # `events` is in two groups; the core group comes first.
-        return next(r for r in self.world.registry.all() if r.names.plural == plural)
+        return next(r for r in self.context.registry.all() if r.names.plural == plural)
 
     def call(self, plural: str, namespace: str, name: str, verb: str, **more: Any) -> Call:
         found = self._resource(plural)
@@ -77,26 +77,26 @@ class Bench:
             "metadata": {key: value for key, value in metadata.items() if value},
             **content,
         }
-        return await create_object(self.world, call, shape(call, obj))
+        return await create_object(self.context, call, shape(call, obj))
 
     async def update(self, plural: str, namespace: str, name: str, change: Any) -> dict[str, Any]:
         call = self.call(plural, namespace, name, "update")
-        return await update_object(self.world, call, name, change)
+        return await update_object(self.context, call, name, change)
 
     async def delete(self, plural: str, namespace: str, name: str, policy: str = "") -> Any:
         call = self.call(plural, namespace, name, "delete")
         if plural == "namespaces":
-            return await delete_namespace(self.world, call, name, DeleteOptions(policy))
-        return await delete_object(self.world, call, name, DeleteOptions(policy))
+            return await delete_namespace(self.context, call, name, DeleteOptions(policy))
+        return await delete_object(self.context, call, name, DeleteOptions(policy))
 
     def get(self, plural: str, namespace: str, name: str) -> dict[str, Any] | None:
         found = self._resource(plural)
-        entry = self.world.store.get((found.key, namespace, name))
+        entry = self.context.store.get((found.key, namespace, name))
         return decode(entry.data) if entry is not None else None
 
     def names(self, plural: str, namespace: str = "") -> list[str]:
         found = self._resource(plural)
-        return [entry.key[2] for entry in self.world.store.list(found.key, namespace)]
+        return [entry.key[2] for entry in self.context.store.list(found.key, namespace)]
 
 
 def owned_by(*owners: dict[str, Any], block: bool = False, **changes: str) -> dict[str, Any]:
@@ -121,7 +121,7 @@ async def bench(path: str | None = None) -> AsyncIterator[Bench]:
     """A world without controllers."""
     store = await Store.open(path)
     try:
-        yield Bench(World(store, registry()))
+        yield Bench(ServerContext(store, registry()))
     finally:
         await store.close()
 
@@ -130,7 +130,7 @@ async def bench(path: str | None = None) -> AsyncIterator[Bench]:
 async def running(path: str | None = None, **settings: Any) -> AsyncIterator[tuple[Bench, Controllers]]:
     """A world with its controllers."""
     async with bench(path) as made:
-        controllers = Controllers(made.world, **settings)
+        controllers = Controllers(made.context, **settings)
         await controllers.start()
         await controllers.settled()
         try:

@@ -48,10 +48,10 @@ def _kind(write: Attributes) -> dict[str, str]:
 
 def _user(write: Attributes) -> Object:
     user = write.call.user
-    told: dict[str, Any] = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
+    info: dict[str, Any] = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
     if user.extra:
-        told["extra"] = {key: list(values) for key, values in user.extra.items()}
-    return {key: value for key, value in told.items() if value}
+        info["extra"] = {key: list(values) for key, values in user.extra.items()}
+    return {key: value for key, value in info.items() if value}
 
 
 def _options(write: Attributes) -> Object:
@@ -62,12 +62,12 @@ def _options(write: Attributes) -> Object:
     names: tuple[str, ...] = ("fieldManager", "fieldValidation")
     if write.operation == "DELETE":
         names = ("propagationPolicy", "preconditions", "gracePeriodSeconds", "orphanDependents")
-        options = {**_told(write.call.body, names), **options}
+        options = {**_body_options(write.call.body, names), **options}
     options.update({name: write.call.query[name] for name in names if write.call.query.get(name)})
     return options
 
 
-def _told(body: bytes, names: tuple[str, ...]) -> Object:
+def _body_options(body: bytes, names: tuple[str, ...]) -> Object:
     """The options in the body of a deletion, which was read before."""
     if not body.strip():
         return {}
@@ -75,5 +75,5 @@ def _told(body: bytes, names: tuple[str, ...]) -> Object:
         value = orjson.loads(body)
     except orjson.JSONDecodeError:
         return {}
-    given = value if isinstance(value, dict) else {}
-    return {name: given[name] for name in names if name in given}
+    options = value if isinstance(value, dict) else {}
+    return {name: options[name] for name in names if name in options}

@@ -13,7 +13,7 @@ import orjson
 from crossply.apiserver.admission.admission_request import describe
 from crossply.apiserver.admission.attributes import Attributes
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.json_output import to_json
+from crossply.apiserver.object_codec import to_json
 from crossply.errors import CrossplyError
 from crossply.values import Object
 from crossply.values.api_version import format_kind
@@ -44,11 +44,11 @@ def review_version(accepted: Iterable[str]) -> str:
     )
 
 
-def make_review(write: Attributes, seen_at: str, review: str, uid: str) -> bytes:
+def make_review(write: Attributes, version: str, review: str, uid: str) -> bytes:
     """The review of a write, whose objects are at the version that the webhook wants to see."""
     request = {
         "uid": uid,
-        **describe(write, seen_at),
+        **describe(write, version),
         "object": write.obj if write.operation != "DELETE" else None,
         "oldObject": write.old,
     }
@@ -56,7 +56,7 @@ def make_review(write: Attributes, seen_at: str, review: str, uid: str) -> bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AdmissionResponse:
     """What a webhook said."""
 
     allowed: bool
@@ -65,7 +65,7 @@ class Verdict:
     patch: list[Any]
 
 
-def read_review(body: bytes, uid: str, review: str, *, mutating: bool) -> Verdict:
+def read_review(body: bytes, uid: str, review: str, *, mutating: bool) -> AdmissionResponse:
     """What the answer of a webhook says."""
     answer = _parsed(body)
     response = answer.get("response")
@@ -76,10 +76,10 @@ def read_review(body: bytes, uid: str, review: str, *, mutating: bool) -> Verdic
     patch = _patch(response, review) if mutating else _no_patch(response, review)
     warnings = response.get("warnings") or ()
     status = response.get("status")
-    return Verdict(
+    return AdmissionResponse(
         response.get("allowed") is True,
         status if isinstance(status, dict) else None,
-        tuple(each for each in warnings if isinstance(each, str)),
+        tuple(warning for warning in warnings if isinstance(warning, str)),
         patch,
     )
 
@@ -91,10 +91,10 @@ def _parsed(body: bytes) -> Object:
         # Go reads it as YAML then, and most of what is no JSON is a text to YAML.
         answer = ""
     if not isinstance(answer, dict):
-        found = "array" if isinstance(answer, list) else "string" if isinstance(answer, str) else "number"
+        json_type = "array" if isinstance(answer, list) else "string" if isinstance(answer, str) else "number"
         raise CallFailed(
             "failed to call webhook: couldn't get version/kind; json parse error: json: cannot unmarshal "
-            f"{found} into Go value of type {_HEADER}"
+            f"{json_type} into Go value of type {_HEADER}"
         )
     kind = answer.get("kind") or "AdmissionReview"
     if kind != "AdmissionReview":
@@ -107,12 +107,12 @@ def _parsed(body: bytes) -> Object:
 
 
 def _check(answer: Object, response: Object, uid: str) -> None:
-    given = response.get("uid", "")
-    if given != uid:
-        raise _invalid(f"expected response.uid={quote(uid)}, got {quote(str(given))}")
+    actual_uid = response.get("uid", "")
+    if actual_uid != uid:
+        raise _invalid(f"expected response.uid={quote(uid)}, got {quote(str(actual_uid))}")
     if answer.get("apiVersion") != f"{_GROUP}/v1" or answer.get("kind") != "AdmissionReview":
-        found = format_kind(str(answer.get("apiVersion", "")), answer.get("kind", ""))
-        raise _invalid(f"expected webhook response of {_GROUP}/v1, Kind=AdmissionReview, got {found}")
+        actual = format_kind(str(answer.get("apiVersion", "")), answer.get("kind", ""))
+        raise _invalid(f"expected webhook response of {_GROUP}/v1, Kind=AdmissionReview, got {actual}")
 
 
 def _no_patch(response: Object, review: str) -> list[Any]:
@@ -161,8 +161,8 @@ def denial(webhook: str, status: Object | None) -> StatusError:
     code = code if isinstance(code, int) and code >= 400 else 400
     reason = str(status.get("reason") or "")
     why = status.get("message") or reason
-    told = f"admission webhook {quote(webhook)} denied the request"
-    message = f"{told}: {why}" if why else f"{told} without explanation"
+    refusal_text = f"admission webhook {quote(webhook)} denied the request"
+    message = f"{refusal_text}: {why}" if why else f"{refusal_text} without explanation"
     refusal = StatusError(code, reason, message)
     details = status.get("details")
     if isinstance(details, dict):

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.status_errors import Cause, StatusError, forbidden
+from crossply.apiserver.registry.conversion import convert_one
+from crossply.apiserver.server_context import ServerContext
 from crossply.values import Object
 
 _EXEMPT = frozenset(
@@ -84,3 +86,27 @@ class Attributes:
 def internal_failure(why: str) -> StatusError:
     """A failure on the server's side, as Kubernetes tells it: with its reason as a cause, too."""
     return StatusError(500, "InternalError", f"Internal error occurred: {why}", causes=[Cause("", why)])
+
+
+async def at_version(context: ServerContext, write: Attributes, version: str) -> Attributes:
+    """The write with its objects at a version."""
+    if version == write.version:
+        return write
+    return write.with_objects(
+        await _converted(context, write, write.obj, version),
+        await _converted(context, write, write.old, version),
+    )
+
+
+async def from_version(context: ServerContext, write: Attributes, obj: Object) -> Object:
+    """An object back at the version of the request."""
+    return await convert_one(context, write.call.resource, obj, write.version)
+
+
+async def _converted(
+    context: ServerContext, write: Attributes, obj: Object | None, version: str
+) -> Object | None:
+    # Objects of subresources of another kind, such as Scale, have one version only.
+    if obj is None or obj.get("kind") != write.call.resource.names.kind:
+        return obj
+    return await convert_one(context, write.call.resource, obj, version)

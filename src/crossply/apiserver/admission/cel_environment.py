@@ -1,11 +1,118 @@
-"""What every expression of admission may call: Kubernetes' library, CEL's extensions, and the authorizer."""
+"""The `authorizer` of expressions: `authorizer.group('apps').resource('deployments').check('get').allowed()`.
+
+The evaluator has no values of types written in Python, so a question under way is a map that each call adds
+to. Whom the question is about is in the context of the evaluation (`asking`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Any
 
-from crossply.apiserver.admission.cel_authorizer import authorizer_functions
+from crossply.apiserver.admission.attributes import Attributes
+from crossply.apiserver.endpoints.request_info import RequestInfo, User
+
+Authorize = Callable[[User, RequestInfo], Any]
+"""Decides about a request; the answer has `allowed` and `reason`."""
+
+MOST_CHECKS = 2
+"""How many checks an expression can afford: one costs a third of its budget and a little more."""
+
+_current_asker: ContextVar[_Asker | None] = ContextVar("asked", default=None)
+
+
+@dataclass(slots=True)
+class _Asker:
+    """On whose behalf an expression asks, and how often it did."""
+
+    authorize: Authorize
+    user: User
+    checks: int = 0
+
+
+@contextmanager
+def asking(authorize: Authorize | None, user: User) -> Iterator[None]:
+    """Let expressions ask what a user may do."""
+    token = _current_asker.set(_Asker(authorize, user) if authorize is not None else None)
+    try:
+        yield
+    finally:
+        _current_asker.reset(token)
+
+
+def authorizer_value(write: Attributes) -> dict[str, Any]:
+    """The value of the variable `authorizer`."""
+    resource = {
+        "group": write.group,
+        "version": write.version,
+        "resource": write.plural,
+        "subresource": write.subresource,
+        "namespace": write.namespace,
+        "name": write.name,
+    }
+    return {"question": "any", "requestResource": {"question": "resource", **resource}}
+
+
+def _about(kind: str, field: str) -> Callable[[dict[str, Any], str], dict[str, Any]]:
+    return lambda question, text: {**question, "question": kind, field: text}
+
+
+def _account(question: dict[str, Any], namespace: str, name: str) -> dict[str, Any]:
+    return {**question, "account": f"{namespace}:{name}"}
+
+
+def _check(question: dict[str, Any], verb: str) -> dict[str, Any]:
+    asker = _current_asker.get()
+    if asker is None:
+        return {"allowed": False, "reason": "", "error": "no authorizer"}
+    asker.checks += 1
+    if asker.checks > MOST_CHECKS:
+        raise ValueError("Iteration budget exceeded")
+    user = asker.user
+    account = question.get("account")
+    if account:
+        namespace = account.partition(":")[0]
+        groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", "system:authenticated")
+        user = User(f"system:serviceaccount:{account}", groups)
+    decision = asker.authorize(user, _request(question, verb))
+    return {"allowed": bool(decision.allowed), "reason": str(decision.reason), "error": ""}
+
+
+def _request(question: dict[str, Any], verb: str) -> RequestInfo:
+    if question["question"] == "path":
+        return RequestInfo(verb, question["path"])
+    fields = ("group", "version", "namespace", "resource", "name", "subresource")
+    return RequestInfo(verb, "", **{field: question.get(field, "") for field in fields})
+
+
+def authorizer_functions() -> list[Any]:
+    """The functions as the evaluator takes them."""
+    from cel_expr_python import cel
+
+    question, text = cel.Type.Map(cel.Type.STRING, cel.Type.DYN), cel.Type.STRING
+
+    def member(name: str, arguments: int, result: Any, call: Callable[..., Any]) -> Any:
+        kinds = [question, *[text] * arguments]
+        overload = cel.Overload(f"k8s_authorizer_{name}", result, kinds, is_member=True, impl=call)
+        return cel.FunctionDecl(name, [overload])
+
+    return [
+        member("path", 1, question, _about("path", "path")),
+        member("group", 1, question, _about("group", "group")),
+        member("serviceAccount", 2, question, _account),
+        member("resource", 1, question, _about("resource", "resource")),
+        member("subresource", 1, question, _about("resource", "subresource")),
+        member("namespace", 1, question, _about("resource", "namespace")),
+        member("name", 1, question, _about("resource", "name")),
+        member("check", 1, question, _check),
+        member("allowed", 0, cel.Type.BOOL, lambda decision: decision["allowed"]),
+        member("reason", 0, text, lambda decision: decision["reason"]),
+        member("errored", 0, cel.Type.BOOL, lambda decision: bool(decision["error"])),
+        member("error", 0, text, lambda decision: decision["error"]),
+    ]
 
 
 def new_environment(variables: Mapping[str, Any], pool: Any = None) -> Any:

@@ -7,7 +7,7 @@ from time import monotonic
 
 from crossply.apiserver.admission.admission_request import describe
 from crossply.apiserver.admission.attributes import Attributes
-from crossply.apiserver.admission.cel_authorizer import Authorize, asking, authorizer_value
+from crossply.apiserver.admission.cel_environment import Authorize, asking, authorizer_value
 from crossply.apiserver.admission.cel_expressions import Expression, Outcome, as_data
 from crossply.schema.cel_messages import BUDGET_SPENT
 from crossply.schema.cel_program import LARGEST_DATA, SECONDS_TOGETHER, data_size
@@ -74,8 +74,8 @@ class Evaluation:
 
     def _explained(self, expression: Expression, outcome: Outcome) -> Outcome:
         """A variable that could not be composed is missing: say why."""
-        head, found, name = outcome.problem.rpartition(_MISSING)
-        if found and name in expression.variables and name in self._failed:
+        head, separator, name = outcome.problem.rpartition(_MISSING)
+        if separator and name in expression.variables and name in self._failed:
             return Outcome(None, head + self._failed[name])
         return outcome
 

@@ -41,16 +41,16 @@ class StoredExpressions:
         self._environment = None
         return problem
 
-    def problem(self, text: str, wanted: tuple[str, ...]) -> str:
+    def problem(self, text: str, types: tuple[str, ...]) -> str:
         """What is wrong with an expression that has to be of one of these types, or nothing."""
         kind, problem = self._compile(text)
         if problem:
             return problem
         name = _GO_NAMES.get(str(kind)) or str(kind).lower()
-        if name in wanted:
+        if name in types:
             return ""
-        asked = wanted[0] if len(wanted) == 1 else f"one of [{' '.join(wanted)}]"
-        return f"must evaluate to {asked} but got {name}"
+        expected = types[0] if len(types) == 1 else f"one of [{' '.join(types)}]"
+        return f"must evaluate to {expected} but got {name}"
 
     def _compile(self, text: str) -> tuple[Any, str]:
         if self._environment is None:
@@ -58,11 +58,11 @@ class StoredExpressions:
         try:
             return self._environment.compile(text).return_type(), ""
         except RuntimeError as problem:
-            again = rewritten(text, str(problem))
-            if again != text:
-                return self._compile(again)
-            told = _UNDECLARED_VARIABLE.sub(r"undefined field '\1'", str(problem))
-            return None, "compilation failed: " + "\n".join(compile_issues(told))
+            rewritten_text = rewritten(text, str(problem))
+            if rewritten_text != text:
+                return self._compile(rewritten_text)
+            message = _UNDECLARED_VARIABLE.sub(r"undefined field '\1'", str(problem))
+            return None, "compilation failed: " + "\n".join(compile_issues(message))
 
     def _make(self) -> Any:
         from cel_expr_python import cel
@@ -75,8 +75,8 @@ def check_stored_conditions(
 ) -> Iterator[FieldError]:
     """What is wrong with the expressions of match conditions."""
     known = expressions or StoredExpressions()
-    for index, each in enumerate(conditions):
-        yield from _check(known, each, "expression", BOOL, f"{path}[{index}]")
+    for index, condition in enumerate(conditions):
+        yield from _check(known, condition, "expression", BOOL, f"{path}[{index}]")
 
 
 def check_stored_policy(spec: Object) -> Iterator[FieldError]:
@@ -84,20 +84,22 @@ def check_stored_policy(spec: Object) -> Iterator[FieldError]:
     params = ("params",) if spec.get("paramKind") else ()
     known = StoredExpressions((*_OF_POLICIES, *params))
     yield from check_stored_conditions(spec.get("matchConditions") or (), "spec.matchConditions", known)
-    for index, each in enumerate(spec.get("variables") or ()):
-        text = each.get("expression", "")
-        if text.strip() and (problem := known.declare(each.get("name", ""), text)):
+    for index, variable in enumerate(spec.get("variables") or ()):
+        text = variable.get("expression", "")
+        if text.strip() and (problem := known.declare(variable.get("name", ""), text)):
             yield FieldError(INVALID, f"spec.variables[{index}].expression", text, problem)
-    for index, each in enumerate(spec.get("validations") or ()):
-        yield from _check(known, each, "expression", BOOL, f"spec.validations[{index}]")
-        yield from _check(known, each, "messageExpression", _TEXT, f"spec.validations[{index}]")
-    for index, each in enumerate(spec.get("auditAnnotations") or ()):
-        yield from _check(known, each, "valueExpression", _TEXT_OR_NULL, f"spec.auditAnnotations[{index}]")
+    for index, validation in enumerate(spec.get("validations") or ()):
+        yield from _check(known, validation, "expression", BOOL, f"spec.validations[{index}]")
+        yield from _check(known, validation, "messageExpression", _TEXT, f"spec.validations[{index}]")
+    for index, annotation in enumerate(spec.get("auditAnnotations") or ()):
+        yield from _check(
+            known, annotation, "valueExpression", _TEXT_OR_NULL, f"spec.auditAnnotations[{index}]"
+        )
 
 
 def _check(
-    known: StoredExpressions, holder: Object, key: str, wanted: tuple[str, ...], path: str
+    known: StoredExpressions, obj: Object, key: str, types: tuple[str, ...], path: str
 ) -> Iterator[FieldError]:
-    text = holder.get(key) or ""
-    if text.strip() and (problem := known.problem(text, wanted)):
+    text = obj.get(key) or ""
+    if text.strip() and (problem := known.problem(text, types)):
         yield FieldError(INVALID, f"{path}.{key}", text, problem)

@@ -50,8 +50,8 @@ class Expression:
         value, problem = self._program.evaluate(data, composed)
         if _OF_NULL in problem:
             # To Kubernetes an absent object has no fields; to this evaluator it is an error to ask.
-            given = {name: {} if v is None else v for name, v in data.items()}
-            value, problem = self._program.evaluate(given, composed)
+            without_nulls = {name: {} if v is None else v for name, v in data.items()}
+            value, problem = self._program.evaluate(without_nulls, composed)
         if problem:
             return Outcome(None, f"expression '{self.text}' resulted in error: {in_go_words(problem)}")
         return Outcome(value)
@@ -90,9 +90,9 @@ def as_data(value: Any) -> Any:
     if isinstance(value, datetime):
         from google.protobuf.timestamp_pb2 import Timestamp
 
-        moment = Timestamp()
-        moment.FromDatetime(value)
-        return moment
+        timestamp = Timestamp()
+        timestamp.FromDatetime(value)
+        return timestamp
     if isinstance(value, timedelta):
         from google.protobuf.duration_pb2 import Duration
 

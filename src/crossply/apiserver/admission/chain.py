@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from crossply.apiserver.admission.attributes import Attributes
-from crossply.apiserver.admission.cel_authorizer import Authorize
+from crossply.apiserver.admission.cel_environment import Authorize
 from crossply.apiserver.admission.mutating_webhooks import MutatingWebhooks
 from crossply.apiserver.admission.namespace_lifecycle import Namespaces, check_namespace
 from crossply.apiserver.admission.policy_index import PolicyIndex
 from crossply.apiserver.admission.validating_policies import Policies
-from crossply.apiserver.admission.validating_webhooks import validate as ask_webhooks
+from crossply.apiserver.admission.validating_webhooks import validate as call_validating_webhooks
 from crossply.apiserver.admission.webhook_dispatch import WebhookCalls
 from crossply.apiserver.admission.webhook_index import MUTATING, VALIDATING, WebhookIndex
 from crossply.apiserver.endpoints.call import Call
-from crossply.apiserver.server_context import World
+from crossply.apiserver.server_context import ServerContext
 from crossply.values import Object
 
 
 class Admission:
     """Admission by the configurations in a world's store, current for as long as it is open."""
 
-    def __init__(self, world: World, authorize: Authorize | None = None) -> None:
-        self._namespaces = Namespaces(world.store)
-        self._mutating = WebhookIndex(world.store, MUTATING)
-        self._validating = WebhookIndex(world.store, VALIDATING)
-        self._policies = PolicyIndex(world.store)
-        self._calls = WebhookCalls(world, self._namespaces, authorize)
-        self._mutate = MutatingWebhooks(world, self._calls)
-        self._check = Policies(world, self._namespaces, authorize)
+    def __init__(self, context: ServerContext, authorize: Authorize | None = None) -> None:
+        self._namespaces = Namespaces(context.store)
+        self._mutating = WebhookIndex(context.store, MUTATING)
+        self._validating = WebhookIndex(context.store, VALIDATING)
+        self._policies = PolicyIndex(context.store)
+        self._calls = WebhookCalls(context, self._namespaces, authorize)
+        self._mutate = MutatingWebhooks(context, self._calls)
+        self._check = Policies(context, self._namespaces, authorize)
 
     async def close(self) -> None:
         """Follow the store no longer, and close connections."""
@@ -52,7 +52,7 @@ class Admission:
         if self._mutating.webhooks or self._validating.webhooks or self._policies.bound:
             write = Attributes(call, operation, obj, old)
             if not write.is_exempt:
-                await self._ask(write)
+                await self._validate(write)
         if operation == "CREATE":
             # Asking may have taken a while, and the namespace may have begun to go.
             self._check_namespace(call, operation, obj, old)
@@ -60,15 +60,15 @@ class Admission:
     def _check_namespace(self, call: Call, operation: str, obj: Object | None, old: Object | None) -> None:
         # Nearly all writes are into namespaces that live, and need no second look.
         if call.resource.namespaced and (
-            operation == "DELETE" or self._namespaces.lives(call.info.namespace)
+            operation == "DELETE" or self._namespaces.is_active(call.info.namespace)
         ):
             return
         check_namespace(self._namespaces, Attributes(call, operation, obj, old))
 
-    async def _ask(self, write: Attributes) -> None:
+    async def _validate(self, write: Attributes) -> None:
         if write.operation == "DELETE" and self._mutating.webhooks:
             await self._mutate.apply(write, self._mutating.webhooks)
         if self._policies.bound:
             await self._check.check(write, self._policies.bound)
         if self._validating.webhooks:
-            await ask_webhooks(self._calls, write, self._validating.webhooks)
+            await call_validating_webhooks(self._calls, write, self._validating.webhooks)

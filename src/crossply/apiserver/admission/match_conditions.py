@@ -22,13 +22,13 @@ class Conditions:
     __slots__ = ("_expressions", "_ignores_failure")
 
     def __init__(self, conditions: Iterable[Object], ignores_failure: bool) -> None:
-        self._expressions = tuple(Expression(each.get("expression", "")) for each in conditions)
+        self._expressions = tuple(Expression(condition.get("expression", "")) for condition in conditions)
         self._ignores_failure = ignores_failure
 
     def __bool__(self) -> bool:
         return bool(self._expressions)
 
-    def hold(self, evaluation: Evaluation) -> bool:
+    def match(self, evaluation: Evaluation) -> bool:
         """Whether all are true. One that is false decides, whatever went wrong with the others."""
         problems = []
         for expression in self._expressions:

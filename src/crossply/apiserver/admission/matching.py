@@ -22,16 +22,16 @@ Selector = tuple[Requirement, ...]
 def read_selector(selector: Object | None) -> Selector:
     """The clauses of a LabelSelector; without any, it selects everything."""
     selector = selector or {}
-    wanted = [
+    requirements = [
         Requirement(key, "=", frozenset({value}))
         for key, value in (selector.get("matchLabels") or {}).items()
     ]
     for expression in selector.get("matchExpressions") or ():
         operator = _OPERATORS.get(expression.get("operator", ""), "in")
-        wanted.append(
+        requirements.append(
             Requirement(expression.get("key", ""), operator, frozenset(expression.get("values") or ()))
         )
-    return tuple(wanted)
+    return tuple(requirements)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def read_rules(rules: Iterable[Object] | None) -> tuple[Rule, ...]:
             frozenset(rule.get("apiGroups") or ()),
             frozenset(rule.get("apiVersions") or ()),
             frozenset(rule.get("operations") or ()),
-            tuple(_split(each) for each in rule.get("resources") or ()),
+            tuple(_split(resource) for resource in rule.get("resources") or ()),
             rule.get("scope") or "*",
             frozenset(rule.get("resourceNames") or ()),
         )
@@ -109,19 +109,19 @@ class Matching:
         """The version at which the configuration wants to see the write; None: it is not about it."""
         if not self._selects_objects(write) or self._version_by(self.excluded, write) is not None:
             return None
-        found = self._version_by(self.rules, write)
+        version = self._version_by(self.rules, write)
         if not self.rules and self.without_rules:
-            found = write.version
-        if found is None or not self._selects_namespace(write, namespaces):
+            version = write.version
+        if version is None or not self._selects_namespace(write, namespaces):
             return None
-        return found
+        return version
 
     def _version_by(self, rules: tuple[Rule, ...], write: Attributes) -> str | None:
         if any(rule.matches(write, write.version) for rule in rules):
             return write.version
         if self.exact or not rules:
             return None
-        others = [name for name, each in write.call.resource.versions.items() if each.served]
+        others = [name for name, candidate in write.call.resource.versions.items() if candidate.served]
         for rule in rules:
             for version in others:
                 if version != write.version and rule.matches(write, version):

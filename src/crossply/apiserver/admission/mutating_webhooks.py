@@ -7,20 +7,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from crossply.apiserver.admission.admission_review import Verdict
-from crossply.apiserver.admission.attributes import Attributes, internal_failure
-from crossply.apiserver.admission.versions import from_version
+from crossply.apiserver.admission.admission_review import AdmissionResponse
+from crossply.apiserver.admission.attributes import Attributes, from_version, internal_failure
 from crossply.apiserver.admission.webhook_dispatch import Invocation, WebhookCalls
 from crossply.apiserver.admission.webhook_index import Webhook
 from crossply.apiserver.builtin import decode_problem
 from crossply.apiserver.endpoints.body_decoding import check_depth
 from crossply.apiserver.endpoints.normalization import with_defaults
 from crossply.apiserver.patches.json_patch import JsonPatchError, json_patch
-from crossply.apiserver.server_context import World
+from crossply.apiserver.server_context import ServerContext
 from crossply.values import Object
 from crossply.values.goquote import quote
 
-_SERVERS_OWN = (
+_SERVER_SET = (
     "uid",
     "creationTimestamp",
     "deletionTimestamp",
@@ -30,102 +29,104 @@ _SERVERS_OWN = (
     "namespace",
 )
 
-_GIVEN_AT_BIRTH = ("uid", "creationTimestamp", "generation")
+_SET_ON_CREATE = ("uid", "creationTimestamp", "generation")
 
 
 @dataclass(slots=True)
 class _Reinvocation:
     """Which webhooks are asked once more."""
 
-    asked: list[Webhook] = field(default_factory=list)
-    due: set[int] = field(default_factory=set)
+    called: list[Webhook] = field(default_factory=list)
+    pending: set[int] = field(default_factory=set)
 
     def note(self, webhook: Webhook, changed: bool) -> None:
         """A webhook was asked, and changed the object or not."""
         if changed:
-            self.due |= {id(each) for each in self.asked}
+            self.pending |= {id(earlier) for earlier in self.called}
         if webhook.reinvoked:
-            self.asked.append(webhook)
+            self.called.append(webhook)
 
 
 class MutatingWebhooks:
     """What the mutating webhooks make of an object."""
 
-    def __init__(self, world: World, calls: WebhookCalls) -> None:
-        self._world = world
+    def __init__(self, context: ServerContext, calls: WebhookCalls) -> None:
+        self._context = context
         self._calls = calls
 
     async def apply(self, write: Attributes, webhooks: tuple[Webhook, ...]) -> Attributes:
         """The write as the webhooks want it; raises the refusal of one."""
-        given = write.obj
-        if write.operation == "CREATE" and given is not None:
+        original = write.obj
+        if write.operation == "CREATE" and original is not None:
             # Nobody is told of an identity that the object may never get.
-            write = write.with_objects(_unborn(given), None)
+            write = write.with_objects(_without_identity(original), None)
         write = await self._apply(write, webhooks)
-        if given is None or write.obj is None:
+        if original is None or write.obj is None:
             return write
-        return write.with_objects(_with_identity(write.obj, given), write.old)
+        return write.with_objects(_with_identity(write.obj, original), write.old)
 
     async def _apply(self, write: Attributes, webhooks: tuple[Webhook, ...]) -> Attributes:
-        again = _Reinvocation()
+        reinvocation = _Reinvocation()
         for webhook in webhooks:
-            write = await self._pass(webhook, write, again)
-        due = again.due
+            write = await self._pass(webhook, write, reinvocation)
+        pending = reinvocation.pending
         for webhook in webhooks:
-            if id(webhook) in due:
+            if id(webhook) in pending:
                 write = await self._pass(webhook, write, _Reinvocation())
         return write
 
-    async def _pass(self, webhook: Webhook, write: Attributes, again: _Reinvocation) -> Attributes:
-        asked = await self._calls.invocation(webhook, write)
-        if asked is None:
+    async def _pass(self, webhook: Webhook, write: Attributes, reinvocation: _Reinvocation) -> Attributes:
+        invocation = await self._calls.invocation(webhook, write)
+        if invocation is None:
             return write
-        verdict = await self._calls.ask(asked, mutating=True)
-        changed = await self._patched(write, asked, verdict)
-        again.note(webhook, changed is not write)
+        response = await self._calls.call(invocation, mutating=True)
+        changed = await self._patched(write, invocation, response)
+        reinvocation.note(webhook, changed is not write)
         return changed
 
-    async def _patched(self, write: Attributes, asked: Invocation, verdict: Verdict | None) -> Attributes:
-        if verdict is None or not verdict.patch:
+    async def _patched(
+        self, write: Attributes, invocation: Invocation, response: AdmissionResponse | None
+    ) -> Attributes:
+        if response is None or not response.patch:
             return write
-        before = asked.write.obj
+        before = invocation.write.obj
         if before is None or write.obj is None:
             raise internal_failure(
-                f"admission webhook {quote(asked.webhook.name)} attempted to modify the object, which is not "
-                "supported for this operation"
+                f"admission webhook {quote(invocation.webhook.name)} attempted to modify the object, "
+                "which is not supported for this operation"
             )
-        after = self._shaped(asked, _patch(before, verdict))
+        after = self._shaped(invocation, _patch(before, response))
         if after == before:
             return write
-        return write.with_objects(await from_version(self._world, write, after), write.old)
+        return write.with_objects(await from_version(self._context, write, after), write.old)
 
-    def _shaped(self, asked: Invocation, patched: Object) -> Object:
+    def _shaped(self, invocation: Invocation, patched: Object) -> Object:
         """A patched object in the shape of its kind, with all that only the server decides."""
-        resource, before = asked.write.call.resource, asked.write.obj or {}
+        resource, before = invocation.write.call.resource, invocation.write.obj or {}
         if patched.get("kind") != before.get("kind") or patched.get("kind") != resource.names.kind:
             return patched
         if not resource.custom:
-            problem = decode_problem(resource, asked.version, patched)
+            problem = decode_problem(resource, invocation.version, patched)
             if problem is not None:
                 raise internal_failure(problem)
-        return with_defaults(resource, resource.versions[asked.version], _with_identity(patched, before))
+        return with_defaults(resource, resource.versions[invocation.version], _with_identity(patched, before))
 
 
-def _unborn(obj: Object) -> Object:
-    metadata = {key: value for key, value in obj["metadata"].items() if key not in _GIVEN_AT_BIRTH}
+def _without_identity(obj: Object) -> Object:
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in _SET_ON_CREATE}
     return {**obj, "metadata": metadata}
 
 
 def _with_identity(obj: Object, before: Object) -> Object:
     """The object with what only the server decides as it was before."""
-    metadata = {key: value for key, value in obj["metadata"].items() if key not in _SERVERS_OWN}
-    metadata.update({key: before["metadata"][key] for key in _SERVERS_OWN if key in before["metadata"]})
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in _SERVER_SET}
+    metadata.update({key: before["metadata"][key] for key in _SERVER_SET if key in before["metadata"]})
     return {**obj, "metadata": metadata}
 
 
-def _patch(before: Object, verdict: Verdict) -> Object:
+def _patch(before: Object, response: AdmissionResponse) -> Object:
     try:
-        patched = json_patch(before, verdict.patch)
+        patched = json_patch(before, response.patch)
     except JsonPatchError as problem:
         raise internal_failure(str(problem)) from None
     if not isinstance(patched, dict) or not isinstance(patched.get("metadata"), dict):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crossply.apiserver.admission.attributes import Attributes
-from crossply.apiserver.endpoints.body_decoding import decode
 from crossply.apiserver.endpoints.status_errors import Cause, StatusError, forbidden, not_found
+from crossply.apiserver.object_codec import decode
 from crossply.apiserver.storage import Store
 from crossply.values import Object
 
-_IMMORTAL = frozenset({"default", "kube-system", "kube-public"})
+_UNDELETABLE = frozenset({"default", "kube-system", "kube-public"})
 _REMEMBERED = 10_000
 
 
@@ -57,29 +57,29 @@ class Namespaces:
             known = self._known[name] = Namespace(entry.revision, obj, ends)
         return known
 
-    def lives(self, name: str) -> bool:
+    def is_active(self, name: str) -> bool:
         """Whether a namespace exists and takes new objects."""
-        found = self.get(name)
-        return found is not None and not found.is_terminating
+        namespace = self.get(name)
+        return namespace is not None and not namespace.is_terminating
 
     def require(self, name: str) -> Namespace:
         """The namespace; it must exist."""
-        found = self.get(name)
-        if found is None:
+        namespace = self.get(name)
+        if namespace is None:
             raise not_found("namespaces", "", name)
-        return found
+        return namespace
 
 
 def check_namespace(namespaces: Namespaces, write: Attributes) -> None:
     """Refuse writes into namespaces that do not exist, and new objects in those that are on their way out."""
     if write.is_namespace:
-        if write.operation == "DELETE" and write.name in _IMMORTAL:
+        if write.operation == "DELETE" and write.name in _UNDELETABLE:
             raise forbidden("namespaces", "", write.name, "this namespace may not be deleted")
         return
     if not write.call.resource.namespaced or write.operation == "DELETE":
         return
-    found = namespaces.require(write.namespace)
-    if write.operation == "CREATE" and found.is_terminating:
+    namespace = namespaces.require(write.namespace)
+    if write.operation == "CREATE" and namespace.is_terminating:
         raise _terminating(write)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from crossply.apiserver.admission.cel_expressions import Expression
 from crossply.apiserver.admission.match_conditions import Conditions
 from crossply.apiserver.admission.matching import Matching, read_matching
-from crossply.apiserver.endpoints.body_decoding import decode
+from crossply.apiserver.object_codec import decode
 from crossply.apiserver.storage import Event, Store
 from crossply.values import Object
 
@@ -60,20 +60,26 @@ def read_policy(obj: Object) -> Policy:
         obj["metadata"]["name"],
         read_matching(spec.get("matchConstraints"), without_rules=True),
         Conditions(spec.get("matchConditions") or (), ignores),
-        {each["name"]: Expression(each.get("expression", "")) for each in spec.get("variables") or ()},
-        tuple(_validation(each) for each in spec.get("validations") or ()),
-        tuple(Expression(each.get("valueExpression", "")) for each in spec.get("auditAnnotations") or ()),
+        {
+            variable["name"]: Expression(variable.get("expression", ""))
+            for variable in spec.get("variables") or ()
+        },
+        tuple(_validation(validation) for validation in spec.get("validations") or ()),
+        tuple(
+            Expression(annotation.get("valueExpression", ""))
+            for annotation in spec.get("auditAnnotations") or ()
+        ),
         ignores,
         spec.get("paramKind"),
     )
 
 
 def _validation(spec: Object) -> Validation:
-    told = spec.get("messageExpression")
+    message_expression = spec.get("messageExpression")
     return Validation(
         Expression(spec.get("expression", "")),
         (spec.get("message") or "").strip(),
-        Expression(told) if told else None,
+        Expression(message_expression) if message_expression else None,
         spec.get("reason") or "Invalid",
     )
 
@@ -103,8 +109,8 @@ class PolicyIndex:
             self._bindings[entry.key[2]] = read_binding(decode(entry.data))
         self._join()
         self._stops: tuple[Callable[[], None], ...] = (
-            store.subscribe(POLICIES, lambda event: self._notice(event, self._policies, read_policy)),
-            store.subscribe(BINDINGS, lambda event: self._notice(event, self._bindings, read_binding)),
+            store.subscribe(POLICIES, lambda event: self._on_event(event, self._policies, read_policy)),
+            store.subscribe(BINDINGS, lambda event: self._on_event(event, self._bindings, read_binding)),
         )
 
     def stop(self) -> None:
@@ -112,7 +118,7 @@ class PolicyIndex:
         for stop in self._stops:
             stop()
 
-    def _notice(self, event: Event, known: dict[str, Any], read: Callable[[Object], Any]) -> None:
+    def _on_event(self, event: Event, known: dict[str, Any], read: Callable[[Object], Any]) -> None:
         if event.type == "DELETED":
             known.pop(event.key[2], None)
         else:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from crossply.apiserver.admission.matching import read_selector
 from crossply.apiserver.admission.policy_index import Binding, Policy
-from crossply.apiserver.endpoints.body_decoding import decode
+from crossply.apiserver.object_codec import decode
 from crossply.apiserver.registry.conversion import convert
 from crossply.apiserver.registry.resources import Resource
 from crossply.apiserver.registry.selectors import labels_match
-from crossply.apiserver.server_context import World
+from crossply.apiserver.server_context import ServerContext
 from crossply.errors import CrossplyError
 from crossply.values import Object
 from crossply.values.api_version import split_api_version
@@ -26,29 +26,31 @@ class UnknownParamKind(CrossplyError):
     code = "CP-684"
 
 
-def check_param_kind(world: World, policy: Policy) -> None:
+def check_param_kind(context: ServerContext, policy: Policy) -> None:
     """The kind of a policy's parameters must be served."""
     if policy.param_kind is not None:
-        _resource(world, policy.param_kind)
+        _resource(context, policy.param_kind)
 
 
-async def find_params(world: World, policy: Policy, binding: Binding, namespace: str) -> list[Object | None]:
+async def find_params(
+    context: ServerContext, policy: Policy, binding: Binding, namespace: str
+) -> list[Object | None]:
     """The parameters to evaluate a policy with, one evaluation each; None: without any."""
     kind, reference = policy.param_kind, binding.param_ref
     if kind is None or reference is None:
         return [None]
-    resource, version = _resource(world, kind)
-    where = _namespace(resource, reference, namespace)
-    found = [decode(data) for data in _chosen(world, resource, reference, where)]
-    found = await convert(world, resource, found, version)
-    if not found and reference.get("parameterNotFoundAction") == "Deny":
+    resource, version = _resource(context, kind)
+    params_namespace = _namespace(resource, reference, namespace)
+    params = [decode(data) for data in _chosen(context, resource, reference, params_namespace)]
+    params = await convert(context, resource, params, version)
+    if not params and reference.get("parameterNotFoundAction") == "Deny":
         raise ParamsProblem("no params found for policy binding with `Deny` parameterNotFoundAction")
-    return list(found)
+    return list(params)
 
 
-def _resource(world: World, kind: Object) -> tuple[Resource, str]:
+def _resource(context: ServerContext, kind: Object) -> tuple[Resource, str]:
     group, version = split_api_version(kind.get("apiVersion", ""))
-    resource = world.registry.by_kind(group, kind.get("kind", ""))
+    resource = context.registry.by_kind(group, kind.get("kind", ""))
     if resource is None or version not in resource.versions:
         raise UnknownParamKind(
             f"failed to find resource referenced by paramKind: '{_described(group, version, kind)}'"
@@ -61,29 +63,29 @@ def _described(group: str, version: str, kind: Object) -> str:
 
 
 def _namespace(resource: Resource, reference: Object, namespace: str) -> str:
-    given: str = reference.get("namespace") or ""
+    explicit: str = reference.get("namespace") or ""
     if not resource.namespaced:
-        if given:
+        if explicit:
             raise ParamsProblem("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
         return ""
-    if not given and not namespace:
+    if not explicit and not namespace:
         raise ParamsProblem(
             "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"
         )
-    return given or namespace
+    return explicit or namespace
 
 
-def _chosen(world: World, resource: Resource, reference: Object, namespace: str) -> list[bytes]:
+def _chosen(context: ServerContext, resource: Resource, reference: Object, namespace: str) -> list[bytes]:
     name = reference.get("name")
     if name:
-        entry = world.store.get((resource.key, namespace, name))
+        entry = context.store.get((resource.key, namespace, name))
         return [entry.data] if entry is not None else []
-    wanted = read_selector(reference.get("selector"))
-    entries = world.store.list(resource.key, namespace)
-    if not wanted:
+    selector = read_selector(reference.get("selector"))
+    entries = context.store.list(resource.key, namespace)
+    if not selector:
         return [entry.data for entry in entries]
     return [
         entry.data
         for entry in entries
-        if labels_match(wanted, decode(entry.data)["metadata"].get("labels") or {})
+        if labels_match(selector, decode(entry.data)["metadata"].get("labels") or {})
     ]

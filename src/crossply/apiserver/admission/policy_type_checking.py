@@ -38,9 +38,9 @@ def expression_warnings(policy: Object, registry: Registry) -> list[Object]:
     checkers = [(kind, _Checker(kind.declared, spec.get("variables") or ())) for kind in kinds]
     warnings = []
     for place, text in _expressions(spec):
-        found = [f"{kind}: {issues}\n" for kind, checker in checkers if (issues := checker.issues(text))]
-        if found:
-            warnings.append({"fieldRef": place, "warning": "\n".join(found)})
+        problems = [f"{kind}: {issues}\n" for kind, checker in checkers if (issues := checker.issues(text))]
+        if problems:
+            warnings.append({"fieldRef": place, "warning": "\n".join(problems)})
     return warnings
 
 
@@ -53,15 +53,15 @@ def _expressions(spec: Object) -> Iterator[tuple[str, str]]:
 
 def _kinds(spec: Object, registry: Registry) -> list[_Kind]:
     """The kinds that the rules of a policy name, sorted; rules that name everything name nothing."""
-    found: dict[tuple[str, str, str], _Kind] = {}
+    kinds: dict[tuple[str, str, str], _Kind] = {}
     for rule in (spec.get("matchConstraints") or {}).get("resourceRules") or ():
         for group in _named(rule, "apiGroups"):
             for version in _named(rule, "apiVersions"):
                 for plural in _named(rule, "resources"):
                     kind = _kind(registry, group, version, plural)
-                    if kind is not None and len(found) < MOST_TYPES:
-                        found[kind[:3]] = kind
-    return [found[key] for key in sorted(found)]
+                    if kind is not None and len(kinds) < MOST_TYPES:
+                        kinds[kind[:3]] = kind
+    return [kinds[key] for key in sorted(kinds)]
 
 
 def _named(rule: Object, key: str) -> list[str]:
@@ -74,10 +74,10 @@ def _named(rule: Object, key: str) -> list[str]:
 
 def _kind(registry: Registry, group: str, version: str, plural: str) -> _Kind | None:
     resource = registry.find(group, plural)
-    found = resource.versions.get(version) if resource is not None else None
-    if resource is None or found is None or found.schema is None:
+    schema_version = resource.versions.get(version) if resource is not None else None
+    if resource is None or schema_version is None or schema_version.schema is None:
         return None
-    declared = declare(_with_metadata(resource, found.schema, registry), True)
+    declared = declare(_with_metadata(resource, schema_version.schema, registry), True)
     return _Kind(group, version, resource.names.kind, declared) if declared is not None else None
 
 
@@ -110,9 +110,9 @@ class _Checker:
         try:
             self._environment.compile(text)
         except RuntimeError as problem:
-            again = rewritten(text, str(problem))
-            if again != text:
-                return self.issues(again)
+            rewritten_text = rewritten(text, str(problem))
+            if rewritten_text != text:
+                return self.issues(rewritten_text)
             return "\n".join(compile_issues(str(problem)))
         return ""
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from crossply.apiserver.admission.attributes import Attributes
-from crossply.apiserver.admission.cel_authorizer import Authorize
+from crossply.apiserver.admission.attributes import Attributes, at_version
+from crossply.apiserver.admission.cel_environment import Authorize
 from crossply.apiserver.admission.cel_evaluation import Evaluation, namespace_for_expressions
 from crossply.apiserver.admission.match_conditions import ConditionFailed
 from crossply.apiserver.admission.namespace_lifecycle import Namespaces
@@ -18,10 +18,9 @@ from crossply.apiserver.admission.policy_params import (
     check_param_kind,
     find_params,
 )
-from crossply.apiserver.admission.versions import at_version
 from crossply.apiserver.background import in_event_loop
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.server_context import World
+from crossply.apiserver.server_context import ServerContext
 from crossply.values import Object
 
 LONGEST_MESSAGE = 5 * 1024
@@ -39,8 +38,8 @@ class _Refusal:
 class Policies:
     """Evaluates policies."""
 
-    def __init__(self, world: World, namespaces: Namespaces, authorize: Authorize | None) -> None:
-        self._world = world
+    def __init__(self, context: ServerContext, namespaces: Namespaces, authorize: Authorize | None) -> None:
+        self._context = context
         self._namespaces = namespaces
         self._authorize = authorize
 
@@ -52,43 +51,45 @@ class Policies:
             if version is None:
                 continue
             try:
-                check_param_kind(self._world, policy)
+                check_param_kind(self._context, policy)
             except UnknownParamKind as problem:
                 why = _unless_ignored(policy, f"failed to configure policy: {problem}")
                 denied += [(_title(policy), refusal) for refusal in why]
                 continue
-            seen = await at_version(self._world, write, version)
+            converted = await at_version(self._context, write, version)
             for binding in bindings:
                 if binding.matching.version_for(write, self._namespaces) is not None:
-                    refusals = await self._refusals(seen, version, policy, binding)
+                    refusals = await self._refusals(converted, version, policy, binding)
                     denied += [(_title(policy, binding), refusal) for refusal in refusals]
         if denied:
             raise _denial(write, *denied[0])
 
     async def _refusals(
-        self, seen: Attributes, version: str, policy: Policy, binding: Binding
+        self, write: Attributes, version: str, policy: Policy, binding: Binding
     ) -> list[_Refusal]:
         """Why a binding refuses a write. Broken demands become warnings where that is wished for."""
         try:
-            found = await self._broken(seen, version, policy, binding)
+            refusals = await self._violations(write, version, policy, binding)
         except ParamsProblem as problem:
             return _unless_ignored(policy, f"failed to configure binding: {problem}")
         if "Warn" in binding.actions:
             title = _title(policy, binding)
-            seen.call.warnings += [f"Validation failed for {title}: {each.message}" for each in found]
-        return found if "Deny" in binding.actions else []
+            write.call.warnings += [
+                f"Validation failed for {title}: {refusal.message}" for refusal in refusals
+            ]
+        return refusals if "Deny" in binding.actions else []
 
-    async def _broken(
-        self, seen: Attributes, version: str, policy: Policy, binding: Binding
+    async def _violations(
+        self, write: Attributes, version: str, policy: Policy, binding: Binding
     ) -> list[_Refusal]:
-        params = await find_params(self._world, policy, binding, seen.namespace)
-        namespace = self._namespace(seen)
-        found: list[_Refusal] = []
+        params = await find_params(self._context, policy, binding, write.namespace)
+        namespace = self._namespace(write)
+        refusals: list[_Refusal] = []
         authorize = in_event_loop(self._authorize) if self._authorize is not None else None
         for param in params:
             evaluation = partial(
                 Evaluation,
-                seen,
+                write,
                 version,
                 authorize,
                 params=param,
@@ -96,35 +97,35 @@ class Policies:
                 variables=policy.variables,
             )
             work = partial(_evaluate, policy, evaluation)
-            found += await self._world.background.run(seen.call.weight, work)
-        return found
+            refusals += await self._context.background.run(write.call.weight, work)
+        return refusals
 
-    def _namespace(self, seen: Attributes) -> Object | None:
-        if seen.is_namespace or not seen.namespace:
+    def _namespace(self, write: Attributes) -> Object | None:
+        if write.is_namespace or not write.namespace:
             return None
-        return namespace_for_expressions(self._namespaces.require(seen.namespace).obj)
+        return namespace_for_expressions(self._namespaces.require(write.namespace).obj)
 
 
-def _evaluate(policy: Policy, begin: Callable[[], Evaluation]) -> list[_Refusal]:
-    evaluation = begin()
+def _evaluate(policy: Policy, new_evaluation: Callable[[], Evaluation]) -> list[_Refusal]:
+    evaluation = new_evaluation()
     try:
-        if not policy.conditions.hold(evaluation):
+        if not policy.conditions.match(evaluation):
             return []
     except ConditionFailed as problem:
         return _unless_ignored(policy, str(problem))
-    found: list[_Refusal] = []
+    refusals: list[_Refusal] = []
     for validation in policy.validations:
         outcome = evaluation.evaluate(validation.expression)
         if outcome.problem:
-            found += _unless_ignored(policy, outcome.problem)
+            refusals += _unless_ignored(policy, outcome.problem)
         elif outcome.value is not True:
-            found.append(_Refusal(_message(validation, evaluation), validation.reason))
+            refusals.append(_Refusal(_message(validation, evaluation), validation.reason))
     for annotation in policy.annotations:
         # Their values go into audit logs elsewhere; here it only counts whether they can be had.
         outcome = evaluation.evaluate(annotation)
         if outcome.problem:
-            found += _unless_ignored(policy, outcome.problem)
-    return found
+            refusals += _unless_ignored(policy, outcome.problem)
+    return refusals
 
 
 def _unless_ignored(policy: Policy, problem: str) -> list[_Refusal]:

@@ -12,21 +12,21 @@ from crossply.apiserver.endpoints.status_errors import StatusError
 
 async def validate(calls: WebhookCalls, write: Attributes, webhooks: tuple[Webhook, ...]) -> None:
     """Let the webhooks that a write concerns look at it; raises the refusal of one."""
-    asked = [
+    invocations = [
         invocation
         for webhook in webhooks
         if (invocation := await calls.invocation(webhook, write)) is not None
     ]
-    if len(asked) == 1:
-        await calls.ask(asked[0], mutating=False)
-    elif asked:
-        await _ask_all(calls, asked)
+    if len(invocations) == 1:
+        await calls.call(invocations[0], mutating=False)
+    elif invocations:
+        await _call_all(calls, invocations)
 
 
-async def _ask_all(calls: WebhookCalls, asked: list[Invocation]) -> None:
+async def _call_all(calls: WebhookCalls, invocations: list[Invocation]) -> None:
     # All are waited for, so that a refusal does not cut off another webhook in the middle of its work.
     outcomes = await asyncio.gather(
-        *(calls.ask(each, mutating=False) for each in asked), return_exceptions=True
+        *(calls.call(invocation, mutating=False) for invocation in invocations), return_exceptions=True
     )
     for outcome in outcomes:
         if isinstance(outcome, StatusError):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from crossply.apiserver.admission.match_conditions import Conditions
 from crossply.apiserver.admission.matching import Matching, read_rules, read_selector
-from crossply.apiserver.endpoints.body_decoding import decode
+from crossply.apiserver.object_codec import decode
 from crossply.apiserver.storage import Event, Store
 from crossply.values import Object
 
@@ -37,7 +37,7 @@ class Webhook:
 
 def read_webhooks(configuration: Object) -> tuple[Webhook, ...]:
     """The webhooks of a configuration."""
-    return tuple(_webhook(each) for each in configuration.get("webhooks") or ())
+    return tuple(_webhook(spec) for spec in configuration.get("webhooks") or ())
 
 
 def _webhook(spec: Object) -> Webhook:
@@ -71,9 +71,9 @@ class WebhookIndex:
         for entry in store.list(resource):
             self._by_configuration[entry.key[2]] = read_webhooks(decode(entry.data))
         self._order()
-        self.stop: Callable[[], None] = store.subscribe(resource, self._notice)
+        self.stop: Callable[[], None] = store.subscribe(resource, self._on_event)
 
-    def _notice(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         if event.type == "DELETED":
             self._by_configuration.pop(event.key[2], None)
         else:

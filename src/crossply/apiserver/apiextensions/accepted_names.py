@@ -12,7 +12,7 @@ _NOT_ACCEPTED = Condition("Established", "False", "NotAccepted", "not all names 
 NO_CONFLICTS = Condition("NamesAccepted", "True", "NoConflicts", "no conflicts found")
 
 
-class Taken(NamedTuple):
+class UsedNames(NamedTuple):
     """The names in use in a group: of resources, and of kinds."""
 
     resources: frozenset[str]
@@ -26,7 +26,7 @@ class Naming(NamedTuple):
     condition: Condition
 
 
-def taken_names(accepted: list[Object], registry: Registry, group: str) -> Taken:
+def used_names(accepted: list[Object], registry: Registry, group: str) -> UsedNames:
     """The names that definitions of a group have been given, and those of built-in kinds in it."""
     resources, kinds = set(), set()
     for names in accepted:
@@ -36,58 +36,65 @@ def taken_names(accepted: list[Object], registry: Registry, group: str) -> Taken
         if resource.group == group and not resource.custom:
             resources |= {resource.names.plural, resource.names.singular, *resource.names.short_names}
             kinds |= {resource.names.kind, resource.names.list_kind}
-    return Taken(frozenset(filter(None, resources)), frozenset(filter(None, kinds)))
+    return UsedNames(frozenset(filter(None, resources)), frozenset(filter(None, kinds)))
 
 
-def accept_names(definition: Object, taken: Taken) -> Naming:
+def accept_names(definition: Object, names_in_use: UsedNames) -> Naming:
     """Give a definition the names that are free; of several conflicts the last one is told."""
-    wanted = definition["spec"]["names"]
-    held = (definition.get("status") or {}).get("acceptedNames") or {}
-    names, told = dict(held), NO_CONFLICTS
+    requested = definition["spec"]["names"]
+    accepted = (definition.get("status") or {}).get("acceptedNames") or {}
+    names, condition = dict(accepted), NO_CONFLICTS
     for key, reason, used in (
-        ("plural", "PluralConflict", taken.resources),
-        ("singular", "SingularConflict", taken.resources),
-        ("shortNames", "ShortNamesConflict", taken.resources),
-        ("kind", "KindConflict", taken.kinds),
-        ("listKind", "ListKindConflict", taken.kinds),
+        ("plural", "PluralConflict", names_in_use.resources),
+        ("singular", "SingularConflict", names_in_use.resources),
+        ("shortNames", "ShortNamesConflict", names_in_use.resources),
+        ("kind", "KindConflict", names_in_use.kinds),
+        ("listKind", "ListKindConflict", names_in_use.kinds),
     ):
-        clashes = _clashes(wanted.get(key), held.get(key), used)
+        clashes = _clashes(requested.get(key), accepted.get(key), used)
         if clashes:
-            told = Condition("NamesAccepted", "False", reason, _sentence(clashes))
+            condition = Condition("NamesAccepted", "False", reason, _sentence(clashes))
         else:
-            names[key] = wanted.get(key)
-    names["categories"] = wanted.get("categories")
-    return Naming(_written(names), told)
+            names[key] = requested.get(key)
+    names["categories"] = requested.get("categories")
+    return Naming(_written(names), condition)
 
 
-def _clashes(wanted: str | list[str] | None, held: str | list[str] | None, used: frozenset[str]) -> list[str]:
-    if isinstance(wanted, list):
-        return [name for name in wanted if name not in (held or ()) and name in used]
-    return [wanted] if wanted and wanted != held and wanted in used else []
+def _clashes(
+    requested: str | list[str] | None, accepted: str | list[str] | None, used: frozenset[str]
+) -> list[str]:
+    if isinstance(requested, list):
+        return [name for name in requested if name not in (accepted or ()) and name in used]
+    return [requested] if requested and requested != accepted and requested in used else []
 
 
 def _sentence(clashes: list[str]) -> str:
-    told = list(dict.fromkeys(f'"{name}" is already in use' for name in clashes))
-    return told[0] if len(told) == 1 else f"[{', '.join(told)}]"
+    sentences = list(dict.fromkeys(f'"{name}" is already in use' for name in clashes))
+    return sentences[0] if len(sentences) == 1 else f"[{', '.join(sentences)}]"
 
 
 def _written(names: Object) -> Object:
-    kept = {key: value for key, value in names.items() if value}
-    return {"plural": "", "kind": "", **kept}
+    non_empty = {key: value for key, value in names.items() if value}
+    return {"plural": "", "kind": "", **non_empty}
 
 
 def established(definition: Object, accepted: bool, bundle_is_right: bool) -> Condition:
     """Whether the kind is served. Once it is, it stays so, whatever happens to its names."""
-    held = find(definition, "Established")
-    if held is not None and held.get("status") == "True":
-        return Condition("Established", "True", held.get("reason") or "", held.get("message") or "")
+    current = find(definition, "Established")
+    if current is not None and current.get("status") == "True":
+        return Condition("Established", "True", current.get("reason") or "", current.get("message") or "")
     if not accepted:
-        return _NOT_ACCEPTED if held is None else Condition(*_told(held))
+        return _NOT_ACCEPTED if current is None else Condition(*_fields(current))
     if not bundle_is_right:
         detail = "The conversion webhook CABundle is invalid"
         return Condition("Established", "False", "InvalidCABundle", detail)
     return Condition("Established", "True", "InitialNamesAccepted", "the initial names have been accepted")
 
 
-def _told(held: Object) -> tuple[str, str, str, str]:
-    return "Established", held.get("status") or "", held.get("reason") or "", held.get("message") or ""
+def _fields(condition: Object) -> tuple[str, str, str, str]:
+    return (
+        "Established",
+        condition.get("status") or "",
+        condition.get("reason") or "",
+        condition.get("message") or "",
+    )

@@ -39,12 +39,12 @@ def _annotation(definition: Object) -> str:
 def approval_sentence(definition: Object) -> str:
     """The state in words."""
     annotation = _annotation(definition)
-    told = f'protected groups must have approval annotation "{ANNOTATION}"'
+    requirement = f'protected groups must have approval annotation "{ANNOTATION}"'
     return {
-        "Missing": f"{told}, {_SEE}",
+        "Missing": f"{requirement}, {_SEE}",
         "Bypassed": f'not approved: "{annotation}"',
         "Approved": f"approved in {annotation}",
-        "Invalid": f'{told} with either a URL or a reason starting with "unapproved", {_SEE}',
+        "Invalid": f'{requirement} with either a URL or a reason starting with "unapproved", {_SEE}',
     }[approval_state(definition)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from crossply.apiserver.apiextensions.cel_cost_ranges import MOST, ONE, UNKNOWN, Range, fixed
+from crossply.apiserver.apiextensions.cel_size_estimates import MOST, ONE, UNKNOWN, Range, fixed
 
 if TYPE_CHECKING:
     from crossply.apiserver.apiextensions.cel_rule_cost import Argument, Estimator
@@ -46,8 +46,8 @@ def call_cost(
             estimator.set_entries(node, node.children[0], node.children[1])
         price = _standard(overload, target, arguments)
     cost, size = price if price else (ONE, None)
-    for each in costs:
-        cost = cost.plus(each)
+    for function_cost in costs:
+        cost = cost.plus(function_cost)
     return cost, size
 
 
@@ -102,23 +102,23 @@ def _scan(
         return None
     if target.kind not in ("list", "map"):
         return _size(target).by(_TEXT), None
-    each = ONE
+    item_cost = ONE
     element = estimator.declared((*target.path, "@items")) if target.path else None
     parameters = estimator.checked.type_of(target.node).parameters
     kind = element.kind if element else (parameters[0].kind if parameters else "")
     if kind in ("string", "bytes"):
-        each = each.plus((Range(0, element.most) if element else UNKNOWN).by(_TEXT))
-    return _size(target).times(each), None
+        item_cost = item_cost.plus((Range(0, element.most) if element else UNKNOWN).by(_TEXT))
+    return _size(target).times(item_cost), None
 
 
-def _read_argument(factor: float, keeps_size: bool = False) -> Pricer:
+def _read_argument(factor: float, preserves_size: bool = False) -> Pricer:
     def price(
         estimator: Estimator, target: Argument | None, arguments: list[Argument], overload: str
     ) -> Price | None:
         if not arguments:
             return None
         size = _size(arguments[0])
-        return size.by(factor), size if keeps_size else None
+        return size.by(factor), size if preserves_size else None
 
     return price
 
@@ -137,9 +137,9 @@ def _replace(
     if target is None or len(arguments) < 2:
         return None
     size, old, new = _size(target), _size(arguments[0]), _size(arguments[1])
-    most, kept_most = _most_replaced(size.high, old.low, new.high)
-    least, kept_least = _least_replaced(size.low, old.high, new.low)
-    result = Range(least, most).times(new).plus(Range(kept_least, kept_most))
+    most, most_unchanged = _most_replaced(size.high, old.low, new.high)
+    least, least_unchanged = _least_replaced(size.low, old.high, new.low)
+    result = Range(least, most).times(new).plus(Range(least_unchanged, most_unchanged))
     return size.by(2 * _TEXT), result
 
 
@@ -232,7 +232,7 @@ def _new_list(factor: float, size: Range) -> Price:
     return size.by(factor).plus(ONE).plus(fixed(10)), size
 
 
-def _whole(argument: Argument | None, otherwise: int) -> int:
+def _constant_int(argument: Argument | None, otherwise: int) -> int:
     if argument is None or argument.node.kind != "const" or argument.node.name != "int":
         return otherwise
     return max(int(argument.node.value), 0)
@@ -243,7 +243,7 @@ def _slice(
 ) -> Price | None:
     if target is None or len(arguments) != 2:
         return None
-    start, end = _whole(arguments[0], 0), _whole(arguments[1], _size(target).high)
+    start, end = _constant_int(arguments[0], 0), _constant_int(arguments[1], _size(target).high)
     return _new_list(1, fixed(max(end - start, 0)))
 
 
@@ -252,7 +252,7 @@ def _flatten(
 ) -> Price | None:
     if target is None:
         return None
-    return _new_list(float(_whole(arguments[0], MOST) if arguments else 1), _size(target))
+    return _new_list(float(_constant_int(arguments[0], MOST) if arguments else 1), _size(target))
 
 
 def _reverse(
@@ -264,7 +264,7 @@ def _reverse(
 def _range(
     estimator: Estimator, target: Argument | None, arguments: list[Argument], overload: str
 ) -> Price | None:
-    return _new_list(1, fixed(_whole(arguments[0], MOST))) if arguments else None
+    return _new_list(1, fixed(_constant_int(arguments[0], MOST))) if arguments else None
 
 
 def _pairwise(
@@ -276,7 +276,7 @@ def _pairwise(
 _BY_NAME: dict[str, Pricer] = {
     **dict.fromkeys(("isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"), _scan),
     **dict.fromkeys(("indexOfItem", "lastIndexOfItem"), _scan),
-    "url": _read_argument(_TEXT, keeps_size=True),
+    "url": _read_argument(_TEXT, preserves_size=True),
     **dict.fromkeys(("lowerAscii", "upperAscii", "substring", "trim"), _rewrite),
     "replace": _replace,
     "split": _split,

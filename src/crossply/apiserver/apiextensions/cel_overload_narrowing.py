@@ -25,8 +25,8 @@ def possible_overloads(checked: Checked, node: Node) -> tuple[str, ...]:
     named = checked.overloads.get(node.id, ())
     if node.name != "_+_" or len(named) < 2:
         return named
-    wanted = _ADDING.get(known_kind(checked, node))
-    return (wanted,) if wanted in named else named
+    operand_kind = _ADDING.get(known_kind(checked, node))
+    return (operand_kind,) if operand_kind in named else named
 
 
 def known_kind(checked: Checked, node: Node) -> str:
@@ -35,8 +35,12 @@ def known_kind(checked: Checked, node: Node) -> str:
     if declared != "dyn" or node.kind != "call":
         return declared
     if node.name in _OF_ELEMENTS and node.target is not None:
-        held = checked.type_of(node.target)
-        return held.parameters[0].kind if held.kind == "list" and held.parameters else declared
+        target_type = checked.type_of(node.target)
+        return (
+            target_type.parameters[0].kind
+            if target_type.kind == "list" and target_type.parameters
+            else declared
+        )
     if node.name in _ARITHMETIC:
         kinds = (known_kind(checked, operand) for operand in node.children)
         return next((kind for kind in kinds if kind != "dyn"), declared)

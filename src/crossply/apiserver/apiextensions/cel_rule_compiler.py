@@ -42,7 +42,7 @@ class RuleCompiler:
         prefix = _OPTIONAL if optional_old else ""
         wrapped = f"{prefix}{text})" if optional_old else text
         environment = self._optional if optional_old else self._plain
-        _, compiled, problem = accepted(wrapped, lambda tried: _try(environment, tried))
+        _, compiled, problem = accepted(wrapped, lambda text: _try(environment, text))
         if problem:
             _, first = _try(environment, wrapped)
             return Compiled(tuple(compile_issues(first, len(prefix)) or [problem]))
@@ -87,8 +87,8 @@ def _environment(variables: dict[str, Any], pool: Any) -> Any:
     from cel_expr_python.ext import ext_bindings, ext_optional, ext_strings
 
     extensions = [ext_optional.ExtOptional(), ext_strings.ExtStrings(), ext_bindings.ExtBindings()]
-    held = {"descriptor_pool": pool} if pool is not None else {}
-    return cel.NewEnv(variables=variables, extensions=extensions, functions=_functions(), **held)
+    options = {"descriptor_pool": pool} if pool is not None else {}
+    return cel.NewEnv(variables=variables, extensions=extensions, functions=_functions(), **options)
 
 
 @functools.cache

@@ -9,9 +9,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crossply.apiserver.apiextensions.cel_cost_ranges import MOST, NOTHING, ONE, UNKNOWN, Range, fixed
 from crossply.apiserver.apiextensions.cel_overload_narrowing import possible_overloads
-from crossply.apiserver.apiextensions.cel_size_estimates import Sized
+from crossply.apiserver.apiextensions.cel_size_estimates import (
+    MOST,
+    NOTHING,
+    ONE,
+    UNKNOWN,
+    Range,
+    Sized,
+    fixed,
+)
 from crossply.schema.cel_ast import Checked, Loop, Node
 
 Path = tuple[str, ...]
@@ -138,10 +145,10 @@ class Estimator:
         return total.plus(price)
 
     def _index(self, node: Node, overload: str) -> Range | None:
-        held = node.children[0]
+        operand = node.children[0]
         step = "@items" if overload == "index_list" else "@values"
-        self._paths[node.id] = (*self._path(held), step)
-        entries = self.entries(held)
+        self._paths[node.id] = (*self._path(operand), step)
+        entries = self.entries(operand)
         return entries.value if entries else None
 
     def _loop(self, node: Node, loop: Loop) -> Range:
@@ -195,9 +202,9 @@ class Estimator:
         known = self._variable(node.name) if node.kind == "ident" else None
         return known.entries if known else None
 
-    def set_entries(self, node: Node, one: Node, other: Node) -> None:
+    def set_entries(self, node: Node, left: Node, right: Node) -> None:
         """Note that an expression has the members of either of two others."""
-        first, second = self.entries(one), self.entries(other)
+        first, second = self.entries(left), self.entries(right)
         if first and second:
             joined = Entries(first.kind, first.key.union(second.key), first.value.union(second.value))
             self._entries[node.id] = joined
@@ -211,10 +218,10 @@ class Estimator:
         """The part of the schema that a path leads to; its first step is a variable."""
         if not path:
             return None
-        found: Sized | None = self._root
+        sized: Sized | None = self._root
         for step in path[1:]:
-            found = found.at(step) if found else None
-        return found
+            sized = sized.at(step) if sized else None
+        return sized
 
     def _known_size(self, node: Node) -> Range | None:
         if node.id in self._sizes:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from crossply.apiserver.apiextensions.cel_cost_ranges import MOST, product
 from crossply.apiserver.apiextensions.cel_rule_compiler import Compiled, RuleCompiler, rule_compiler
 from crossply.apiserver.apiextensions.cel_rule_cost import estimate
-from crossply.apiserver.apiextensions.cel_size_estimates import Sized, most_repetitions, sizes
+from crossply.apiserver.apiextensions.cel_size_estimates import MOST, Sized, most_repetitions, product, sizes
 from crossply.apiserver.apiextensions.go_printing import invalid_struct, show_rule
 from crossply.apiserver.apiextensions.schema_field_paths import BadPath, find_field
 from crossply.schema.cel_types import declare
@@ -69,7 +68,7 @@ class Totals:
         self._total = min(self._total + cost, MOST)
         if cost >= TOTAL_LIMIT // 100:
             self._dearest.append((cost, path))
-            self._dearest.sort(key=lambda each: -each[0])
+            self._dearest.sort(key=lambda entry: -entry[0])
             del self._dearest[4:]
 
     def errors(self, path: str) -> list[FieldError]:
@@ -77,11 +76,11 @@ class Totals:
         if self._total <= TOTAL_LIMIT:
             return []
         detail = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
-        found = [FieldError(FORBIDDEN, dear, "", detail) for _, dear in self._dearest]
-        told = _too_expensive(
+        errors = [FieldError(FORBIDDEN, dear, "", detail) for _, dear in self._dearest]
+        message = _too_expensive(
             f"{_RULES} estimated rule cost total for entire OpenAPIv3 schema", self._total, TOTAL_LIMIT
         )
-        return [*found, FieldError(FORBIDDEN, path, "", told)]
+        return [*errors, FieldError(FORBIDDEN, path, "", message)]
 
 
 def check_rule_texts(schema: Object, path: str) -> list[FieldError]:
@@ -185,8 +184,8 @@ class _RuleCheck(NamedTuple):
         self.totals.observe(f"{self.path}.rule", cost)
         if cost <= RULE_LIMIT:
             return []
-        told = _too_expensive("estimated rule cost", cost, RULE_LIMIT)
-        return [FieldError(FORBIDDEN, f"{self.path}.rule", "", told)]
+        message = _too_expensive("estimated rule cost", cost, RULE_LIMIT)
+        return [FieldError(FORBIDDEN, f"{self.path}.rule", "", message)]
 
     def _check_message(self, compiler: RuleCompiler, optional: bool) -> list[FieldError]:
         path = f"{self.path}.messageExpression"
@@ -203,8 +202,8 @@ class _RuleCheck(NamedTuple):
         self.totals.observe(path, cost)
         if cost <= RULE_LIMIT:
             return []
-        told = _too_expensive("estimated messageExpression cost", cost, RULE_LIMIT)
-        return [FieldError(FORBIDDEN, path, "", told)]
+        message = _too_expensive("estimated messageExpression cost", cost, RULE_LIMIT)
+        return [FieldError(FORBIDDEN, path, "", message)]
 
     def _check_old(self, uses_old: bool, uncorrelatable: str) -> list[FieldError]:
         if uses_old:
@@ -227,12 +226,12 @@ def _problem(compiled: Compiled, kind: str, prefix: str, wrong_kind: str) -> str
     return "" if compiled.kind == kind else wrong_kind
 
 
-def _too_expensive(what: str, cost: int, limit: int) -> str:
+def _too_expensive(subject: str, cost: int, limit: int) -> str:
     factor = cost / limit
     if factor > 100:
-        told = "more than 100x"
+        shown = "more than 100x"
     elif factor < 1.5:
-        told = f"{factor:.6f}x"
+        shown = f"{factor:.6f}x"
     else:
-        told = f"{factor:.1f}x"
-    return f"{what} exceeds budget by factor of {told} {_ADVICE}"
+        shown = f"{factor:.1f}x"
+    return f"{subject} exceeds budget by factor of {shown} {_ADVICE}"

@@ -5,10 +5,54 @@ Where a schema sets no bound, the largest request that the server takes is one.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from crossply.schema.cel_types import escape
 from crossply.values import Object
+
+MOST = 2**64 - 1
+
+
+def product(left: int, other: int) -> int:
+    """One times the other, or the most there is."""
+    return min(left * other, MOST)
+
+
+class Range(NamedTuple):
+    """The least and the most that something can cost, or that can be in it."""
+
+    low: int
+    high: int
+
+    def plus(self, other: Range) -> Range:
+        """Both together."""
+        return Range(min(self.low + other.low, MOST), min(self.high + other.high, MOST))
+
+    def times(self, other: Range) -> Range:
+        """One for each of the other."""
+        return Range(product(self.low, other.low), product(self.high, other.high))
+
+    def by(self, factor: float) -> Range:
+        """Scaled, and rounded up."""
+        return Range(_scaled(self.low, factor), _scaled(self.high, factor))
+
+    def union(self, other: Range) -> Range:
+        """Whichever of the two it is."""
+        return Range(min(self.low, other.low), max(self.high, other.high))
+
+
+def _scaled(value: int, factor: float) -> int:
+    return min(math.ceil(float(value) * factor), MOST)
+
+
+def fixed(value: int) -> Range:
+    """Exactly so much."""
+    return Range(value, value)
+
+
+NOTHING, ONE, UNKNOWN = fixed(0), fixed(1), Range(0, MOST)
+
 
 LARGEST_REQUEST = 3 * 1024 * 1024
 _SCALARS = {"boolean": ("bool", 4), "number": ("double", 1), "integer": ("int", 1)}
@@ -72,7 +116,9 @@ def _text(schema: Object) -> Sized:
         return Sized(kind, most, least)
     otherwise = LARGEST_REQUEST - 2
     if schema.get("enum"):
-        otherwise = max((len(each.encode()) for each in schema["enum"] if isinstance(each, str)), default=0)
+        otherwise = max(
+            (len(value.encode()) for value in schema["enum"] if isinstance(value, str)), default=0
+        )
     return Sized("string", _longest(schema, otherwise), 2)
 
 
@@ -118,7 +164,7 @@ def _has_names(fields: dict[str, Sized]) -> bool:
     """Whether a resource declares what is always there; if it lacks anything, none of it counts."""
     metadata = fields.get("metadata", _NONE).fields or {}
     named = (fields.get("kind"), fields.get("apiVersion"), metadata.get("name"), metadata.get("generateName"))
-    return all(each is not None and each.kind == "string" for each in named)
+    return all(schema is not None and schema.kind == "string" for schema in named)
 
 
 def _member(schema: Object) -> Sized | None:

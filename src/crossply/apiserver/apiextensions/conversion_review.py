@@ -42,10 +42,10 @@ def read_answer(body: bytes, review: str, uid: str) -> list[Any]:
 
 
 def _check_kind(answer: Object) -> None:
-    given, kind = str(answer.get("apiVersion") or ""), str(answer.get("kind") or "")
-    if (given, kind) != ("apiextensions.k8s.io/v1", "ConversionReview"):
+    api_version, kind = str(answer.get("apiVersion") or ""), str(answer.get("kind") or "")
+    if (api_version, kind) != ("apiextensions.k8s.io/v1", "ConversionReview"):
         expected = "apiextensions.k8s.io/v1, Kind=ConversionReview"
-        raise BadAnswer(f"expected webhook response of {expected}, got {given or '/'}, Kind={kind}")
+        raise BadAnswer(f"expected webhook response of {expected}, got {api_version or '/'}, Kind={kind}")
 
 
 def _objects(response: Object) -> list[Any]:
@@ -58,34 +58,34 @@ def _objects(response: Object) -> list[Any]:
     return objects if isinstance(objects, list) else []
 
 
-def taken_over(before: Object, after: Any, wanted: str) -> Object:
+def merged_object(before: Object, after: Any, api_version: str) -> Object:
     """A converted object with the metadata it had, but for labels and annotations; raises BadAnswer."""
     if not isinstance(after, dict):
         raise BadAnswer(f"json: cannot unmarshal {go_type(after)} into Go value of type map")
-    _check_identity(before, after, wanted)
+    _check_identity(before, after, api_version)
     if after.get("metadata") is None:
         raise BadAnswer("missing metadata in converted object")
-    given: Object = after["metadata"]
+    converted: Object = after["metadata"]
     metadata = deepcopy(before.get("metadata") or {})
     for key in ("labels", "annotations"):
-        _take_map(metadata, given, key)
+        _take_map(metadata, converted, key)
     return {**after, "metadata": metadata}
 
 
-def _check_identity(before: Object, after: Object, wanted: str) -> None:
+def _check_identity(before: Object, after: Object, api_version: str) -> None:
     version, kind = after.get("apiVersion") or "", after.get("kind") or ""
-    if version != wanted:
-        raise BadAnswer(f"invalid groupVersion (expected {wanted}, received {version})")
+    if version != api_version:
+        raise BadAnswer(f"invalid groupVersion (expected {api_version}, received {version})")
     if kind != before.get("kind"):
         raise BadAnswer(f"invalid kind (expected {before.get('kind')}, received {kind})")
     metadata = after.get("metadata")
     if metadata is not None and not isinstance(metadata, dict):
         raise BadAnswer(f"invalid metadata of type {go_type(metadata)} in converted object")
     was, now = before.get("metadata") or {}, metadata or {}
-    for key, told in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
+    for key, label in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
         old, new = was.get(key) or "", now.get(key) or ""
         if old != new:
-            raise BadAnswer(f"must have the same {told}: {old} != {new}")
+            raise BadAnswer(f"must have the same {label}: {old} != {new}")
 
 
 def _check_annotations(annotations: Object) -> list[FieldError]:
@@ -96,8 +96,8 @@ def _check_annotations(annotations: Object) -> list[FieldError]:
     ]
 
 
-def _take_map(metadata: Object, given: Object, key: str) -> None:
-    value = given.get(key)
+def _take_map(metadata: Object, converted: Object, key: str) -> None:
+    value = converted.get(key)
     if value is None:
         metadata.pop(key, None)
         return

@@ -80,9 +80,9 @@ def check_url(url: str, path: str) -> list[FieldError]:
 def check_service(service: Object, path: str) -> list[FieldError]:
     """What is wrong with the service of a webhook."""
     errors = [
-        FieldError(REQUIRED, f"{path}.{told}", "", "")
+        FieldError(REQUIRED, f"{path}.{label}", "", "")
         # Kubernetes mixes up the two here.
-        for key, told in (("namespace", "name"), ("name", "namespace"))
+        for key, label in (("namespace", "name"), ("name", "namespace"))
         if not service.get(key)
     ]
     port: Any = service.get("port", 443)
@@ -114,17 +114,17 @@ def _check_path(url_path: str, path: str) -> list[FieldError]:
 def _check_reviews(versions: list[str], path: str) -> list[FieldError]:
     if not versions:
         return [FieldError(REQUIRED, path, "", "")]
-    errors, seen = [], set()
+    errors, names = [], set()
     for index, version in enumerate(versions):
-        if version in seen:
+        if version in names:
             errors.append(FieldError(INVALID, f"{path}[{index}]", version, "duplicate version"))
             continue
-        seen.add(version)
+        names.add(version)
         errors += [
             FieldError(INVALID, f"{path}[{index}]", version, problem)
             for problem in dns_1035_problems(version)
         ]
-    if not seen.intersection(_REVIEW_VERSIONS):
+    if not names.intersection(_REVIEW_VERSIONS):
         detail = f"must include at least one of {', '.join(_REVIEW_VERSIONS)}"
         errors.append(FieldError(INVALID, path, versions, detail))
     return errors

@@ -19,7 +19,7 @@ class Condition(NamedTuple):
 def find(definition: Object, kind: str) -> Object | None:
     """The condition of a type."""
     conditions = (definition.get("status") or {}).get("conditions") or ()
-    return next((each for each in conditions if each.get("type") == kind), None)
+    return next((condition for condition in conditions if condition.get("type") == kind), None)
 
 
 def is_true(definition: Object, kind: str) -> bool:
@@ -29,32 +29,34 @@ def is_true(definition: Object, kind: str) -> bool:
 
 def says(definition: Object, condition: Condition) -> bool:
     """Whether the status says this already."""
-    held = find(definition, condition.type) or {}
-    return condition[1:] == (held.get("status"), held.get("reason") or "", held.get("message") or "")
+    current = find(definition, condition.type) or {}
+    return condition[1:] == (current.get("status"), current.get("reason") or "", current.get("message") or "")
 
 
 def with_condition(definition: Object, condition: Condition, now: str) -> Object:
     """The definition with a condition set; its time moves only when its status does."""
-    held = find(definition, condition.type)
-    moved = held is None or held.get("status") != condition.status or not held.get("lastTransitionTime")
-    made: Object = {
+    current = find(definition, condition.type)
+    moved = (
+        current is None or current.get("status") != condition.status or not current.get("lastTransitionTime")
+    )
+    updated: Object = {
         "type": condition.type,
         "status": condition.status,
-        "lastTransitionTime": now if moved or held is None else held["lastTransitionTime"],
+        "lastTransitionTime": now if moved or current is None else current["lastTransitionTime"],
         "reason": condition.reason,
         "message": condition.message,
     }
     status = definition.get("status") or {}
     conditions = list(status.get("conditions") or ())
-    if held is None:
-        conditions.append(made)
+    if current is None:
+        conditions.append(updated)
     else:
-        conditions[conditions.index(held)] = made
+        conditions[conditions.index(current)] = updated
     return {**definition, "status": {**status, "conditions": conditions}}
 
 
 def without_condition(definition: Object, kind: str) -> Object:
     """The definition without a condition."""
     status = definition.get("status") or {}
-    kept = [each for each in status.get("conditions") or () if each.get("type") != kind]
-    return {**definition, "status": {**status, "conditions": kept}}
+    remaining = [condition for condition in status.get("conditions") or () if condition.get("type") != kind]
+    return {**definition, "status": {**status, "conditions": remaining}}

@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from crossply.apiserver.apiextensions.accepted_names import Taken, taken_names
+from crossply.apiserver.apiextensions.accepted_names import UsedNames, used_names
 from crossply.apiserver.apiextensions.crd_conditions import is_true, with_condition
 from crossply.apiserver.apiextensions.crd_finalizer import remove_instances
 from crossply.apiserver.apiextensions.crd_resource import resource_from
@@ -27,10 +27,10 @@ from crossply.apiserver.apiextensions.crd_status import (
     without_finalizer,
 )
 from crossply.apiserver.apiextensions.crd_writes import finish_definition, write_definition
-from crossply.apiserver.endpoints.body_decoding import decode
 from crossply.apiserver.endpoints.status_errors import forbidden
+from crossply.apiserver.object_codec import decode
 from crossply.apiserver.registry.resources import Resource
-from crossply.apiserver.server_context import World
+from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Event, Key
 from crossply.values import Object
 
@@ -42,19 +42,24 @@ class Definitions:
     """The controller of CustomResourceDefinitions."""
 
     def __init__(self) -> None:
-        self._world: World | None = None
+        self._context: ServerContext | None = None
         self._known: dict[str, Object] = {}
         """Definitions by name, each with the status it should have."""
         self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._unsubscribe: Callable[[], None] = lambda: None
 
-    def start(self, world: World) -> None:
+    def start(self, context: ServerContext) -> None:
         """Serve what is defined, and follow what changes."""
-        self._world = world
-        self._unsubscribe = world.store.subscribe(DEFINITIONS, self._on_event)
-        stored = [decode(entry.data) for entry in world.store.list(DEFINITIONS)]
+        self._context = context
+        self._unsubscribe = context.store.subscribe(DEFINITIONS, self._on_event)
+        stored = [decode(entry.data) for entry in context.store.list(DEFINITIONS)]
         # Those that have their names keep them, so they come first.
-        stored.sort(key=lambda each: (not is_served(each), each["metadata"].get("creationTimestamp") or ""))
+        stored.sort(
+            key=lambda definition: (
+                not is_served(definition),
+                definition["metadata"].get("creationTimestamp") or "",
+            )
+        )
         for definition in stored:
             self._take(definition)
 
@@ -91,12 +96,12 @@ class Definitions:
 
     def _take(self, stored: Object) -> None:
         """Serve a definition as it is now, and see to its status."""
-        world, name = self._running(), stored["metadata"]["name"]
+        context, name = self._running(), stored["metadata"]["name"]
         before = self._known.get(name)
-        definition = settled(stored, self._taken(stored), world.timestamp())
+        definition = settled(stored, self._used_names(stored), context.timestamp())
         self._known[name] = definition
         if is_served(definition) and (before is None or _serving(before) != _serving(definition)):
-            world.registry.put(resource_from(definition))
+            context.registry.put(resource_from(definition))
         if definition is not stored:
             self._run("status", name, self._write_status(name))
         if awaits_cleanup(definition):
@@ -123,60 +128,60 @@ class Definitions:
                 if entry is not None:
                     self._take(decode(entry.data))
 
-    def _taken(self, stored: Object) -> Taken:
+    def _used_names(self, stored: Object) -> UsedNames:
         """The names in use as a definition sees it: of its own, only those it was given before."""
         group, own_name = stored["spec"]["group"], stored["metadata"]["name"]
         others = [
-            _accepted(each)
-            for name, each in self._known.items()
-            if name != own_name and each["spec"]["group"] == group
+            _accepted(definition)
+            for name, definition in self._known.items()
+            if name != own_name and definition["spec"]["group"] == group
         ]
-        return taken_names([_accepted(stored), *others], self._running().registry, group)
+        return used_names([_accepted(stored), *others], self._running().registry, group)
 
-    def _running(self) -> World:
-        assert self._world is not None, "start() comes first"
-        return self._world
+    def _running(self) -> ServerContext:
+        assert self._context is not None, "start() comes first"
+        return self._context
 
-    def _run(self, what: str, name: str, work: Coroutine[Any, Any, None]) -> None:
+    def _run(self, task_kind: str, name: str, work: Coroutine[Any, Any, None]) -> None:
         """Run work about a definition, unless the same is under way already."""
-        running = self._tasks.get((what, name))
+        running = self._tasks.get((task_kind, name))
         if running is not None and not running.done():
             work.close()
             return
-        task = asyncio.get_running_loop().create_task(work, name=f"definition {what} {name}")
-        self._tasks[what, name] = task
-        task.add_done_callback(lambda done: self._done(what, name, done))
+        task = asyncio.get_running_loop().create_task(work, name=f"definition {task_kind} {name}")
+        self._tasks[task_kind, name] = task
+        task.add_done_callback(lambda done: self._done(task_kind, name, done))
 
-    def _done(self, what: str, name: str, task: asyncio.Task[None]) -> None:
-        if self._tasks.get((what, name)) is task:
-            del self._tasks[what, name]
+    def _done(self, task_kind: str, name: str, task: asyncio.Task[None]) -> None:
+        if self._tasks.get((task_kind, name)) is task:
+            del self._tasks[task_kind, name]
 
     async def _write_status(self, name: str) -> None:
-        world = self._running()
+        context = self._running()
 
         def change(stored: Object) -> Object:
-            return settled(stored, self._taken(stored), world.timestamp())
+            return settled(stored, self._used_names(stored), context.timestamp())
 
-        await write_definition(world, _key(name), change)
+        await write_definition(context, _key(name), change)
 
     async def _clean_up(self, name: str) -> None:
-        world = self._running()
+        context = self._running()
 
-        def begin(stored: Object) -> Object:
-            return with_condition(stored, IN_PROGRESS, world.timestamp())
+        def mark_in_progress(stored: Object) -> Object:
+            return with_condition(stored, IN_PROGRESS, context.timestamp())
 
-        definition = await write_definition(world, _key(name), begin)
+        definition = await write_definition(context, _key(name), mark_in_progress)
         if definition is None:
             return
         outcome = NEVER_ESTABLISHED
         if is_true(definition, "Established"):
-            await remove_instances(world, resource_from(definition))
+            await remove_instances(context, resource_from(definition))
             outcome = COMPLETED
 
         def end(stored: Object) -> Object:
-            return without_finalizer(with_condition(stored, outcome, world.timestamp()))
+            return without_finalizer(with_condition(stored, outcome, context.timestamp()))
 
-        await finish_definition(world, _key(name), end)
+        await finish_definition(context, _key(name), end)
 
 
 def _key(name: str) -> Key:

@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
-from crossply.apiserver.endpoints.body_decoding import decode
+from crossply.apiserver.apiextensions.crd_status import marked_for_deletion
 from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.delete_options import DeleteOptions
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.registry.delete import DeleteOptions, delete
+from crossply.apiserver.object_codec import decode, encoder, with_revision
+from crossply.apiserver.registry.delete import TwoPhaseDeletion, delete, delete_in_two_phases
 from crossply.apiserver.registry.resources import Resource
-from crossply.apiserver.server_context import World
+from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Entry
+from crossply.values import Object
 
 USER = User("system:apiserver", ("system:masters", "system:authenticated"))
 _AT_ONCE = 256
-_LOOK_AGAIN = 5.0
+_RETRY_SECONDS = 5.0
 
 
-async def remove_instances(world: World, resource: Resource) -> None:
+async def remove_instances(context: ServerContext, resource: Resource) -> None:
     """Delete every instance of a custom resource, and return when the last one is gone."""
     changed = asyncio.Event()
-    unsubscribe = world.store.subscribe(resource.key, lambda _: changed.set())
+    unsubscribe = context.store.subscribe(resource.key, lambda _: changed.set())
     try:
-        while world.store.count(resource.key):
+        while context.store.count(resource.key):
             changed.clear()
-            entries = [entry for entry in world.store.list(resource.key) if not _is_marked(entry)]
+            entries = [entry for entry in context.store.list(resource.key) if not _is_marked(entry)]
             for at in range(0, len(entries), _AT_ONCE):
                 await asyncio.gather(
-                    *(_remove(world, resource, entry) for entry in entries[at : at + _AT_ONCE])
+                    *(_remove(context, resource, entry) for entry in entries[at : at + _AT_ONCE])
                 )
-            if world.store.count(resource.key):
+            if context.store.count(resource.key):
                 await _wait(changed)
     finally:
         unsubscribe()
@@ -39,7 +43,7 @@ async def remove_instances(world: World, resource: Resource) -> None:
 async def _wait(changed: asyncio.Event) -> None:
     # A deletion that failed is tried again after a while, even if nothing happens.
     try:
-        await asyncio.wait_for(changed.wait(), _LOOK_AGAIN)
+        await asyncio.wait_for(changed.wait(), _RETRY_SECONDS)
     except TimeoutError:
         return
 
@@ -50,12 +54,25 @@ def _is_marked(entry: Entry) -> bool:
     )
 
 
-async def _remove(world: World, resource: Resource, entry: Entry) -> None:
+async def _remove(context: ServerContext, resource: Resource, entry: Entry) -> None:
     _, namespace, name = entry.key
     version = resource.versions[resource.storage_version]
     info = RequestInfo("delete", "", resource.group, version.name, namespace, resource.names.plural, name)
     call = Call(info, USER, {}, {}, b"", resource, version)
     try:
-        await delete(world, call, name, DeleteOptions(policy="Background"))
+        await delete(context, call, name, DeleteOptions(policy="Background"))
     except StatusError:
         return  # gone already, or refused: looked at again later
+
+
+def _mark(definition: Object, options: DeleteOptions, stamp: str) -> Object:
+    return marked_for_deletion(definition, stamp)
+
+
+async def _write(context: ServerContext, entry: Entry, marked: Object) -> Object:
+    written = await context.store.write(entry.key, entry.revision, encoder(marked), from_reserve=True)
+    return with_revision(marked, written.revision)
+
+
+delete_definition = partial(delete_in_two_phases, TwoPhaseDeletion(_mark, _write))
+"""Begin the end of a definition."""

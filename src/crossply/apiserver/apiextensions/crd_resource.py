@@ -89,14 +89,14 @@ def _warning(version: Object, spec: Object) -> str:
     if version.get("deprecationWarning") is not None:
         return str(version["deprecationWarning"])
     group, kind = spec["group"], spec["names"]["kind"]
-    told = f"{group}/{version['name']} {kind} is deprecated"
+    message = f"{group}/{version['name']} {kind} is deprecated"
     better = [
-        each["name"]
-        for each in spec["versions"]
-        if each.get("served") and not each.get("deprecated")
-        if version_rank(each["name"]) > version_rank(version["name"])
+        other["name"]
+        for other in spec["versions"]
+        if other.get("served") and not other.get("deprecated")
+        if version_rank(other["name"]) > version_rank(version["name"])
     ]
-    return f"{told}; use {group}/{max(better, key=version_rank)} {kind}" if better else told
+    return f"{message}; use {group}/{max(better, key=version_rank)} {kind}" if better else message
 
 
 _KUBERNETES_VERSION = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?")
@@ -105,8 +105,8 @@ _STAGES = {"alpha": 0, "beta": 1, None: 2}
 
 def version_rank(name: str) -> tuple[int, int, int, tuple[int, ...]]:
     """The place of a version in Kubernetes' order: v2 before v1 before v1beta1, others by the alphabet."""
-    found = _KUBERNETES_VERSION.fullmatch(name)
-    if found is None:
+    match = _KUBERNETES_VERSION.fullmatch(name)
+    if match is None:
         # Among names of any other form, the one that sorts first ranks highest.
         return -1, 0, 0, tuple(-ord(char) for char in name)
-    return _STAGES[found[2]], int(found[1]), int(found[3] or 0), ()
+    return _STAGES[match[2]], int(match[1]), int(match[3] or 0), ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crossply.apiserver.apiextensions.accepted_names import Taken, accept_names, established
+from crossply.apiserver.apiextensions.accepted_names import UsedNames, accept_names, established
 from crossply.apiserver.apiextensions.api_approval import approval_sentence, approval_state, is_protected
 from crossply.apiserver.apiextensions.conversion_validation import is_ca_bundle
 from crossply.apiserver.apiextensions.crd_conditions import (
@@ -38,9 +38,9 @@ _APPROVAL_REASONS = {
 }
 
 
-def settled(definition: Object, taken: Taken, now: str) -> Object:
+def settled(definition: Object, used: UsedNames, now: str) -> Object:
     """The definition with the status it should have; the same object if it has it already."""
-    names, accepted = accept_names(definition, taken)
+    names, accepted = accept_names(definition, used)
     conditions = [
         accepted,
         established(definition, accepted.status == "True", _has_right_bundle(definition)),
@@ -86,9 +86,9 @@ def marked_for_deletion(definition: Object, now: str) -> Object:
 def without_finalizer(definition: Object) -> Object:
     """The definition once its instances are gone."""
     metadata = dict(definition["metadata"])
-    kept = [each for each in metadata.pop("finalizers", None) or () if each != FINALIZER]
-    if kept:
-        metadata["finalizers"] = kept
+    remaining = [finalizer for finalizer in metadata.pop("finalizers", None) or () if finalizer != FINALIZER]
+    if remaining:
+        metadata["finalizers"] = remaining
     return {**definition, "metadata": metadata}
 
 
@@ -132,11 +132,11 @@ def _check_structure(definition: Object) -> Condition | None:
             continue
         problem = unsupported_problem(schema)
         if problem:
-            told = f"failed to check validation schema for version {version.get('name')}: {problem}"
-            return Condition("NonStructuralSchema", "Unknown", "StructuralError", told)
+            message = f"failed to check validation schema for version {version.get('name')}: {problem}"
+            return Condition("NonStructuralSchema", "Unknown", "StructuralError", message)
         errors += check_structural(schema, f"spec.versions[{index}].schema.openAPIV3Schema")
     if not errors:
         return None
     sentences = list(map(str, errors))
-    told = sentences[0] if len(sentences) == 1 else f"[{', '.join(sentences)}]"
-    return Condition("NonStructuralSchema", "True", "Violations", told)
+    message = sentences[0] if len(sentences) == 1 else f"[{', '.join(sentences)}]"
+    return Condition("NonStructuralSchema", "True", "Violations", message)

@@ -162,7 +162,7 @@ def _check_presence(spec: Object, versions: list[Object]) -> list[FieldError]:
         ]
     if spec.get("preserveUnknownFields"):
         schemas = [
-            _schema_of(held) for held in (spec.get("validation"), *(v.get("schema") for v in versions))
+            _schema_of(holder) for holder in (spec.get("validation"), *(v.get("schema") for v in versions))
         ]
         if any(_has_default(schema) for schema in schemas):
             detail = "must be false in order to use defaults in the schema"
@@ -210,15 +210,15 @@ def _check_selectable(fields: list[Object], schema: Object, path: str, schema_pa
     return check_selectable_fields(fields, schema, path)
 
 
-def _check_versions(given: list[Object] | None) -> list[FieldError]:
-    versions = given or []
+def _check_versions(value: list[Object] | None) -> list[FieldError]:
+    versions = value or []
     names = [version.get("name") or "" for version in versions]
     details = []
     if len(set(names)) != len(names):
         details.append("must contain unique version names")
     if sum(bool(version.get("storage")) for version in versions) != 1:
         details.append("must have exactly one version marked as storage version")
-    shown = show_versions(versions) if details and given is not None else "null"
+    shown = show_versions(versions) if details and value is not None else "null"
     errors = [invalid_struct("spec.versions", shown, detail) for detail in details]
     problems = dns_1035_problems(names[0]) if names and names[0] else ()
     if problems:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from crossply.apiserver.endpoints.body_decoding import decode, encode
-from crossply.apiserver.registry.update import with_revision
-from crossply.apiserver.server_context import World
+from crossply.apiserver.object_codec import decode, encode, with_revision
+from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Changed, Entry, Key
 from crossply.apiserver.storage.errors import StorageClosed, StorageError
 from crossply.apply import update as record_update
@@ -19,23 +18,23 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.1, 5.0
 Change = Callable[[Object], Object]
 
 
-async def write_definition(world: World, key: Key, change: Change) -> Object | None:
+async def write_definition(context: ServerContext, key: Key, change: Change) -> Object | None:
     """Change a stored definition until the change changes nothing any more; None when it is gone.
 
     So a write by someone else in between is seen to as well. A store that cannot write is tried until it can.
     """
-    return await _write(world, key, change, finish=False)
+    return await _write(context, key, change, finish=False)
 
 
-async def finish_definition(world: World, key: Key, change: Change) -> None:
+async def finish_definition(context: ServerContext, key: Key, change: Change) -> None:
     """Change a definition for the last time: it goes, unless someone else still holds it by a finalizer."""
-    await _write(world, key, change, finish=True)
+    await _write(context, key, change, finish=True)
 
 
-async def _write(world: World, key: Key, change: Change, *, finish: bool) -> Object | None:
+async def _write(context: ServerContext, key: Key, change: Change, *, finish: bool) -> Object | None:
     wait = _FIRST_WAIT
     while True:
-        entry = world.store.latest(key)
+        entry = context.store.latest(key)
         if entry is None:
             return None
         old = decode(entry.data)
@@ -43,7 +42,7 @@ async def _write(world: World, key: Key, change: Change, *, finish: bool) -> Obj
         if new == old:
             return old
         try:
-            await _store(world, entry, _recorded(world, old, new), finish)
+            await _store(context, entry, _recorded(context, old, new), finish)
         except Changed:
             continue
         except StorageClosed:
@@ -53,21 +52,21 @@ async def _write(world: World, key: Key, change: Change, *, finish: bool) -> Obj
             wait = min(wait * 2, _LONGEST_WAIT)
 
 
-async def _store(world: World, entry: Entry, new: Object, finish: bool) -> None:
+async def _store(context: ServerContext, entry: Entry, new: Object, finish: bool) -> None:
     def encoded(revision: int) -> bytes:
         return encode(with_revision(new, revision))
 
     if finish and not new["metadata"].get("finalizers"):
-        await world.store.delete(entry.key, entry.revision, encoded)
+        await context.store.delete(entry.key, entry.revision, encoded)
     else:
         is_terminating = bool(new["metadata"].get("deletionTimestamp"))
-        await world.store.write(entry.key, entry.revision, encoded, from_reserve=is_terminating)
+        await context.store.write(entry.key, entry.revision, encoded, from_reserve=is_terminating)
 
 
-def _recorded(world: World, old: Object, new: Object) -> Object:
+def _recorded(context: ServerContext, old: Object, new: Object) -> Object:
     """The object with its managedFields telling who wrote the status."""
-    resource = world.registry.find("apiextensions.k8s.io", "customresourcedefinitions")
+    resource = context.registry.find("apiextensions.k8s.io", "customresourcedefinitions")
     if resource is None:
         return new
-    scope = world.scopes.of(resource, resource.storage_version, "status")
-    return record_update(old, new, scope, MANAGER, world.timestamp())
+    scope = context.scopes.of(resource, resource.storage_version, "status")
+    return record_update(old, new, scope, MANAGER, context.timestamp())

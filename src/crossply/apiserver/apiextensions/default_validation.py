@@ -38,16 +38,16 @@ def _walk(schema: Object, path: str, in_metadata: bool, errors: list[FieldError]
 def _check(schema: Object, path: str, in_metadata: bool) -> list[FieldError]:
     default = schema["default"]
     # As the member of an object, so that the checks do not take the default for a whole resource.
-    held: Object = {"type": "object", "properties": {"default": schema}}
+    wrapper: Object = {"type": "object", "properties": {"default": schema}}
     errors = []
     may_be_pruned = not in_metadata and isinstance(default, dict | list)
-    if may_be_pruned and prune({"default": default}, held) != {"default": default}:
+    if may_be_pruned and prune({"default": default}, wrapper) != {"default": default}:
         errors.append(FieldError(INVALID, f"{path}.default", default, "must not have unknown fields"))
     wrong = _check_embedded(default, schema) or validate(default, schema)
     if wrong:
         return errors + [_placed(error, f"{path}.default") for error in wrong]
     if has_rules(schema):
-        rules = RuleChecker(held)
+        rules = RuleChecker(wrapper)
         broken = rules.check({"default": default}, {"default": default}) or rules.check({"default": default})
         errors += [error._replace(path=f"{path}.{error.path}") for error in broken]
     return errors

@@ -44,8 +44,8 @@ _OF_NUMBERS = {"integer": ("int32", "int64"), "number": ("float", "double")}
 def definition_warnings(new: Object, old: Object | None) -> list[str]:
     """What the author of a definition should know; what was there before is not told again."""
     known = set(_unknown_formats(old)) if old is not None else set()
-    fresh = [each for each in _unknown_formats(new) if each not in known]
-    return [f"unrecognized format {quote(each)}" for each in dict.fromkeys(fresh)]
+    fresh = [name for name in _unknown_formats(new) if name not in known]
+    return [f"unrecognized format {quote(name)}" for name in dict.fromkeys(fresh)]
 
 
 def _unknown_formats(definition: Object) -> Iterator[str]:

@@ -49,8 +49,8 @@ def _struct(shape: Shape) -> Show:
     def show(value: Any) -> str:
         members = []
         for go_name, name, zero, inner in shape:
-            given = value.get(name)
-            text = zero if given is None else (inner or dumps)(given)
+            member = value.get(name)
+            text = zero if member is None else (inner or dumps)(member)
             members.append(f'"{go_name}":{text}')
         return "{" + ",".join(members) + "}"
 

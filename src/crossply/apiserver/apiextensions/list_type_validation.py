@@ -89,7 +89,7 @@ def _check_map_items(schema: Object, path: str) -> list[FieldError]:
 
 
 def _check_key_names(keys: list[str], items: Object, path: str) -> list[FieldError]:
-    errors, seen = [], set()
+    errors, names = [], set()
     properties = items.get("properties") or {}
     for key in keys:
         if key not in properties:
@@ -98,9 +98,9 @@ def _check_key_names(keys: list[str], items: Object, path: str) -> list[FieldErr
         elif properties[key].get("type") in ("array", "object"):
             detail = f"must be a scalar type if parent array's {LIST_TYPE} is map"
             errors.append(FieldError(INVALID, f"{path}.items.properties[{key}].type", items["type"], detail))
-        if key in seen:
+        if key in names:
             errors.append(FieldError(INVALID, f"{path}.{KEYS}", keys, "must not contain duplicate entries"))
-        seen.add(key)
+        names.add(key)
     return errors
 
 
@@ -123,10 +123,10 @@ def _check_key(key: str, items: Object, path: str) -> list[FieldError]:
     if member is None:
         return []
     errors, at = [], f"{path}.items.properties[{key}]"
-    told = f"this property is in {KEYS}, so it"
+    subject = f"this property is in {KEYS}, so it"
     if key not in (items.get("required") or ()) and "default" not in member:
-        detail = f"{told} must have a default or be a required property"
+        detail = f"{subject} must have a default or be a required property"
         errors.append(FieldError(REQUIRED, f"{at}.default", "", detail))
     if member.get("nullable"):
-        errors.append(FieldError(FORBIDDEN, f"{at}.nullable", "", f"{told} cannot be nullable"))
+        errors.append(FieldError(FORBIDDEN, f"{at}.nullable", "", f"{subject} cannot be nullable"))
     return errors

@@ -46,7 +46,7 @@ def _next(tokens: object) -> str:
 def _quoted(token: str) -> str:
     if len(token) < 2 or token[0] != "'" or token[-1] != "'":
         raise BadPath(f"expected single quoted string but got {token}")
-    return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), token[1:-1])
+    return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), token[1:-1])
 
 
 def _below(schema: Object, name: str) -> Object:
@@ -54,8 +54,8 @@ def _below(schema: Object, name: str) -> Object:
     if properties:
         if name not in properties:
             raise BadPath("does not refer to a valid field")
-        found: Object = properties[name]
-        return found
+        member: Object = properties[name]
+        return member
     others = schema.get("additionalProperties")
     if others is None or others is False:
         raise BadPath("does not refer to a valid field")

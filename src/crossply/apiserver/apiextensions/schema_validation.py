@@ -53,7 +53,7 @@ class Place(NamedTuple):
         return self if self.uncorrelatable else self._replace(uncorrelatable=self.path)
 
 
-class Found:
+class SchemaReport:
     """What the walk has found."""
 
     __slots__ = ("of_rules", "of_schemas", "totals")
@@ -73,13 +73,13 @@ def check_schema(schema: Object, has_status: bool, path: str) -> list[FieldError
     structural: list[FieldError] = []
     if unreadable is None:
         structural = check_structural(schema, path) or check_defaults(schema, path)
-    found = Found()
+    result = SchemaReport()
     scope = None if unreadable or structural or not has_rules(schema) else Scope.of_root(schema)
-    _walk(schema, Place(path), True, scope, found)
-    errors += [*structural, *found.of_schemas, *found.of_rules]
+    _walk(schema, Place(path), True, scope, result)
+    errors += [*structural, *result.of_schemas, *result.of_rules]
     if unreadable and not errors:
         errors.append(FieldError(INVALID, path, "", unreadable))
-    return errors + found.totals.errors(path)
+    return errors + result.totals.errors(path)
 
 
 def _check_root(schema: Object, path: str) -> list[FieldError]:
@@ -101,30 +101,30 @@ def _check_root(schema: Object, path: str) -> list[FieldError]:
     return []
 
 
-def _walk(schema: Object, place: Place, is_root: bool, scope: Scope | None, found: Found) -> None:
+def _walk(schema: Object, place: Place, is_root: bool, scope: Scope | None, result: SchemaReport) -> None:
     if schema.keys() <= PLAIN and (schema.get("type") or "object") in _TYPES:
-        _walk_properties(schema, place, is_root, scope, found)
+        _walk_properties(schema, place, is_root, scope, result)
         return
-    before = len(found.of_schemas)
-    errors, path = found.of_schemas, place.path
+    before = len(result.of_schemas)
+    errors, path = result.of_schemas, place.path
     errors += _keywords(schema, place)
     if schema.get("uniqueItems"):
         detail = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
         errors.append(FieldError(FORBIDDEN, f"{path}.uniqueItems", "", detail))
-    _walk_others(schema, place, scope, found)
-    _walk_properties(schema, place, is_root, scope, found)
-    _walk_branches(schema, place, found)
-    _walk_items(schema, place, scope, found)
+    _walk_others(schema, place, scope, result)
+    _walk_properties(schema, place, is_root, scope, result)
+    _walk_branches(schema, place, result)
+    _walk_items(schema, place, scope, result)
     for name, dependency in sorted((schema.get("dependencies") or {}).items()):
         if isinstance(dependency, dict):
-            _walk(dependency, place._replace(path=f"{path}.dependencies[{name}]"), False, None, found)
+            _walk(dependency, place._replace(path=f"{path}.dependencies[{name}]"), False, None, result)
     if schema.get(PRESERVE) is False:
         errors.append(FieldError(INVALID, f"{path}.{PRESERVE}", False, "must be true or undefined"))
     errors += [*check_map_type(schema, path), *check_list_type(schema, path), *check_keys(schema, path)]
     if schema.get("x-kubernetes-validations"):
         errors += check_rule_texts(schema, path)
         if len(errors) == before and scope is not None:
-            found.of_rules += check_rules(schema, scope, path, place.uncorrelatable, found.totals)
+            result.of_rules += check_rules(schema, scope, path, place.uncorrelatable, result.totals)
 
 
 def _keywords(schema: Object, place: Place) -> list[FieldError]:
@@ -153,23 +153,25 @@ def _keywords(schema: Object, place: Place) -> list[FieldError]:
     return errors
 
 
-def _walk_others(schema: Object, place: Place, scope: Scope | None, found: Found) -> None:
+def _walk_others(schema: Object, place: Place, scope: Scope | None, result: SchemaReport) -> None:
     others = schema.get("additionalProperties")
     if others is None:
         return
     path = f"{place.path}.additionalProperties"
     if schema.get("properties") and others is not True:
         detail = "additionalProperties and properties are mutual exclusive"
-        found.of_schemas.append(FieldError(FORBIDDEN, path, "", detail))
+        result.of_schemas.append(FieldError(FORBIDDEN, path, "", detail))
     if not isinstance(others, dict):
         return
     below = place._replace(path=path)
     if place.in_metadata:
         below = below._replace(defaults_forbidden="inside additionalProperties applying to object metadata")
-    _walk(others, below, False, scope and scope.member(others, None), found)
+    _walk(others, below, False, scope and scope.member(others, None), result)
 
 
-def _walk_properties(schema: Object, place: Place, is_root: bool, scope: Scope | None, found: Found) -> None:
+def _walk_properties(
+    schema: Object, place: Place, is_root: bool, scope: Scope | None, result: SchemaReport
+) -> None:
     properties = schema.get("properties")
     if not properties:
         return
@@ -179,27 +181,27 @@ def _walk_properties(schema: Object, place: Place, is_root: bool, scope: Scope |
             below = below._replace(in_metadata=True)
             if is_root:
                 below = below._replace(defaults_forbidden=f"in top-level {name}")
-        _walk(properties[name], below, False, scope and scope.member(properties[name], name), found)
+        _walk(properties[name], below, False, scope and scope.member(properties[name], name), result)
 
 
-def _walk_branches(schema: Object, place: Place, found: Found) -> None:
+def _walk_branches(schema: Object, place: Place, result: SchemaReport) -> None:
     if "not" in schema:
-        _walk(schema["not"], place._replace(path=f"{place.path}.not"), False, None, found)
+        _walk(schema["not"], place._replace(path=f"{place.path}.not"), False, None, result)
     for key in ("allOf", "oneOf", "anyOf"):
         for index, branch in enumerate(schema.get(key) or ()):
-            _walk(branch, place._replace(path=f"{place.path}.{key}[{index}]"), False, None, found)
+            _walk(branch, place._replace(path=f"{place.path}.{key}[{index}]"), False, None, result)
     for name, definition in sorted((schema.get("definitions") or {}).items()):
-        _walk(definition, place._replace(path=f"{place.path}.definitions[{name}]"), False, None, found)
+        _walk(definition, place._replace(path=f"{place.path}.definitions[{name}]"), False, None, result)
 
 
-def _walk_items(schema: Object, place: Place, scope: Scope | None, found: Found) -> None:
+def _walk_items(schema: Object, place: Place, scope: Scope | None, result: SchemaReport) -> None:
     items = schema.get("items")
     if items is None:
         return
     below = place if schema.get("x-kubernetes-list-type") == "map" else place.without_correlation()
     if isinstance(items, dict):
         at = below._replace(path=f"{place.path}.items")
-        _walk(items, at, False, scope and scope.member(items, None), found)
+        _walk(items, at, False, scope and scope.member(items, None), result)
         return
     for index, item in enumerate(items):
-        _walk(item, below._replace(path=f"{place.path}.items[{index}]"), False, None, found)
+        _walk(item, below._replace(path=f"{place.path}.items[{index}]"), False, None, result)

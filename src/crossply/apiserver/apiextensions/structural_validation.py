@@ -26,7 +26,7 @@ PLAIN = frozenset(
     }
 )
 """Keywords that may stand anywhere, most schemas have no others, so that little need be looked at."""
-_HOLDERS = frozenset({"items", "allOf", "anyOf", "oneOf", "not", "additionalProperties"})
+_SUBSCHEMA_KEYWORDS = frozenset({"items", "allOf", "anyOf", "oneOf", "not", "additionalProperties"})
 _INT_OR_STRING_ANY_OF = [{"type": "integer"}, {"type": "string"}]
 _UNSUPPORTED = {
     "id": "id",
@@ -37,7 +37,7 @@ _UNSUPPORTED = {
     "additionalItems": "additionalItems",
     "definitions": "definitions",
 }
-_EMPTY_WHEN_NESTED = {
+_FORBIDDEN_WHEN_NESTED = {
     "type": "must be empty to be structural",
     "default": "must be undefined to be structural",
     "title": "must be empty to be structural",
@@ -68,12 +68,12 @@ def unsupported_problem(schema: Object) -> str | None:
 
 def children(schema: Object) -> list[Object]:
     """The schemas directly inside a schema."""
-    found: list[Any] = []
-    for key in _HOLDERS & schema.keys():
+    schemas: list[Any] = []
+    for key in _SUBSCHEMA_KEYWORDS & schema.keys():
         value = schema[key]
-        found += value if isinstance(value, list) else [value]
-    found += (schema.get("properties") or {}).values()
-    return [each for each in found if isinstance(each, dict)]
+        schemas += value if isinstance(value, list) else [value]
+    schemas += (schema.get("properties") or {}).values()
+    return [schema for schema in schemas if isinstance(schema, dict)]
 
 
 def check_structural(schema: Object, path: str) -> list[FieldError]:
@@ -209,7 +209,7 @@ def _nested(schema: Object, skip_any_of: bool, path: str, errors: list[FieldErro
         errors.append(FieldError(FORBIDDEN, f"{path}.additionalProperties", "", detail))
     errors += [
         FieldError(FORBIDDEN, f"{path}.{key}", "", detail)
-        for key, detail in _EMPTY_WHEN_NESTED.items()
+        for key, detail in _FORBIDDEN_WHEN_NESTED.items()
         if key in schema
     ]
     if "metadata" in properties:
@@ -218,28 +218,30 @@ def _nested(schema: Object, skip_any_of: bool, path: str, errors: list[FieldErro
 
 
 def _complete(
-    restriction: Object, schema: Object | None, path: str, told: str, errors: list[FieldError]
+    restriction: Object, schema: Object | None, path: str, sentence_path: str, errors: list[FieldError]
 ) -> None:
     """Everything that a restriction speaks of must be part of the structure as well."""
     if schema is None:
-        errors.append(FieldError(REQUIRED, path, "", f"because it is defined in {told}"))
+        errors.append(FieldError(REQUIRED, path, "", f"because it is defined in {sentence_path}"))
         return
     if "not" in restriction:
-        _complete_nested(restriction["not"], schema, path, f"{told}.not", errors)
+        _complete_nested(restriction["not"], schema, path, f"{sentence_path}.not", errors)
     for key in ("allOf", "anyOf", "oneOf"):
         for index, branch in enumerate(restriction.get(key) or ()):
-            _complete_nested(branch, schema, path, f"{told}.{key}[{index}]", errors)
+            _complete_nested(branch, schema, path, f"{sentence_path}.{key}[{index}]", errors)
 
 
 def _complete_nested(
-    restriction: Object, schema: Object | None, path: str, told: str, errors: list[FieldError]
+    restriction: Object, schema: Object | None, path: str, sentence_path: str, errors: list[FieldError]
 ) -> None:
-    _complete(restriction, schema, path, told, errors)
+    _complete(restriction, schema, path, sentence_path, errors)
     if schema is None:
         return
     if isinstance(restriction.get("items"), dict):
-        _complete_nested(restriction["items"], schema.get("items"), f"{path}.items", f"{told}.items", errors)
+        _complete_nested(
+            restriction["items"], schema.get("items"), f"{path}.items", f"{sentence_path}.items", errors
+        )
     properties = schema.get("properties") or {}
     for name, member in (restriction.get("properties") or {}).items():
-        at, where = f"{path}.properties[{name}]", f"{told}.properties[{name}]"
-        _complete_nested(member, properties.get(name), at, where, errors)
+        at, nested_sentence_path = f"{path}.properties[{name}]", f"{sentence_path}.properties[{name}]"
+        _complete_nested(member, properties.get(name), at, nested_sentence_path, errors)

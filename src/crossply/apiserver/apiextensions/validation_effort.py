@@ -48,11 +48,11 @@ class _Measure(NamedTuple):
 class _Effort:
     """What was counted."""
 
-    __slots__ = ("_seen", "rules", "schemas", "widest")
+    __slots__ = ("_counted_types", "rules", "schemas", "widest")
 
     def __init__(self) -> None:
         self.schemas = self.rules = self.widest = 0
-        self._seen: set[Any] = set()
+        self._counted_types: set[Any] = set()
 
     def measure(self, schema: Object) -> _Measure:
         """Count a schema and those inside it."""
@@ -73,9 +73,9 @@ class _Effort:
 
     def _count_rules(self, schema: Object, rules: list[Object], extent: int) -> None:
         kind = (schema.get("type"), schema.get("format"))
-        if extent > 1 or kind not in self._seen:
+        if extent > 1 or kind not in self._counted_types:
             self.rules += _PER_TYPE + extent
-            self._seen.add(kind)
+            self._counted_types.add(kind)
         for rule in rules:
             length = len(rule.get("rule") or "") + len(rule.get("messageExpression") or "")
             self.rules += _PER_RULE + length // 4

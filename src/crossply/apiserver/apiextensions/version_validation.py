@@ -121,35 +121,35 @@ def _check_scale_path(value: str, key: str, roots: tuple[str, ...], path: str) -
 def check_selectable_fields(fields: list[Object], schema: Object, path: str) -> list[FieldError]:
     """What is wrong with the fields that objects may be selected by."""
     errors: list[FieldError] = []
-    seen: set[tuple[str, ...]] = set()
+    paths: set[tuple[str, ...]] = set()
     for index, field in enumerate(fields):
         errors += _check_selectable_field(
-            field.get("jsonPath") or "", schema, f"{path}[{index}].jsonPath", seen
+            field.get("jsonPath") or "", schema, f"{path}[{index}].jsonPath", paths
         )
-    if len(seen) > MOST_SELECTABLE:
-        errors.append(too_many(path, len(seen), MOST_SELECTABLE))
+    if len(paths) > MOST_SELECTABLE:
+        errors.append(too_many(path, len(paths), MOST_SELECTABLE))
     return errors
 
 
 def _check_selectable_field(
-    json_path: str, schema: Object, path: str, seen: set[tuple[str, ...]]
+    json_path: str, schema: Object, path: str, paths: set[tuple[str, ...]]
 ) -> list[FieldError]:
     if not json_path:
         return [FieldError(REQUIRED, path, "", "")]
     try:
-        steps, found = find_field(json_path, schema, brackets=False)
+        steps, field = find_field(json_path, schema, brackets=False)
     except BadPath as problem:
         return [FieldError(INVALID, path, json_path, f"is an invalid path: {problem}")]
     errors = []
     if steps[:1] == ("metadata",):
         errors.append(FieldError(INVALID, path, json_path, "must not point to fields in metadata"))
-    if found.get("type") not in ("string", "boolean", "integer"):
+    if field.get("type") not in ("string", "boolean", "integer"):
         detail = (
             "must point to a field of type string, boolean or integer. Enum string fields and strings with "
             "formats are allowed."
         )
         errors.append(FieldError(INVALID, path, json_path, detail))
-    if steps in seen:
+    if steps in paths:
         errors.append(FieldError(DUPLICATE, path, json_path, ""))
-    seen.add(steps)
+    paths.add(steps)
     return errors

@@ -69,7 +69,7 @@ class Outcome:
     """How a request ended or, for a watch, how its response started."""
 
     code: int
-    moment: datetime
+    time: datetime
     problem: Object | None = None
     """The Status of a request that failed."""
     stage: str = "ResponseComplete"
@@ -80,7 +80,7 @@ def event(record: Record, outcome: Outcome, level: Level) -> Object:
     secret = carries_secrets(record.info)
     level = min(level, Level.METADATA) if secret else level
     constraint = {"impersonationConstraint": record.constraint} if record.constraint else None
-    told: Object = {
+    fields: Object = {
         "kind": "Event",
         "apiVersion": "audit.k8s.io/v1",
         "level": level.title,
@@ -98,10 +98,12 @@ def event(record: Record, outcome: Outcome, level: Level) -> Object:
         "requestObject": _body(record.request_body) if level >= Level.REQUEST else None,
         "responseObject": _body(record.response_body) if level >= Level.REQUEST_RESPONSE else None,
         "requestReceivedTimestamp": format_timestamp(record.received, "microseconds"),
-        "stageTimestamp": format_timestamp(outcome.moment, "microseconds"),
+        "stageTimestamp": format_timestamp(outcome.time, "microseconds"),
         "annotations": record.annotations,
     }
-    return {key: value for key, value in told.items() if value not in (None, "") and (value or key == "user")}
+    return {
+        key: value for key, value in fields.items() if value not in (None, "") and (value or key == "user")
+    }
 
 
 def carries_secrets(info: RequestInfo) -> bool:
@@ -113,7 +115,7 @@ def carries_secrets(info: RequestInfo) -> bool:
 def _object_reference(info: RequestInfo) -> Object | None:
     if not info.is_resource:
         return None
-    told = {
+    reference = {
         "resource": info.resource,
         "namespace": info.namespace,
         "name": info.name,
@@ -121,7 +123,7 @@ def _object_reference(info: RequestInfo) -> Object | None:
         "apiVersion": info.version,
         "subresource": info.subresource,
     }
-    return {key: value for key, value in told.items() if value}
+    return {key: value for key, value in reference.items() if value}
 
 
 def _response_status(code: int, problem: Object | None) -> Object:
@@ -152,8 +154,8 @@ def _body(data: bytes) -> Any:
     if not data:
         return None
     try:
-        told = orjson.loads(data)
+        body = orjson.loads(data)
     except orjson.JSONDecodeError:
         return None
     # A Secret that was sent to the wrong address is still one.
-    return None if isinstance(told, dict) and told.get("kind") in _SECRET_KINDS else told
+    return None if isinstance(body, dict) and body.get("kind") in _SECRET_KINDS else body

@@ -46,7 +46,7 @@ class AuditLog:
         """Events that were handed over to be written."""
         self.dropped = 0
         """Events that were lost because the disk could not keep up."""
-        self._told_dropped = 0
+        self._reported_dropped = 0
         self._path, self._largest, self._backups = path, largest, backups
         self._queue: queue.Queue[tuple[Record, Outcome] | None] = queue.Queue(waiting)
         self._file = _open(path)
@@ -82,12 +82,12 @@ class AuditLog:
                 self.dropped += 1
 
     def _line(self, record: Record, outcome: Outcome) -> bytes:
-        told = event(record, outcome, self.level)
-        lost = self.dropped - self._told_dropped
+        body = event(record, outcome, self.level)
+        lost = self.dropped - self._reported_dropped
         if lost:
-            self._told_dropped += lost
-            told["annotations"] = {**told.get("annotations", {}), _DROPPED: str(lost)}
-        return _encode(told) + b"\n"
+            self._reported_dropped += lost
+            body["annotations"] = {**body.get("annotations", {}), _DROPPED: str(lost)}
+        return _encode(body) + b"\n"
 
     def _write(self, line: bytes) -> None:
         if self._size and self._size + len(line) > self._largest:
@@ -106,11 +106,11 @@ class AuditLog:
                 os.replace(older, f"{self._path}.{number}")
 
 
-def _encode(told: Object) -> bytes:
+def _encode(body: Object) -> bytes:
     try:
-        return orjson.dumps(told)
+        return orjson.dumps(body)
     except TypeError:  # text that is not UTF-8, such as a URL may hold
-        return json.dumps(told).encode("ascii")
+        return json.dumps(body).encode("ascii")
 
 
 def _open(path: str) -> IO[bytes]:

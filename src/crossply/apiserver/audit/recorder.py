@@ -13,13 +13,13 @@ from crossply.apiserver.endpoints.status_errors import StatusError
 _LONGEST_URI = 4096
 
 
-class Auditing:
+class AuditRecorder:
     """Fills audit records while requests are served; without a log, it does nothing."""
 
     def __init__(self, log: AuditLog | None) -> None:
         self.log = log
 
-    def begin(self, request: web.BaseRequest, info: RequestInfo) -> Record | None:
+    def start(self, request: web.BaseRequest, info: RequestInfo) -> Record | None:
         """A request has come."""
         if self.log is None:
             return None

@@ -67,11 +67,15 @@ def _local_causes(body: Object, spec: Object) -> list[Cause]:
     causes = []
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
     if resource is not None and resource.get("namespace", "") != body["metadata"]["namespace"]:
-        asked = quote(resource.get("namespace", ""))
-        causes.append(_invalid("spec.resourceAttributes.namespace", asked, "must match metadata.namespace"))
+        namespace = quote(resource.get("namespace", ""))
+        causes.append(
+            _invalid("spec.resourceAttributes.namespace", namespace, "must match metadata.namespace")
+        )
     if path is not None:
-        told = _path_attributes(path)
-        causes.append(_invalid("spec.nonResourceAttributes", told, "disallowed on this kind of request"))
+        attributes = _path_attributes(path)
+        causes.append(
+            _invalid("spec.nonResourceAttributes", attributes, "disallowed on this kind of request")
+        )
     return causes
 
 

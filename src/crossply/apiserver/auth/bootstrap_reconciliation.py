@@ -27,7 +27,7 @@ async def ensure_policy(store: WritableStore, now: datetime) -> None:
     stamp = format_timestamp(now)
     roles = [((CLUSTER_ROLES, "", _name(role)), role) for role in _with_aggregated_rules(cluster_roles())]
     bindings = [((CLUSTER_ROLE_BINDINGS, "", _name(binding)), binding) for binding in cluster_role_bindings()]
-    await asyncio.gather(*(_ensure(store, key, wanted, stamp) for key, wanted in (*roles, *bindings)))
+    await asyncio.gather(*(_ensure(store, key, default, stamp) for key, default in (*roles, *bindings)))
 
 
 def _with_aggregated_rules(roles: list[Object]) -> list[Object]:
@@ -38,45 +38,45 @@ def _with_aggregated_rules(roles: list[Object]) -> list[Object]:
     return roles
 
 
-async def _ensure(store: WritableStore, key: Key, wanted: Object, stamp: str) -> None:
+async def _ensure(store: WritableStore, key: Key, default: Object, stamp: str) -> None:
     entry = store.latest(key)
     if entry is None:
-        await store.write(key, None, encoder(_fresh(wanted, stamp)))
+        await store.write(key, None, encoder(_fresh(default, stamp)))
         return
     current = orjson.loads(entry.data)
-    completed = complete(current, wanted)
+    completed = complete(current, default)
     if completed != current:
         await store.write(key, entry.revision, encoder(completed))
 
 
-def complete(current: Object, wanted: Object) -> Object:
+def complete(current: Object, default: Object) -> Object:
     """The object with everything that it lost of its default state."""
     metadata = current["metadata"]
     if (metadata.get("annotations") or {}).get(AUTO_UPDATE) == "false":
         return current
     completed = {**current, "metadata": {**metadata}}
     for field in ("labels", "annotations"):
-        completed["metadata"][field] = {**wanted["metadata"][field], **(metadata.get(field) or {})}
-    if "roleRef" in wanted:
-        return {**completed, "subjects": _joined(current.get("subjects"), wanted["subjects"])}
+        completed["metadata"][field] = {**default["metadata"][field], **(metadata.get(field) or {})}
+    if "roleRef" in default:
+        return {**completed, "subjects": _joined(current.get("subjects"), default["subjects"])}
     try:
-        lost = uncovered(parse_rules(current), parse_rules(wanted))
+        lost = uncovered(parse_rules(current), parse_rules(default))
     except TooManyParts:  # an administrator made something else of it
         lost = []
     if lost:
         completed["rules"] = [*(current.get("rules") or ()), *(rule.body() for rule in lost)]
-    if "aggregationRule" in wanted:
-        completed["aggregationRule"] = current.get("aggregationRule") or wanted["aggregationRule"]
+    if "aggregationRule" in default:
+        completed["aggregationRule"] = current.get("aggregationRule") or default["aggregationRule"]
     return completed
 
 
-def _joined(current: list[Object] | None, wanted: list[Object]) -> list[Object]:
-    kept = current or []
-    return [*kept, *(subject for subject in wanted if subject not in kept)]
+def _joined(current: list[Object] | None, defaults: list[Object]) -> list[Object]:
+    subjects = current or []
+    return [*subjects, *(subject for subject in defaults if subject not in subjects)]
 
 
-def _fresh(wanted: Object, stamp: str) -> Object:
-    return {**wanted, "metadata": {**wanted["metadata"], "uid": str(uuid4()), "creationTimestamp": stamp}}
+def _fresh(default: Object, stamp: str) -> Object:
+    return {**default, "metadata": {**default["metadata"], "uid": str(uuid4()), "creationTimestamp": stamp}}
 
 
 def _name(body: Object) -> str:

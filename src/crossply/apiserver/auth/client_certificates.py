@@ -26,9 +26,9 @@ class ClientCertificate:
     not_before: datetime
     not_after: datetime
 
-    def is_valid_at(self, moment: datetime) -> bool:
+    def is_valid_at(self, time: datetime) -> bool:
         """Whether the certificate holds now; a connection may outlive it."""
-        return self.not_before <= moment <= self.not_after
+        return self.not_before <= time <= self.not_after
 
 
 def read_certificate(peer: bytes | dict[str, Any] | None) -> ClientCertificate | None:
@@ -73,5 +73,5 @@ def _from_dict(peer: dict[str, Any]) -> ClientCertificate | None:
         return None
     groups = tuple(value for key, value in subject if key == "organizationName")
     seconds = (ssl.cert_time_to_seconds(peer[field]) for field in ("notBefore", "notAfter"))
-    first, last = (datetime.fromtimestamp(moment, UTC) for moment in seconds)
+    first, last = (datetime.fromtimestamp(timestamp, UTC) for timestamp in seconds)
     return ClientCertificate(authenticated(User(names[-1], groups)), first, last)

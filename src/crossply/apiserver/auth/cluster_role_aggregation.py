@@ -46,14 +46,14 @@ def aggregated_rules(role: Object, roles: Iterable[Object]) -> list[Object] | No
 def _requirements(selector: Object) -> tuple[Requirement, ...] | None:
     """The clauses of a LabelSelector; None when one of them means nothing, which then matches nothing."""
     labels = selector.get("matchLabels") or {}
-    wanted = [Requirement(key, "=", frozenset({value})) for key, value in labels.items()]
+    requirements = [Requirement(key, "=", frozenset({value})) for key, value in labels.items()]
     for expression in selector.get("matchExpressions") or ():
         operator = _OPERATORS.get(expression.get("operator", ""))
         if operator is None:
             return None
         values = frozenset(expression.get("values") or ())
-        wanted.append(Requirement(expression.get("key", ""), operator, values))
-    return tuple(wanted)
+        requirements.append(Requirement(expression.get("key", ""), operator, values))
+    return tuple(requirements)
 
 
 def _name(role: Object) -> str:
@@ -75,7 +75,7 @@ class AggregationController:
 
     async def run(self) -> None:
         """Follow the store until cancelled."""
-        stop = self._store.subscribe(CLUSTER_ROLES, self._notice)
+        stop = self._store.subscribe(CLUSTER_ROLES, self._on_event)
         self._changed.set()
         try:
             while True:
@@ -86,7 +86,7 @@ class AggregationController:
         finally:
             stop()
 
-    def _notice(self, _event: Any) -> None:
+    def _on_event(self, _event: Any) -> None:
         self._changed.set()
 
     async def settle(self) -> bool:
@@ -95,13 +95,13 @@ class AggregationController:
         Roles that aggregate each other in a ring may hand rules around for ever, so the steps are counted.
         """
         for _ in range(_STEPS):
-            due = self.due()
-            if due is None:
+            change = self.next_change()
+            if change is None:
                 return True
-            await self._apply(*due)
+            await self._apply(*change)
         return False
 
-    def due(self) -> tuple[str, list[Object]] | None:
+    def next_change(self) -> tuple[str, list[Object]] | None:
         """The first aggregating role whose rules are not as they should be, and how they should be."""
         roles = [orjson.loads(entry.data) for entry in self._store.list(CLUSTER_ROLES)]
         for role in roles:
@@ -111,7 +111,7 @@ class AggregationController:
         return None
 
 
-def writing_to(store: WritableStore, clock: Callable[[], datetime]) -> Apply:
+def store_writer(store: WritableStore, clock: Callable[[], datetime]) -> Apply:
     """An `Apply` that writes to the store itself and owns the rules, as server-side apply would record it."""
 
     async def apply(name: str, rules: list[Object]) -> None:
@@ -127,7 +127,7 @@ def writing_to(store: WritableStore, clock: Callable[[], datetime]) -> Apply:
 
 def _owned(role: Object, stamp: str) -> Object:
     """The role with its rules in the ownership of the aggregation controller."""
-    ours: Object = {
+    managed_fields: Object = {
         "apiVersion": role["apiVersion"],
         "fieldsType": "FieldsV1",
         "fieldsV1": {"f:rules": {}},
@@ -137,4 +137,4 @@ def _owned(role: Object, stamp: str) -> Object:
     }
     metadata = role["metadata"]
     others = [entry for entry in metadata.get("managedFields") or () if entry.get("manager") != MANAGER]
-    return {**role, "metadata": {**metadata, "managedFields": [ours, *others]}}
+    return {**role, "metadata": {**metadata, "managedFields": [managed_fields, *others]}}

@@ -84,10 +84,10 @@ def _require_covered(
     info: RequestInfo,
     name: str,
     owned: Sequence[Rule],
-    wanted: Iterable[Rule],
+    granted: Iterable[Rule],
 ) -> None:
     try:
-        missing = uncovered(owned, wanted)
+        missing = uncovered(owned, granted)
     except TooManyParts:
         why = "its rules combine too many API groups, resources, verbs and names to be checked: name fewer"
         raise _refused(info, name, why) from None
@@ -132,5 +132,5 @@ def _only_garbage_fields(body: Object, previous: Object) -> bool:
 
 def _without_garbage_fields(body: Object) -> dict[str, Any]:
     metadata = body.get("metadata") or {}
-    kept = {field: value for field, value in metadata.items() if field not in _GARBAGE_FIELDS}
-    return {**body, "metadata": kept}
+    remaining = {field: value for field, value in metadata.items() if field not in _GARBAGE_FIELDS}
+    return {**body, "metadata": remaining}

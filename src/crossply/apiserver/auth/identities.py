@@ -61,5 +61,5 @@ def split_node(username: str) -> str | None:
 def user_info(user: User) -> Object:
     """A user as reviews and the audit log show it."""
     extra = {key: list(values) for key, values in (user.extra or {}).items()}
-    told: Object = {"username": user.name, "uid": user.uid, "groups": list(user.groups), "extra": extra}
-    return {field: value for field, value in told.items() if value}
+    info: Object = {"username": user.name, "uid": user.uid, "groups": list(user.groups), "extra": extra}
+    return {field: value for field, value in info.items() if value}

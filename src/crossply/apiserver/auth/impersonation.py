@@ -56,22 +56,22 @@ def impersonate(
     authorizer: Authorizer, requestor: User, info: RequestInfo, headers: Headers
 ) -> Impersonation | None:
     """Whom the requestor may act as for this request; None when the headers do not ask for it."""
-    wanted = _wanted(headers)
-    if wanted is None:
+    target = _requested_user(headers)
+    if target is None:
         return None
     refusal: StatusError | None = None
-    for mode in _constrained_modes(requestor, wanted):
+    for mode in _constrained_modes(requestor, target):
         try:
-            return _constrained(authorizer, requestor, info, wanted, mode)
+            return _constrained(authorizer, requestor, info, target, mode)
         except StatusError as problem:
             refusal = refusal or problem
     try:
-        return _legacy(authorizer, requestor, wanted)
+        return _legacy(authorizer, requestor, target)
     except StatusError as problem:
         raise refusal or problem from None
 
 
-def _wanted(headers: Headers) -> User | None:
+def _requested_user(headers: Headers) -> User | None:
     name = uid = ""
     groups: list[str] = []
     extra: dict[str, tuple[str, ...]] = {}
@@ -86,11 +86,11 @@ def _wanted(headers: Headers) -> User | None:
         elif key.startswith(_EXTRA_PREFIX):
             field = _extra_key(key.removeprefix(_EXTRA_PREFIX))
             extra[field] = (*extra.get(field, ()), value)
-    wanted = User(name, tuple(groups), uid, extra or None)
+    user = User(name, tuple(groups), uid, extra or None)
     if name:
-        return wanted
+        return user
     if groups or uid or extra:
-        raise bad_request(f"requested {_go_syntax(wanted)} without impersonating a user name")
+        raise bad_request(f"requested {_go_syntax(user)} without impersonating a user name")
     return None
 
 
@@ -123,12 +123,12 @@ def _go_list(values: Iterable[str]) -> str:
     return "{" + ", ".join(quote(value) for value in values) + "}"
 
 
-def _constrained_modes(requestor: User, wanted: User) -> list[str]:
+def _constrained_modes(requestor: User, user: User) -> list[str]:
     """The constrained modes that can lead to this user. Nodes and service accounts come with their groups."""
-    node, account = split_node(wanted.name), split_account(wanted.name)
+    node, account = split_node(user.name), split_account(user.name)
     if node is None and account is None:
         return ["user-info"]
-    if wanted.groups or wanted.uid or wanted.extra:
+    if user.groups or user.uid or user.extra:
         return []
     if account is not None:
         return ["serviceaccount"]
@@ -137,19 +137,19 @@ def _constrained_modes(requestor: User, wanted: User) -> list[str]:
 
 
 def _constrained(
-    authorizer: Authorizer, requestor: User, info: RequestInfo, wanted: User, mode: str
+    authorizer: Authorizer, requestor: User, info: RequestInfo, user: User, mode: str
 ) -> Impersonation:
     authorizer.require(requestor, replace(info, verb=f"impersonate-on:{mode}:{info.verb}"))
     verb = f"impersonate:{mode}"
-    for _, asks in groupby(_questions(wanted, verb, _AUTHENTICATION), lambda ask: ask.resource):
+    for _, asks in groupby(_questions(user, verb, _AUTHENTICATION), lambda ask: ask.resource):
         same = list(asks)
         for ask in same:
             _refuse_special(requestor, ask)
         for ask in same:
             # Associated or not has been checked; the right must hold for every node alike.
             authorizer.require(requestor, replace(ask, name="*") if mode == "associated-node" else ask)
-    groups = (NODES,) if split_node(wanted.name) else wanted.groups
-    return Impersonation(_acting(replace(wanted, groups=groups)), verb)
+    groups = (NODES,) if split_node(user.name) else user.groups
+    return Impersonation(_acting(replace(user, groups=groups)), verb)
 
 
 def _refuse_special(requestor: User, ask: RequestInfo) -> None:
@@ -167,44 +167,44 @@ def _refuse_special(requestor: User, ask: RequestInfo) -> None:
         raise denied(requestor, ask, f"impersonating {why} is not allowed")
 
 
-def _legacy(authorizer: Authorizer, requestor: User, wanted: User) -> Impersonation:
-    for ask in _questions(wanted, "impersonate", ""):
+def _legacy(authorizer: Authorizer, requestor: User, user: User) -> Impersonation:
+    for ask in _questions(user, "impersonate", ""):
         authorizer.require(requestor, ask)
-    return Impersonation(_acting(wanted))
+    return Impersonation(_acting(user))
 
 
-def _questions(wanted: User, verb: str, group: str) -> Iterator[RequestInfo]:
+def _questions(user: User, verb: str, group: str) -> Iterator[RequestInfo]:
     """What must be allowed for each thing that is impersonated. `group` is where users and groups live."""
 
     def ask(api_group: str, resource: str, name: str, **more: Any) -> RequestInfo:
         return RequestInfo(verb, "", group=api_group, version="v1", resource=resource, name=name, **more)
 
-    account, node = split_account(wanted.name), split_node(wanted.name) if group else None
+    account, node = split_account(user.name), split_node(user.name) if group else None
     if account is not None:
         yield ask(group, "serviceaccounts", account[1], namespace=account[0])
     elif node is not None:
         yield ask(group, "nodes", node)
     else:
-        yield ask(group, "users", wanted.name)
-    if wanted.uid:
-        yield ask(_AUTHENTICATION, "uids", wanted.uid)
-    for name in wanted.groups:
+        yield ask(group, "users", user.name)
+    if user.uid:
+        yield ask(_AUTHENTICATION, "uids", user.uid)
+    for name in user.groups:
         yield ask(group, "groups", name)
-    for key, values in (wanted.extra or {}).items():
+    for key, values in (user.extra or {}).items():
         for value in values:
             yield ask(_AUTHENTICATION, "userextras", value, subresource=key)
 
 
-def _acting(wanted: User) -> User:
+def _acting(user: User) -> User:
     """The user with the groups that come with being who they are."""
-    groups = wanted.groups
-    account = split_account(wanted.name)
+    groups = user.groups
+    account = split_account(user.name)
     if account is not None and not groups:
         groups = account_groups(account[0])
-    if wanted.name == ANONYMOUS.name:
+    if user.name == ANONYMOUS.name:
         implied = UNAUTHENTICATED
     elif UNAUTHENTICATED in groups:
-        return replace(wanted, groups=groups)
+        return replace(user, groups=groups)
     else:
         implied = AUTHENTICATED
-    return replace(wanted, groups=groups if implied in groups else (*groups, implied))
+    return replace(user, groups=groups if implied in groups else (*groups, implied))

@@ -9,7 +9,7 @@ import orjson
 from crossply.apiserver.auth.token_signing import SigningKey
 from crossply.apiserver.endpoints.replies import Reply
 from crossply.apiserver.endpoints.request_info import RequestInfo
-from crossply.apiserver.server_context import World
+from crossply.apiserver.server_context import ServerContext
 
 _KEYS_TYPE = "application/jwk-set+json"
 
@@ -25,7 +25,7 @@ class OpenIdPages:
         self._key = key
         self._address = address
 
-    async def page(self, world: World, info: RequestInfo, headers: Mapping[str, str]) -> Reply:
+    async def page(self, context: ServerContext, info: RequestInfo, headers: Mapping[str, str]) -> Reply:
         """The configuration, or the keys."""
         if info.path.rstrip("/") == self.KEYS:
             return Reply(200, orjson.dumps(self._key.public_key_set()), _KEYS_TYPE)

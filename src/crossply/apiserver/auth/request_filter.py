@@ -15,14 +15,14 @@ from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.endpoints.status_errors import StatusError
 
 
-class Gate:
+class AuthFilter:
     """Lets requests in, or refuses them with the right Status."""
 
     def __init__(self, authenticator: Authenticator, authorizer: Authorizer) -> None:
         self._authenticator = authenticator
         self._authorizer = authorizer
 
-    async def admit(self, request: web.BaseRequest, info: RequestInfo, record: Record | None = None) -> User:
+    async def check(self, request: web.BaseRequest, info: RequestInfo, record: Record | None = None) -> User:
         """The user on whose behalf the request is served; the audit record learns who it is."""
         user = await self._authenticator.authenticate(_peer_certificate(request), request.headers)
         if user is None:
@@ -42,7 +42,7 @@ class Gate:
             raise denied(user, info, decision.reason)
         return user
 
-    def refusal_later(self, user: User, info: RequestInfo) -> Callable[[], StatusError | None]:
+    def access_checker(self, user: User, info: RequestInfo) -> Callable[[], StatusError | None]:
         """Tells, whenever it is asked, why the user may not go on with this; quickly if no role changed."""
         seen = self._authorizer.generation
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from crossply.apiserver.endpoints.object_metadata import METADATA_FIELDS
 from crossply.apiserver.endpoints.status_errors import StatusError, bad_request
-from crossply.apiserver.metadata_fields import METADATA_FIELDS
 from crossply.values import Object
 
 Fields = dict[str, "str | tuple[str, Fields]"]
@@ -63,23 +63,23 @@ def check_types(kind: str, body: Object) -> None:
 
 def known_fields(kind: str, body: Object) -> Object:
     """A review of the right types without the fields that its kind does not have."""
-    kept: Object = {name: body[name] for name in ("kind", "apiVersion") if name in body}
+    known: Object = {name: body[name] for name in ("kind", "apiVersion") if name in body}
     if (metadata := body.get("metadata")) is not None:
-        kept["metadata"] = {name: value for name, value in metadata.items() if name in METADATA_FIELDS}
+        known["metadata"] = {name: value for name, value in metadata.items() if name in METADATA_FIELDS}
     if (spec := body.get("spec")) is not None:
-        kept["spec"] = _known(spec, _SPECS[kind][1])
-    return kept
+        known["spec"] = _known(spec, _SPECS[kind][1])
+    return known
 
 
 def _known(value: Object, fields: Fields) -> Object:
-    kept: Object = {}
-    for name, given in value.items():
-        wanted = fields.get(name)
-        if isinstance(wanted, tuple) and given is not None:
-            kept[name] = _known(given, wanted[1])
-        elif wanted is not None:
-            kept[name] = given
-    return kept
+    known: Object = {}
+    for name, member in value.items():
+        go_type = fields.get(name)
+        if isinstance(go_type, tuple) and member is not None:
+            known[name] = _known(member, go_type[1])
+        elif go_type is not None:
+            known[name] = member
+    return known
 
 
 def _check_struct(kind: str, path: str, value: Any, struct: str, fields: Fields) -> None:
@@ -87,28 +87,28 @@ def _check_struct(kind: str, path: str, value: Any, struct: str, fields: Fields)
         return
     if not isinstance(value, dict):
         raise _mismatch(kind, value, f"{kind}.{path}", f"v1.{struct}")
-    for field, wanted in fields.items():
-        given = value.get(field)
-        if isinstance(wanted, tuple):
-            _check_struct(kind, f"{path}.{field}", given, *wanted)
-        elif given is not None and not _fits(given, wanted):
-            raise _mismatch(kind, given, f"{struct}.{path}.{field}", wanted)
+    for field, go_type in fields.items():
+        member = value.get(field)
+        if isinstance(go_type, tuple):
+            _check_struct(kind, f"{path}.{field}", member, *go_type)
+        elif member is not None and not _fits(member, go_type):
+            raise _mismatch(kind, member, f"{struct}.{path}.{field}", go_type)
 
 
-def _fits(value: Any, wanted: str) -> bool:
-    if wanted == "string":
+def _fits(value: Any, go_type: str) -> bool:
+    if go_type == "string":
         return isinstance(value, str)
-    if wanted == "int64":
+    if go_type == "int64":
         return isinstance(value, int) and not isinstance(value, bool)
-    if wanted.startswith("[]"):
-        item = str if wanted == "[]string" else dict
-        return isinstance(value, list) and all(isinstance(each, item) for each in value)
-    return isinstance(value, dict) and all(_fits(each, "[]string") for each in value.values())
+    if go_type.startswith("[]"):
+        item = str if go_type == "[]string" else dict
+        return isinstance(value, list) and all(isinstance(member, item) for member in value)
+    return isinstance(value, dict) and all(_fits(member, "[]string") for member in value.values())
 
 
-def _mismatch(kind: str, value: Any, field: str, wanted: str) -> StatusError:
+def _mismatch(kind: str, value: Any, field: str, go_type: str) -> StatusError:
     names = {bool: "bool", int: "number", float: "number", str: "string", list: "array", dict: "object"}
     return bad_request(
         f'{kind} in version "v1" cannot be handled as a {kind}: json: cannot unmarshal {names[type(value)]} '
-        f"into Go struct field {field} of type {wanted}"
+        f"into Go struct field {field} of type {go_type}"
     )

@@ -107,15 +107,15 @@ class Reviews:
         return self._access(body, "SelfSubjectAccessReview", user)
 
     async def _self_subject_rules_review(self, user: User, namespace: str, body: Object) -> Object:
-        asked = _spec(body).get("namespace")
-        if not asked:
+        requested = _spec(body).get("namespace")
+        if not requested:
             raise bad_request("no namespace on request")
         return {
             "kind": "SelfSubjectRulesReview",
             "apiVersion": f"{_AUTHORIZATION}/v1",
             "metadata": {},
             "spec": {},
-            "status": self._rules_status(user, asked),
+            "status": self._rules_status(user, requested),
         }
 
     def _rules_status(self, user: User, namespace: str) -> Object:

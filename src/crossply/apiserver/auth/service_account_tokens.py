@@ -77,12 +77,13 @@ class AccountTokens:
         claims = self._claims(token)
         if claims is None:
             return None
-        wanted = tuple(audiences) or self.audiences
-        given = _audiences(claims) or self.audiences
-        shared = tuple(audience for audience in given if audience in wanted)
+        expected = tuple(audiences) or self.audiences
+        token_audiences = _audiences(claims) or self.audiences
+        shared = tuple(audience for audience in token_audiences if audience in expected)
         if not shared:
             raise TokenRefused(
-                f"token audiences {quoted(given)} is invalid for the target audiences {quoted(wanted)}"
+                f"token audiences {quoted(token_audiences)} is invalid for the target audiences "
+                f"{quoted(expected)}"
             )
         now = self._clock()
         _check_times(claims, now.timestamp())
@@ -115,27 +116,27 @@ class AccountTokens:
         )
 
     def _require_account(self, namespace: str, name: str, claimed: Object, now: datetime) -> None:
-        found = self._find(("serviceaccounts", namespace, name))
-        if found is None:
+        metadata = self._find(("serviceaccounts", namespace, name))
+        if metadata is None:
             raise TokenRefused(f'serviceaccounts "{name}" not found')
-        if found.get("uid") != claimed.get("uid"):
+        if metadata.get("uid") != claimed.get("uid"):
             raise TokenRefused(
-                f"service account UID ({found.get('uid')}) does not match claim ({claimed.get('uid')})"
+                f"service account UID ({metadata.get('uid')}) does not match claim ({claimed.get('uid')})"
             )
-        if _is_deleted(found, now):
+        if _is_deleted(metadata, now):
             raise TokenRefused(f"service account {namespace}/{name} has been deleted")
 
     def _require_bound(self, resource: str, namespace: str, claimed: Any, now: datetime) -> None:
         if not claimed:
             return
         reference = _mapping(claimed)
-        found = self._find((resource, namespace, _text(reference.get("name"))))
-        if found is None or _is_deleted(found, now):
+        metadata = self._find((resource, namespace, _text(reference.get("name"))))
+        if metadata is None or _is_deleted(metadata, now):
             raise TokenRefused(_INVALIDATED)
-        if found.get("uid") != reference.get("uid"):
+        if metadata.get("uid") != reference.get("uid"):
             kind = resource.removesuffix("s")
             raise TokenRefused(
-                f"{kind} UID ({found.get('uid')}) does not match service account {kind} ref claim "
+                f"{kind} UID ({metadata.get('uid')}) does not match service account {kind} ref claim "
                 f"({reference.get('uid')})"
             )
 
@@ -154,10 +155,10 @@ class AccountTokens:
 
 
 def _audiences(claims: Object) -> tuple[str, ...]:
-    told = claims.get("aud")
-    if isinstance(told, str):
-        return (told,)
-    return tuple(item for item in told if isinstance(item, str)) if isinstance(told, list) else ()
+    audiences = claims.get("aud")
+    if isinstance(audiences, str):
+        return (audiences,)
+    return tuple(item for item in audiences if isinstance(item, str)) if isinstance(audiences, list) else ()
 
 
 def _check_times(claims: Object, now: float) -> None:
@@ -177,14 +178,14 @@ def _is_deleted(metadata: Object, now: datetime) -> bool:
 
 def _extra(claims: Object, private: Object) -> dict[str, tuple[str, ...]]:
     pod, node = _mapping(private.get("pod")), _mapping(private.get("node"))
-    told = {
+    values = {
         CREDENTIAL_ID: f"JTI={claims['jti']}" if claims.get("jti") else "",
         NODE_NAME: node.get("name"),
         NODE_UID: node.get("uid"),
         POD_NAME: pod.get("name"),
         POD_UID: pod.get("uid"),
     }
-    return {key: (value,) for key, value in told.items() if value}
+    return {key: (value,) for key, value in values.items() if value}
 
 
 def _number(value: Any) -> float | None:

@@ -80,10 +80,10 @@ class TokenRequests:
         if api_group(api_version) or kind not in _BINDABLE:
             raise bad_request(f"cannot bind token to object of type {format_kind(api_version, kind)}")
         home = "" if kind == "Node" else namespace
-        found = self._load(_BINDABLE[kind], home, reference.get("name", ""))
-        node = _node_of_pod(account, found) if kind == "Pod" else ""
-        _check_reference(kind, reference, found["metadata"]["uid"])
-        return {kind.lower(): _claim(found), **self._node_claim(node)}
+        bound = self._load(_BINDABLE[kind], home, reference.get("name", ""))
+        node = _node_of_pod(account, bound) if kind == "Pod" else ""
+        _check_reference(kind, reference, bound["metadata"]["uid"])
+        return {kind.lower(): _claim(bound), **self._node_claim(node)}
 
     def _node_claim(self, name: str) -> Object:
         if not name:
@@ -94,16 +94,18 @@ class TokenRequests:
 
 def _check_names(namespace: str, name: str, metadata: Object) -> None:
     for field, expected in (("name", name), ("namespace", namespace)):
-        given = metadata.get(field)
-        if given and given != expected:
-            why = f"Invalid value: {quote(given)}: must match the service account {field} if specified"
+        name_in_body = metadata.get(field)
+        if name_in_body and name_in_body != expected:
+            why = f"Invalid value: {quote(name_in_body)}: must match the service account {field} if specified"
             raise invalid(_KIND, _GROUP, name, [Cause("FieldValueInvalid", why, f"metadata.{field}")])
 
 
 def _check_uid(name: str, metadata: Object, uid: str) -> None:
-    given = metadata.get("uid")
-    if given and given != uid:
-        why = f"the UID in the token request ({given}) does not match the UID of the service account ({uid})"
+    expected = metadata.get("uid")
+    if expected and expected != uid:
+        why = (
+            f"the UID in the token request ({expected}) does not match the UID of the service account ({uid})"
+        )
         raise conflict(_KIND, _GROUP, name, why)
 
 
@@ -134,10 +136,10 @@ def _node_of_pod(account: str, pod: Object) -> str:
 
 
 def _check_reference(kind: str, reference: Object, uid: str) -> None:
-    given = reference.get("uid")
-    if given and given != uid:
+    expected = reference.get("uid")
+    if expected and expected != uid:
         why = (
-            f"the UID in the bound object reference ({given}) does not match the UID in record. "
+            f"the UID in the bound object reference ({expected}) does not match the UID in record. "
             "The object might have been deleted and then recreated"
         )
         raise conflict(kind, "", reference.get("name", ""), why)

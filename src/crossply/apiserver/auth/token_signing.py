@@ -153,8 +153,8 @@ def _signature(key: Any, signed: bytes) -> bytes:
     from cryptography.hazmat.primitives.hashes import SHA256
 
     if not _is_elliptic(key):
-        made: bytes = key.sign(signed, padding.PKCS1v15(), SHA256())
-        return made
+        signature: bytes = key.sign(signed, padding.PKCS1v15(), SHA256())
+        return signature
     r, s = utils.decode_dss_signature(key.sign(signed, ec.ECDSA(SHA256())))
     return r.to_bytes(_P256_BYTES, "big") + s.to_bytes(_P256_BYTES, "big")
 
@@ -180,11 +180,11 @@ def _signature_is_good(key: Any, encoded: str, signed: bytes) -> bool:
 
 def _public_jwk(key: Any, algorithm: str, key_id: str) -> Object:
     numbers = key.public_key().public_numbers()
-    told: Object = {"use": "sig", "kid": key_id, "alg": algorithm}
+    jwk: Object = {"use": "sig", "kid": key_id, "alg": algorithm}
     if algorithm == "ES256":
         x, y = (_encode(number.to_bytes(_P256_BYTES, "big")) for number in (numbers.x, numbers.y))
-        return {**told, "kty": "EC", "crv": "P-256", "x": x, "y": y}
+        return {**jwk, "kty": "EC", "crv": "P-256", "x": x, "y": y}
     n, e = (
         _encode(number.to_bytes((number.bit_length() + 7) // 8, "big")) for number in (numbers.n, numbers.e)
     )
-    return {**told, "kty": "RSA", "n": n, "e": e}
+    return {**jwk, "kty": "RSA", "n": n, "e": e}

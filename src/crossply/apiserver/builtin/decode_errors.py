@@ -43,25 +43,27 @@ def _mismatch(value: Any, schema: Object, struct: str, path: str) -> str | None:
         inner = schema["$ref"].rpartition(".")[2]
         schema = definitions()[schema["$ref"]]
     kind = schema.get("type", "")
-    wanted = _PYTHON.get(kind)
-    if wanted and not _is_of(value, kind, wanted):
+    types = _PYTHON.get(kind)
+    if types and not _is_of(value, kind, types):
         actual = _NAMES.get(type(value), "object")
         return f"json: cannot unmarshal {actual} into Go struct field {struct}.{path} of type {kind}"
     if isinstance(value, dict):
         fields = schema.get("properties") or {}
         others = schema.get("additionalProperties")
-        below = ((key, each, fields.get(key) or others) for key, each in value.items())
-        checked = (_mismatch(each, at, inner, f"{path}.{key}".lstrip(".")) for key, each, at in below if at)
+        below = ((key, member, fields.get(key) or others) for key, member in value.items())
+        checked = (
+            _mismatch(member, at, inner, f"{path}.{key}".lstrip(".")) for key, member, at in below if at
+        )
     elif isinstance(value, list):
-        checked = (_mismatch(each, schema.get("items") or {}, inner, path) for each in value)
+        checked = (_mismatch(item, schema.get("items") or {}, inner, path) for item in value)
     else:
         return None
     return next((problem for problem in checked if problem), None)
 
 
-def _is_of(value: Any, kind: str, wanted: tuple[type, ...]) -> bool:
+def _is_of(value: Any, kind: str, types: tuple[type, ...]) -> bool:
     if isinstance(value, bool):
         return kind == "boolean"
     if kind == "integer" and isinstance(value, float):
         return value.is_integer()  # 1.0 is read as 1
-    return isinstance(value, wanted)
+    return isinstance(value, types)

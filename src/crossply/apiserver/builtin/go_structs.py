@@ -75,11 +75,11 @@ class Struct:
             return value if value is not None else self.read({})
         result: Object = {}
         fields = self.fields
-        for key, given in value.items():
+        for key, member in value.items():
             field = fields.get(key)
-            if field is None or given is None:
+            if field is None or member is None:
                 continue
-            written = field.read(given)
+            written = field.read(member)
             if written != field.left_out:
                 result[key] = written
         for key, part in self.values:
@@ -124,11 +124,11 @@ class _Compiler:
     """Compiles definitions; those that contain themselves meet the reader that is being made."""
 
     def struct(self, name: str) -> Struct:
-        found = _structs.get(name)
-        if found is None:
-            found = _structs[name] = Struct()
-            self._fill(found, name)
-        return found
+        struct = _structs.get(name)
+        if struct is None:
+            struct = _structs[name] = Struct()
+            self._fill(struct, name)
+        return struct
 
     def _fill(self, struct: Struct, name: str) -> None:
         from crossply.apiserver.builtin.defaults import DEFAULTS
@@ -170,18 +170,18 @@ class _Compiler:
             return self._list(schema)
         if "additionalProperties" in schema:
             return self._map(schema)
-        return _SCALARS.get(schema.get("type", ""), _as_it_is)
+        return _SCALARS.get(schema.get("type", ""), _unchanged)
 
     def _list(self, schema: Object) -> Reader:
         read = self.reader(schema.get("items", {}))
-        if read is _as_it_is:
-            return _as_it_is
+        if read is _unchanged:
+            return _unchanged
         return lambda value: [read(item) for item in value] if isinstance(value, list) else value
 
     def _map(self, schema: Object) -> Reader:
         read = self.reader(schema["additionalProperties"])
-        if read is _as_it_is:
-            return _as_it_is
+        if read is _unchanged:
+            return _unchanged
         return lambda value: (
             {key: read(member) for key, member in value.items()} if isinstance(value, dict) else value
         )
@@ -216,7 +216,7 @@ def _integer(value: Any) -> Any:
 _SCALARS: dict[str, Reader] = {"string": _text, "integer": _integer}
 
 
-def _as_it_is(value: Any) -> Any:
+def _unchanged(value: Any) -> Any:
     return value
 
 

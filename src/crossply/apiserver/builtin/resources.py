@@ -68,11 +68,11 @@ def resources() -> list[Resource]:
     rows: dict[tuple[str, str], list[Object]] = {}
     for row in table().resources:
         rows.setdefault((row["group"], row["plural"]), []).append(row)
-    made = {key: _resource(versions) for key, versions in rows.items()}
-    events = made.get(("events.k8s.io", "events"))
+    by_key = {key: _resource(versions) for key, versions in rows.items()}
+    events = by_key.get(("events.k8s.io", "events"))
     if events is not None:
-        made["events.k8s.io", "events"] = replace(events, stored_as=made["", "events"])
-    return list(made.values())
+        by_key["events.k8s.io", "events"] = replace(events, stored_as=by_key["", "events"])
+    return list(by_key.values())
 
 
 def _resource(rows: list[Object]) -> Resource:

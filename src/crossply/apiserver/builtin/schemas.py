@@ -40,11 +40,11 @@ def structural(name: str) -> Object:
 
     It requires nothing and has no defaults: Go code does that for built-in kinds (`strategies`, `defaults`).
     """
-    found = _expanded.get(name)
-    if found is None:
+    schema = _expanded.get(name)
+    if schema is None:
         _expanded[name] = _OPEN  # what a definition sees of itself while it is being expanded
-        found = _expanded[name] = _LEAVES.get(name) or _expand(definitions()[name]) or _OPEN
-    return found
+        schema = _expanded[name] = _LEAVES.get(name) or _expand(definitions()[name]) or _OPEN
+    return schema
 
 
 def _expand(schema: Object) -> Object:
@@ -57,7 +57,7 @@ def _expand(schema: Object) -> Object:
         if key in schema:
             result[key] = _expand(schema[key])
     if "properties" in schema:
-        result["properties"] = {name: _expand(each) for name, each in schema["properties"].items()}
+        result["properties"] = {name: _expand(member) for name, member in schema["properties"].items()}
     if result == {"type": "object"}:
         return _OPEN_OBJECT
     return result

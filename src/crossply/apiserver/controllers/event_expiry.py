@@ -13,26 +13,29 @@ from collections.abc import Callable
 
 from crossply.apiserver.controllers.internal_calls import controller_user, internal_call
 from crossply.apiserver.controllers.workqueue import WorkQueue
+from crossply.apiserver.endpoints.delete_options import DeleteOptions
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.registry.delete import DeleteOptions, delete
-from crossply.apiserver.server_context import World
+from crossply.apiserver.registry.delete import delete
+from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Event, Key
 
 EVENTS = "events"
 SECONDS = 3600.0
 MOST = 5_000
-_LOOK = 30.0
+_CHECK_SECONDS = 30.0
 _USER = controller_user("event-expiry-controller")
 
 
 class EventExpiry:
     """Follows the Events in the store, and deletes those whose time is over."""
 
-    def __init__(self, world: World, clock: Callable[[], float] = time.monotonic, most: int = MOST) -> None:
-        self._world = world
+    def __init__(
+        self, context: ServerContext, clock: Callable[[], float] = time.monotonic, most: int = MOST
+    ) -> None:
+        self._context = context
         self._clock = clock
         self._most = most
-        self._told: OrderedDict[Key, float] = OrderedDict()
+        self._reported_at: OrderedDict[Key, float] = OrderedDict()
         """When each was last told, the oldest first. A start counts as telling."""
         self._timer: asyncio.TimerHandle | None = None
         self.queue: WorkQueue[Key] = WorkQueue(self._delete, at_once=8)
@@ -40,10 +43,10 @@ class EventExpiry:
 
     def start(self) -> None:
         """Look at every Event, and follow the store from then on."""
-        self._unsubscribe = self._world.store.subscribe(EVENTS, self._notice)
-        for entry in sorted(self._world.store.list(EVENTS), key=lambda entry: entry.revision):
-            self._told[entry.key] = self._clock()
-        self.look()
+        self._unsubscribe = self._context.store.subscribe(EVENTS, self._on_event)
+        for entry in sorted(self._context.store.list(EVENTS), key=lambda entry: entry.revision):
+            self._reported_at[entry.key] = self._clock()
+        self.expire()
 
     async def stop(self) -> None:
         """Follow the store no longer."""
@@ -52,29 +55,29 @@ class EventExpiry:
             self._timer.cancel()
         await self.queue.close()
 
-    def look(self) -> None:
+    def expire(self) -> None:
         """Have those go whose time is over; looks again by itself after a while."""
         over = self._clock() - SECONDS
-        surplus = len(self._told) - self._most
-        for place, (key, told) in enumerate(self._told.items()):
-            if place >= surplus and told > over:
+        surplus = len(self._reported_at) - self._most
+        for place, (key, reported_at) in enumerate(self._reported_at.items()):
+            if place >= surplus and reported_at > over:
                 break
             self.queue.add(key)
-        self._timer = asyncio.get_running_loop().call_later(_LOOK, self.look)
+        self._timer = asyncio.get_running_loop().call_later(_CHECK_SECONDS, self.expire)
 
-    def _notice(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         if event.type == "DELETED":
-            self._told.pop(event.key, None)
+            self._reported_at.pop(event.key, None)
         else:
-            self._told[event.key] = self._clock()
-            self._told.move_to_end(event.key)
+            self._reported_at[event.key] = self._clock()
+            self._reported_at.move_to_end(event.key)
 
     async def _delete(self, key: Key) -> None:
-        call = internal_call(self._world, key, "delete", _USER)
+        call = internal_call(self._context, key, "delete", _USER)
         if call is None:
             return
         try:
-            await delete(self._world, call, key[2], DeleteOptions())
+            await delete(self._context, call, key[2], DeleteOptions())
         except StatusError as problem:
             if problem.status != 404:
                 raise

@@ -10,8 +10,8 @@ from crossply.apiserver.controllers.internal_calls import internal_call
 from crossply.apiserver.endpoints.normalization import shape
 from crossply.apiserver.endpoints.request_info import User
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.registry.update import create
-from crossply.apiserver.server_context import World
+from crossply.apiserver.registry.create import create
+from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Key
 from crossply.values import Object
 
@@ -26,7 +26,9 @@ class Recorder:
     user: User
 
 
-async def record_warning(world: World, by: Recorder, about: Object, reason: str, message: str) -> None:
+async def record_warning(
+    context: ServerContext, by: Recorder, about: Object, reason: str, message: str
+) -> None:
     """Write a Warning about an object into its namespace; one about a cluster scoped object into default.
 
     Telling must not keep anybody from working: what cannot be written is left out.
@@ -35,10 +37,10 @@ async def record_warning(world: World, by: Recorder, about: Object, reason: str,
     namespace = metadata.get("namespace") or "default"
     name = f"{metadata['name']}.{time.time_ns():x}"
     key: Key = ("events", namespace, name)
-    call = internal_call(world, key, "create", by.user)
+    call = internal_call(context, key, "create", by.user)
     if call is None:
         return
-    stamp = world.timestamp()
+    stamp = context.timestamp()
     event: Object = {
         "apiVersion": "v1",
         "kind": "Event",
@@ -55,18 +57,18 @@ async def record_warning(world: World, by: Recorder, about: Object, reason: str,
         "count": 1,
     }
     try:
-        await create(world, call, shape(call, event))
+        await create(context, call, shape(call, event))
     except StatusError as problem:
         _log.debug("no event about %s: %s", metadata["name"], problem)
 
 
 def _reference(about: Object) -> Object:
     metadata = about["metadata"]
-    told = {
+    reference = {
         "kind": about.get("kind"),
         "apiVersion": about.get("apiVersion"),
         "namespace": metadata.get("namespace"),
         "name": metadata["name"],
         "uid": metadata.get("uid"),
     }
-    return {key: value for key, value in told.items() if value}
+    return {key: value for key, value in reference.items() if value}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.registry.resources import Resource
-from crossply.apiserver.server_context import World
+from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Key
 
 MANAGER = "kube-controller-manager"
@@ -21,17 +21,17 @@ def controller_user(name: str) -> User:
     return User(f"system:serviceaccount:{_NAMESPACE}:{name}", groups)
 
 
-def resource_of(world: World, key: Key) -> Resource | None:
+def resource_of(context: ServerContext, key: Key) -> Resource | None:
     """The resource of a stored object; None while it is not served."""
     plural, _, group = key[0].partition(".")
-    return world.registry.find(group, plural)
+    return context.registry.find(group, plural)
 
 
 def internal_call(
-    world: World, key: Key, verb: str, user: User, *, subresource: str = "", dry_run: bool = False
+    context: ServerContext, key: Key, verb: str, user: User, *, subresource: str = "", dry_run: bool = False
 ) -> Call | None:
     """A call about one object at its storage version; None while its resource is not served."""
-    resource = resource_of(world, key)
+    resource = resource_of(context, key)
     if resource is None:
         return None
     version = resource.versions[resource.storage_version]

@@ -12,12 +12,13 @@ import logging
 from dataclasses import replace
 
 from crossply.apiserver.controllers.internal_calls import internal_call
-from crossply.apiserver.endpoints.body_decoding import decode
 from crossply.apiserver.endpoints.normalization import shape
 from crossply.apiserver.endpoints.request_info import User
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.registry.update import create, update
-from crossply.apiserver.server_context import World
+from crossply.apiserver.object_codec import decode
+from crossply.apiserver.registry.create import create
+from crossply.apiserver.registry.update import update
+from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Key, StorageError
 from crossply.values import Object
 
@@ -25,27 +26,27 @@ NAMESPACE, NAME = "default", "kubernetes"
 ADDRESS = "10.96.0.1"
 _SERVER = User("system:apiserver", ("system:masters", "system:authenticated"))
 _MANAGER = {"fieldManager": "kube-apiserver"}
-_TRY_AGAIN = 5.0
+_RETRY_SECONDS = 5.0
 
 _log = logging.getLogger("crossply.apiserver")
 
 
-async def keep_trying(world: World, host: str, port: int) -> None:
+async def keep_service(context: ServerContext, host: str, port: int) -> None:
     """Make the Service, however long an admission webhook or a full disk does not let us."""
     while True:
         try:
-            return await ensure_service(world, host, port)
+            return await ensure_service(context, host, port)
         except (StatusError, StorageError) as problem:
             _log.warning("the Service %s/%s cannot be written: %s", NAMESPACE, NAME, problem)
-            await asyncio.sleep(_TRY_AGAIN)
+            await asyncio.sleep(_RETRY_SECONDS)
 
 
-async def ensure_service(world: World, host: str, port: int) -> None:
+async def ensure_service(context: ServerContext, host: str, port: int) -> None:
     """Make the Service, and put right the port in one from an earlier start."""
-    await _ensure(world, ("services", NAMESPACE, NAME), _service(port))
+    await _ensure(context, ("services", NAMESPACE, NAME), _service(port))
     if _is_reachable(host):
         slices: Key = ("endpointslices.discovery.k8s.io", NAMESPACE, NAME)
-        await _ensure(world, slices, _endpoint_slice(host, port))
+        await _ensure(context, slices, _endpoint_slice(host, port))
 
 
 def _is_reachable(host: str) -> bool:
@@ -56,25 +57,25 @@ def _is_reachable(host: str) -> bool:
     return not (address.is_loopback or address.is_unspecified or address.is_link_local)
 
 
-async def _ensure(world: World, key: Key, wanted: Object) -> None:
-    entry = world.store.latest(key)
-    call = internal_call(world, key, "update" if entry else "create", _SERVER)
+async def _ensure(context: ServerContext, key: Key, desired: Object) -> None:
+    entry = context.store.latest(key)
+    call = internal_call(context, key, "update" if entry else "create", _SERVER)
     if call is None:
         return
     call = replace(call, query=_MANAGER)
     if entry is None:
-        await create(world, call, shape(call, wanted))
+        await create(context, call, shape(call, desired))
         return
     current = decode(entry.data)
-    changed = _completed(current, wanted)
+    changed = _completed(current, desired)
     if changed != current:
-        await update(world, call, NAME, lambda old: shape(call, _completed(old, wanted)))
+        await update(context, call, NAME, lambda old: shape(call, _completed(old, desired)))
 
 
-def _completed(current: Object, wanted: Object) -> Object:
+def _completed(current: Object, desired: Object) -> Object:
     """The object with what it must say; what others added stays."""
     changed = {**current}
-    for field, value in wanted.items():
+    for field, value in desired.items():
         if isinstance(value, dict) and isinstance(current.get(field), dict):
             changed[field] = _completed(current[field], value)
         elif field not in ("apiVersion", "kind"):

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from crossply.apiserver.admission.policy_type_checking import expression_warnings
 from crossply.apiserver.controllers.internal_calls import controller_user, internal_call
 from crossply.apiserver.controllers.workqueue import WorkQueue
-from crossply.apiserver.endpoints.body_decoding import decode
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.registry.update import scope_of, update
-from crossply.apiserver.server_context import World
+from crossply.apiserver.object_codec import decode
+from crossply.apiserver.registry.update import update
+from crossply.apiserver.registry.writes import scope_of
+from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Event
 from crossply.apply import apply
 from crossply.values import Object
@@ -24,15 +25,15 @@ _USER = controller_user("validatingadmissionpolicy-status-controller")
 class PolicyStatus:
     """Follows the policies in the store, and says in each which generation counts."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, context: ServerContext) -> None:
+        self._context = context
         self.queue: WorkQueue[str] = WorkQueue(self._handle)
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def start(self) -> None:
         """Look at every policy, and follow the store from then on."""
-        self._unsubscribe = self._world.store.subscribe(POLICIES, self._notice)
-        for entry in self._world.store.list(POLICIES):
+        self._unsubscribe = self._context.store.subscribe(POLICIES, self._on_event)
+        for entry in self._context.store.list(POLICIES):
             self.queue.add(entry.key[2])
 
     async def stop(self) -> None:
@@ -40,14 +41,14 @@ class PolicyStatus:
         self._unsubscribe()
         await self.queue.close()
 
-    def _notice(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         if event.type != "DELETED":
             self.queue.add(event.key[2])
 
     async def _handle(self, name: str) -> None:
         key = (POLICIES, "", name)
-        entry = self._world.store.latest(key)
-        call = internal_call(self._world, key, "patch", _USER, subresource="status")
+        entry = self._context.store.latest(key)
+        call = internal_call(self._context, key, "patch", _USER, subresource="status")
         if entry is None or call is None:
             return
         policy = decode(entry.data)
@@ -55,21 +56,21 @@ class PolicyStatus:
         if (policy.get("status") or {}).get("observedGeneration") == generation:
             return
         # Types are compiled for it, which takes a while: requests go on meanwhile.
-        warnings = await asyncio.to_thread(expression_warnings, policy, self._world.registry)
-        wanted: Object = {
+        warnings = await asyncio.to_thread(expression_warnings, policy, self._context.registry)
+        desired: Object = {
             "apiVersion": policy["apiVersion"],
             "kind": policy["kind"],
             "metadata": {"name": name},
             "status": {"observedGeneration": generation, "typeChecking": _checked(warnings)},
         }
-        scope, stamp = scope_of(self._world, call), self._world.timestamp()
+        scope, stamp = scope_of(self._context, call), self._context.timestamp()
         try:
             await update(
-                self._world,
+                self._context,
                 call,
                 name,
-                lambda old: apply(old, wanted, scope, MANAGER, stamp, True).object,
-                recorded=True,
+                lambda old: apply(old, desired, scope, MANAGER, stamp, True).object,
+                is_applied=True,
             )
         except StatusError as problem:
             if problem.status != 404:

@@ -10,27 +10,27 @@ from crossply.apiserver.controllers.namespace.controller import NamespaceControl
 from crossply.apiserver.controllers.namespace.default_objects import NamespaceContents, ensure_namespaces
 from crossply.apiserver.controllers.namespace.finalization import delete_namespace, finalize
 from crossply.apiserver.controllers.policy_status import PolicyStatus
-from crossply.apiserver.server_context import World
+from crossply.apiserver.server_context import ServerContext
 
 
 class Controllers:
     """The controllers of one world."""
 
-    def __init__(self, world: World, *, root_ca: str = "", collect_garbage: bool = True) -> None:
-        self._world = world
-        self.garbage = GarbageCollector(world)
-        self.namespaces = NamespaceController(world)
-        self.contents = NamespaceContents(world, root_ca)
-        self.policies = PolicyStatus(world)
-        self.events = EventExpiry(world)
+    def __init__(self, context: ServerContext, *, root_ca: str = "", collect_garbage: bool = True) -> None:
+        self._context = context
+        self.garbage = GarbageCollector(context)
+        self.namespaces = NamespaceController(context)
+        self.contents = NamespaceContents(context, root_ca)
+        self.policies = PolicyStatus(context)
+        self.events = EventExpiry(context)
         others = (self.namespaces, self.contents, self.policies, self.events)
         self._all = (self.garbage, *others) if collect_garbage else others
 
     async def start(self) -> None:
         """Make what must exist, and begin to follow the store."""
-        self._world.handlers["namespaces", "finalize"] = finalize
-        self._world.deleters["namespaces"] = delete_namespace
-        await ensure_namespaces(self._world)
+        self._context.handlers["namespaces", "finalize"] = finalize
+        self._context.deleters["namespaces"] = delete_namespace
+        await ensure_namespaces(self._context)
         for controller in self._all:
             controller.start()
 

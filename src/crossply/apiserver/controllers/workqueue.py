@@ -26,7 +26,7 @@ class WorkQueue(Generic[Item]):
         self._at_once = at_once
         self._waiting: dict[Item, None] = {}
         self._busy: dict[Item, asyncio.Task[None]] = {}
-        self._again: set[Item] = set()
+        self._added_while_busy: set[Item] = set()
         self._failures: dict[Item, int] = {}
         self._later: dict[Item, asyncio.TimerHandle] = {}
         self._closed = False
@@ -39,10 +39,10 @@ class WorkQueue(Generic[Item]):
         if timer is not None:
             timer.cancel()
         if item in self._busy:
-            self._again.add(item)
+            self._added_while_busy.add(item)
         else:
             self._waiting[item] = None
-            self._begin()
+            self._start_work()
 
     def add_later(self, item: Item, seconds: float) -> None:
         """Have an item handled after a while, unless it is added before."""
@@ -66,7 +66,7 @@ class WorkQueue(Generic[Item]):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _begin(self) -> None:
+    def _start_work(self) -> None:
         while self._waiting and len(self._busy) < self._at_once and not self._closed:
             item = next(iter(self._waiting))
             del self._waiting[item]
@@ -85,10 +85,10 @@ class WorkQueue(Generic[Item]):
             self._next(item, failed)
 
     def _next(self, item: Item, failed: bool) -> None:
-        if item in self._again:
-            self._again.discard(item)
+        if item in self._added_while_busy:
+            self._added_while_busy.discard(item)
             self.add(item)
         elif failed:
             tries = self._failures[item] = self._failures.get(item, 0) + 1
             self.add_later(item, min(_FIRST_DELAY * 2 ** min(tries, 20), _LONGEST_DELAY))
-        self._begin()
+        self._start_work()

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from crossply.apiserver.encryption.resource_patterns import check_resources
+from crossply.apiserver.encryption.key_sources import check_resources
 from crossply.apiserver.storage import Encryption, EncryptionKey, EncryptionUnusable, Providers, ResourceGroup
 from crossply.values.yaml import load
 
@@ -24,10 +24,10 @@ def parse_configuration(text: str, place: str) -> Encryption:
         configuration = load(text)
     except Exception:  # noqa: BLE001 - a message of the parser could quote a line with a key
         raise EncryptionUnusable(f"{place} is not valid YAML") from None
-    found = _object(configuration, place, ("apiVersion", "kind", "resources"))
-    if (found.get("apiVersion"), found.get("kind")) != (_API_VERSION, _KIND):
+    fields = _object(configuration, place, ("apiVersion", "kind", "resources"))
+    if (fields.get("apiVersion"), fields.get("kind")) != (_API_VERSION, _KIND):
         raise EncryptionUnusable(f"{place} is not a {_KIND} of {_API_VERSION}")
-    groups = _list(found, "resources", place)
+    groups = _list(fields, "resources", place)
     return Encryption([_group(group, f"{place}: resources[{n}]") for n, group in enumerate(groups)])
 
 
@@ -52,10 +52,10 @@ def _providers(values: list[Any], place: str) -> Providers:
             _object(provider["identity"] or {}, f"{here}.identity", ())
             reads_plain = True
             continue
-        found = _aesgcm_keys(provider, here)
+        provider_keys = _aesgcm_keys(provider, here)
         if number == 0:
-            first = found[0]
-        keys += found
+            first = provider_keys[0]
+        keys += provider_keys
     _refuse_same_names(keys, place)
     return Providers(tuple(keys), first, reads_plain)
 

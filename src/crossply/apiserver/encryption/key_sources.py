@@ -9,13 +9,29 @@ import base64
 import binascii
 import hashlib
 import os
+import re
 import shlex
 import stat
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from crossply.apiserver.encryption.resource_patterns import check_resources
 from crossply.apiserver.storage import Encryption, EncryptionKey, EncryptionUnusable, Providers, ResourceGroup
+
+_PATTERN = re.compile(r"[a-z0-9][a-z0-9.-]*|\*\.(\*|[a-z0-9.-]*)")
+
+
+def check_resources(patterns: Iterable[Any], place: str) -> tuple[str, ...]:
+    """The patterns, if each of them can match a resource."""
+    names = tuple(patterns)
+    for name in names:
+        if not isinstance(name, str) or not _PATTERN.fullmatch(name):
+            raise EncryptionUnusable(
+                f"{place} has something that is no resource",
+                hint="name resources as secrets, deployments.apps, *.apps or *.*",
+            )
+    return names
+
 
 _KEY_BYTES = 32
 _NAME_DIGITS = 12

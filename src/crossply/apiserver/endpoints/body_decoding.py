@@ -6,15 +6,13 @@ from typing import Any
 
 import orjson
 
-from crossply.apiserver.background import leave_event_loop
+from crossply.apiserver.background import is_light_json, leave_event_loop, value_weight, yaml_weight
 from crossply.apiserver.endpoints.body_identity import check_kind, unreadable_head
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.duplicate_fields import repeated_in_json, repeated_in_yaml, yaml_lines
+from crossply.apiserver.endpoints.query_options import field_validation
 from crossply.apiserver.endpoints.status_errors import bad_request, unsupported_media_type
-from crossply.apiserver.options import field_validation
-from crossply.apiserver.weights import is_light_json, value_weight, yaml_weight
 from crossply.values import Object
-from crossply.values.compact_bytes import compact_bytes
 from crossply.values.gojson import JsonError
 from crossply.values.gojson import loads as go_loads
 
@@ -30,20 +28,7 @@ orjson writes 254 levels: there is room for the list, table, event or review aro
 could also exhaust the stack of code that walks them."""
 
 _SHOWN = 30
-_LONGEST_COMPLAINT = 500
-
-_SORTED = orjson.OPT_SORT_KEYS
-
-
-def encode(obj: Object) -> bytes:
-    """An object as it is stored: JSON with sorted keys."""
-    return compact_bytes(orjson.dumps(obj, option=_SORTED))
-
-
-def decode(data: bytes) -> Object:
-    """A stored object."""
-    obj: Object = orjson.loads(data)
-    return obj
+_LONGEST_ERROR = 500
 
 
 def media_type(content_type: str) -> str:
@@ -98,7 +83,7 @@ def from_json(body: bytes, kind: str) -> Any:
     except JsonError as problem:
         raise bad_request(
             f"the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; "
-            f"json parse error: {str(problem)[:_LONGEST_COMPLAINT]} ({_beginning(body)})"
+            f"json parse error: {str(problem)[:_LONGEST_ERROR]} ({_beginning(body)})"
         ) from None
 
 
@@ -146,12 +131,12 @@ def check_depth(value: Any, limit: int = MAX_DEPTH) -> None:
 def repeated_in(call: Call, value: Object) -> list[str]:
     """Complaints about keys that a body has twice, unless the request does not want to know."""
     form = media_type(call.headers.get("Content-Type", JSON))
-    wish = field_validation(call)
-    if wish == "Ignore" or form == PROTOBUF:
+    validation = field_validation(call)
+    if validation == "Ignore" or form == PROTOBUF:
         return []
     if form == YAML:
-        told = repeated_in_yaml(call.body)
-        return [told] if told and wish == "Strict" else yaml_lines(told)
+        problem = repeated_in_yaml(call.body)
+        return [problem] if problem and validation == "Strict" else yaml_lines(problem)
     return [f'duplicate field "{path}"' for path in repeated_in_json(call.body, value)]
 
 
@@ -159,12 +144,12 @@ def report_strict(call: Call, problems: list[str]) -> None:
     """Tell the client about sloppiness: by warnings, or by refusing when it asked for strictness."""
     if not problems:
         return
-    wish = field_validation(call)
-    if wish == "Strict":
+    validation = field_validation(call)
+    if validation == "Strict":
         kind = call.resource.names.kind
         raise bad_request(
             f'{kind} in version "{call.version.name}" cannot be handled as a {kind}: strict decoding error: '
             + ", ".join(problems)
         )
-    if wish == "Warn":
+    if validation == "Warn":
         call.warnings += problems

@@ -1,10 +1,11 @@
-"""The kind and version that a body tells: they must be those of the path it is sent to."""
+"""Checks that the object in a body is the one that the URL names: its kind, version, namespace and name."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.object_metadata import json_type
 from crossply.apiserver.endpoints.status_errors import Cause, StatusError, bad_request, invalid, no_such_kind
 from crossply.values import Object
 from crossply.values.api_version import split_api_version
@@ -15,10 +16,8 @@ _HEAD = (
 """What Go reads first of every body."""
 
 
-def unreadable_head(value: Any, wanted: str, shown: str) -> StatusError | None:
+def unreadable_head(value: Any, expected_kind: str, shown: str) -> StatusError | None:
     """Why kind and version cannot be read out of a value; None when they can."""
-    from crossply.apiserver.endpoints.normalization import json_type
-
     why = ""
     if not isinstance(value, dict):
         why = f"Go value of type {_HEAD}"
@@ -30,8 +29,8 @@ def unreadable_head(value: Any, wanted: str, shown: str) -> StatusError | None:
     if not why:
         return None
     return bad_request(
-        f"the object provided is unrecognized (must be of type {wanted}): couldn't get version/kind; json "
-        f"parse error: json: cannot unmarshal {json_type(wrong)} into {why} ({shown})"
+        f"the object provided is unrecognized (must be of type {expected_kind}): couldn't get version/kind; "
+        f"json parse error: json: cannot unmarshal {json_type(wrong)} into {why} ({shown})"
     )
 
 
@@ -40,20 +39,20 @@ def check_kind(obj: Object, call: Call, shown: str) -> None:
     kind, expected = call.resource.names.kind, call.resource.api_version(call.version.name)
     if call.resource.custom:
         _check_custom(obj, call, shown)
-    given, version = obj.get("kind") or kind, obj.get("apiVersion") or expected
+    actual, version = obj.get("kind") or kind, obj.get("apiVersion") or expected
     if version.count("/") > 1:
         raise bad_request(
             f"the object provided is unrecognized (must be of type {kind}): unexpected GroupVersion string: "
             f"{version} ({shown})"
         )
-    if given == kind and version != expected and (call.resource.custom or _is_known(given, version)):
+    if actual == kind and version != expected and (call.resource.custom or _is_known(actual, version)):
         raise bad_request(
             f"the API version in the data ({version}) does not match the expected API version ({expected})"
         )
-    if (given, version) != (kind, expected):
+    if (actual, version) != (kind, expected):
         _, short = split_api_version(version)
         raise bad_request(
-            f'{given} in version "{short}" cannot be handled as a {kind}: {_why_not(call, given, version)}'
+            f'{actual} in version "{short}" cannot be handled as a {kind}: {_why_not(call, actual, version)}'
         )
     obj["kind"], obj["apiVersion"] = kind, expected
 
@@ -78,13 +77,13 @@ def _check_custom(obj: Object, call: Call, shown: str) -> None:
         raise invalid(obj["kind"], call.resource.group, str(name), [cause])
 
 
-def _why_not(call: Call, given: str, api_version: str) -> str:
+def _why_not(call: Call, actual: str, api_version: str) -> str:
     """Go's words for an object of a known kind, or of an unknown one, in the wrong place."""
-    if not _is_known(given, api_version):
-        return no_such_kind(given, api_version)
+    if not _is_known(actual, api_version):
+        return no_such_kind(actual, api_version)
     _, version = split_api_version(api_version)
     package = (call.resource.group or "core").partition(".")[0]
-    return f"converting ({version}.{given}) to ({package}.{call.resource.names.kind}): unknown conversion"
+    return f"converting ({version}.{actual}) to ({package}.{call.resource.names.kind}): unknown conversion"
 
 
 def _is_known(kind: str, api_version: str) -> bool:
@@ -93,3 +92,24 @@ def _is_known(kind: str, api_version: str) -> bool:
 
     group, version = split_api_version(api_version)
     return any(r.group == group and r.names.kind == kind and version in r.versions for r in resources())
+
+
+def check_address(call: Call, obj: Object) -> None:
+    """Refuse an object of another name or namespace; a namespace that is left out is filled in."""
+    metadata = obj["metadata"]
+    namespace = metadata.get("namespace")
+    if namespace and call.namespace and namespace != call.namespace:
+        raise bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
+    name = metadata.get("name", "")
+    if not name:
+        raise bad_request(
+            f"the name of the object ({call.name} based on URL) was undeterminable: name must be provided"
+        )
+    if name != call.name:
+        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
+    if call.namespace:
+        metadata["namespace"] = call.namespace
+    else:
+        metadata.pop("namespace", None)

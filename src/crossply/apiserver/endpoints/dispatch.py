@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeVar
 
 from crossply.apiserver.endpoints.call import Call
-from crossply.apiserver.endpoints.durable_replies import READING, durable_answer
 from crossply.apiserver.endpoints.replies import Reply
 from crossply.apiserver.endpoints.request_info import RequestInfo, User
 from crossply.apiserver.endpoints.status_errors import (
@@ -18,17 +18,42 @@ from crossply.apiserver.endpoints.status_errors import (
     not_found,
 )
 from crossply.apiserver.registry.resources import Resource, Version
-from crossply.apiserver.server_context import World
+from crossply.apiserver.server_context import ServerContext
+from crossply.apiserver.storage import StorageFailed
 from crossply.apiserver.verbs.create import create
 from crossply.apiserver.verbs.delete import delete, delete_collection
 from crossply.apiserver.verbs.get import get
 from crossply.apiserver.verbs.list import list_objects
 from crossply.apiserver.verbs.patch import patch
 from crossply.apiserver.verbs.update import update
-from crossply.apiserver.verbs.watch import watch
-from crossply.apiserver.watching import Watch
+from crossply.apiserver.verbs.watch import Watch, watch
 
-Verb = Callable[[World, Call], Awaitable[Reply]]
+READING = frozenset(("get", "list", "watch"))
+_ABOUT_STATE = (404, 409)
+
+Answer = TypeVar("Answer")
+
+
+async def durable_answer(context: ServerContext, call: Call, answer: Awaitable[Answer]) -> Answer:
+    """The answer to a write, or its refusal when that is true for every reader; raises StorageError."""
+    failed_before = context.store.failed_commits
+    try:
+        return await answer
+    except StatusError as refusal:
+        for key in _shown_keys(call):
+            await context.store.until_durable(key)
+        if refusal.status in _ABOUT_STATE and context.store.failed_commits != failed_before:
+            raise StorageFailed("the state that the request was checked against was taken back") from None
+        raise
+
+
+def _shown_keys(call: Call) -> list[tuple[str, str, str]]:
+    """The objects that a refusal may tell of: the one that the request names, and its namespace."""
+    keys = [("namespaces", "", call.namespace)] if call.namespace else []
+    return [*keys, (call.resource.key, call.namespace, call.name)] if call.name else keys
+
+
+Verb = Callable[[ServerContext, Call], Awaitable[Reply]]
 
 VERBS: dict[str, Verb] = {
     "get": get,
@@ -45,12 +70,12 @@ _NAMED = ("update", "patch")
 _SUBRESOURCE_VERBS = {"token": ("create",), "finalize": ("update",)}
 
 
-def find(world: World, info: RequestInfo) -> tuple[Resource, Version]:
+def find(context: ServerContext, info: RequestInfo) -> tuple[Resource, Version]:
     """The resource and version that a path names; it must be served, with this scope and subresource."""
-    resource = world.registry.find(info.group, info.resource)
+    resource = context.registry.find(info.group, info.resource)
     version = resource.versions.get(info.version) if resource is not None else None
     if resource is None or version is None or not version.served:
-        raise no_such_resource() if _is_built_in(world, info.group) else no_such_path()
+        raise no_such_resource() if _is_built_in(context, info.group) else no_such_path()
     if resource.custom:
         _check_custom_path(info, resource, version)
     else:
@@ -82,13 +107,13 @@ def _check_built_in_path(info: RequestInfo, resource: Resource, version: Version
         raise no_such_resource()
 
 
-def _is_built_in(world: World, group: str) -> bool:
+def _is_built_in(context: ServerContext, group: str) -> bool:
     """Whether a group is one of the server's own, whose unknown paths are answered with a Status."""
-    return any(resource.group == group and not resource.custom for resource in world.registry.all())
+    return any(resource.group == group and not resource.custom for resource in context.registry.all())
 
 
 async def serve(
-    world: World,
+    context: ServerContext,
     info: RequestInfo,
     user: User,
     query: Mapping[str, str],
@@ -97,13 +122,13 @@ async def serve(
     method: str,
 ) -> tuple[Call, Reply | Watch]:
     """Do what is asked."""
-    resource, version = find(world, info)
+    resource, version = find(context, info)
     call = Call(info, user, query, headers, body, resource, version)
     if version.deprecation_warning:
         call.warnings.append(version.deprecation_warning)
-    answer = _answered(world, call, method)
+    answer = _answered(context, call, method)
     if info.verb not in READING:
-        answer = durable_answer(world, call, answer)
+        answer = durable_answer(context, call, answer)
     try:
         return call, await answer
     except StatusError as problem:
@@ -111,17 +136,17 @@ async def serve(
         raise
 
 
-async def _answered(world: World, call: Call, method: str) -> Reply | Watch:
+async def _answered(context: ServerContext, call: Call, method: str) -> Reply | Watch:
     _check_verb(call, method)
     info = call.info
-    handler = world.handlers.get((call.resource.key, info.subresource))
+    handler = context.handlers.get((call.resource.key, info.subresource))
     if handler is None and info.subresource:
-        handler = world.handlers.get(("*", info.subresource))
+        handler = context.handlers.get(("*", info.subresource))
     if handler is not None:
-        return await handler(world, call)
+        return await handler(context, call)
     if info.verb == "watch":
-        return watch(world, call)
-    return await VERBS[info.verb](world, call)
+        return watch(context, call)
+    return await VERBS[info.verb](context, call)
 
 
 def _check_verb(call: Call, method: str) -> None:

@@ -25,12 +25,12 @@ def repeated_in_json(body: bytes, value: Any) -> list[str]:
     """The paths of the repeated fields of a body."""
     if is_free_of_repeats(body, value):
         return []
-    found: dict[str, None] = {}
+    paths: dict[str, None] = {}
     for path in _repeats(_in_order(body), []):
-        found[path] = None
-        if len(found) == MOST_REPORTED:
+        paths[path] = None
+        if len(paths) == MOST_REPORTED:
             break
-    return list(found)
+    return list(paths)
 
 
 def repeated_in_yaml(body: bytes) -> str:
@@ -44,24 +44,24 @@ def repeated_in_yaml(body: bytes) -> str:
     return ""
 
 
-def yaml_lines(told: str) -> list[str]:
+def yaml_lines(text: str) -> list[str]:
     """The single complaints in what `repeated_in_yaml` says."""
-    return told.removeprefix(_YAML_HEAD).split("\n  ") if told else []
+    return text.removeprefix(_YAML_HEAD).split("\n  ") if text else []
 
 
-def by_place(body: bytes, complaints: list[str]) -> list[str]:
+def by_place(body: bytes, problems: list[str]) -> list[str]:
     """Complaints about unknown and repeated fields in the order in which a JSON body has the fields."""
-    paths = {complaint.partition(" field ")[2][1:-1] for complaint in complaints}
+    paths = {problem.partition(" field ")[2][1:-1] for problem in problems}
     first: dict[str, int] = {}
     second: dict[str, int] = {}
     for place, path in _places_of(paths, _in_order(body)):
         (second if path in first else first).setdefault(path, place)
 
-    def place_of(complaint: str) -> int:
-        kind, _, path = complaint.partition(" field ")
+    def place_of(problem: str) -> int:
+        kind, _, path = problem.partition(" field ")
         return (second if kind == "duplicate" else first).get(path[1:-1], 0)
 
-    return sorted(complaints, key=place_of)
+    return sorted(problems, key=place_of)
 
 
 class _Members(list[tuple[str, Any]]):
@@ -77,12 +77,12 @@ def _in_order(body: bytes) -> Any:
 def _repeats(value: Any, above: list[str]) -> Iterator[str]:
     """The path of each member that its object has had before. `above` are the parts of the path so far."""
     if isinstance(value, _Members):
-        seen: set[str] = set()
+        keys: set[str] = set()
         for key, member in value:
             part = f".{key}" if above else key
-            if key in seen:
+            if key in keys:
                 yield _shortened("".join([*above, part]))
-            seen.add(key)
+            keys.add(key)
             above.append(part)
             yield from _repeats(member, above)
             above.pop()

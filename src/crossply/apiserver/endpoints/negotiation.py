@@ -105,10 +105,10 @@ def _form(media: str, options: dict[str, str]) -> Form | None:
 
 
 def _shape(options: dict[str, str], media: str) -> Form | None:
-    wanted = options.get("as")
-    if wanted is None:
+    kind = options.get("as")
+    if kind is None:
         return Form(media)
-    if wanted not in _AS or options.get("g", "meta.k8s.io") != "meta.k8s.io":
+    if kind not in _AS or options.get("g", "meta.k8s.io") != "meta.k8s.io":
         return None
     version = options.get("v", "v1")
-    return Form(media, _AS[wanted], version) if version in ("v1", "v1beta1") else None
+    return Form(media, _AS[kind], version) if version in ("v1", "v1beta1") else None

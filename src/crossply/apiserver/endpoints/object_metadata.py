@@ -1,12 +1,28 @@
-"""Metadata of objects inside custom resources: it is typed like any metadata, so it has no other fields."""
+"""The typed metadata of objects: of the object itself, and of objects embedded in custom resources."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from typing import Any
 
+from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.status_errors import StatusError, bad_request
 from crossply.values import Object
 
+TEXTS = (
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "creationTimestamp",
+    "deletionTimestamp",
+)
+MAPS = ("labels", "annotations")
+LISTS = ("ownerReferences", "finalizers", "managedFields")
+NUMBERS = ("generation", "deletionGracePeriodSeconds")
+METADATA_FIELDS = frozenset((*TEXTS, *MAPS, *LISTS, *NUMBERS))
 _EMBEDDED = "x-kubernetes-embedded-resource"
 
 
@@ -50,3 +66,55 @@ def _embeds(schema: Any) -> bool:
         or _embeds(schema.get("additionalProperties"))
         or any(map(_embeds, (schema.get("properties") or {}).values()))
     )
+
+
+def read_metadata(metadata: Any, call: Call) -> tuple[Object, list[str]]:
+    """Typed metadata, and the paths of fields that metadata does not have."""
+    if metadata is None:
+        return {}, []
+    if not isinstance(metadata, dict):
+        raise _wrong_type(call, metadata, "metadata", "v1.ObjectMeta")
+    unknown = [f"metadata.{key}" for key in metadata if key not in METADATA_FIELDS]
+    typed: Object = {}
+    for key, value in metadata.items():
+        if value is None or key not in METADATA_FIELDS:
+            continue
+        _check_type(call, key, value)
+        if value not in ("", {}, []) or key == "creationTimestamp":
+            typed[key] = value
+    return typed, unknown
+
+
+def _check_type(call: Call, key: str, value: Any) -> None:
+    if key in TEXTS and not isinstance(value, str):
+        raise _wrong_type(call, value, f"metadata.{key}", "string")
+    if key in NUMBERS and (not isinstance(value, int) or isinstance(value, bool)):
+        raise _wrong_type(call, value, f"metadata.{key}", "int64")
+    if key in MAPS:
+        if not isinstance(value, dict):
+            raise _wrong_type(call, value, f"metadata.{key}", "map[string]string")
+        for member in value.values():
+            if not isinstance(member, str):
+                raise _wrong_type(call, member, f"metadata.{key}", "string")
+    if key in LISTS:
+        item = str if key == "finalizers" else dict
+        if not isinstance(value, list) or any(not isinstance(element, item) for element in value):
+            raise _wrong_type(call, value, f"metadata.{key}", "[]" + ("string" if item is str else "object"))
+
+
+def _wrong_type(call: Call, value: Any, path: str, go_type: str) -> StatusError:
+    kind = call.resource.names.kind
+    return bad_request(
+        f'{kind} in version "{call.version.name}" cannot be handled as a {kind}: json: cannot unmarshal '
+        f"{json_type(value)} into Go struct field ObjectMeta.{path} of type {go_type}"
+    )
+
+
+def json_type(value: Any) -> str:
+    """What Go's decoder calls a value."""
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, int | float):
+        return "number"
+    names: dict[type, str] = {str: "string", list: "array", dict: "object"}
+    return names.get(type(value), "null")

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from crossply.apiserver.background import Background
+from crossply.apiserver.background import PROTOBUF_FACTOR, YAML_FACTOR, Background, encoded_weight
 from crossply.apiserver.endpoints.body_decoding import JSON, PROTOBUF
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.negotiation import Form
-from crossply.apiserver.json_output import INDENTED, SORTED, to_json
-from crossply.apiserver.weights import PROTOBUF_FACTOR, YAML_FACTOR, encoded_weight
+from crossply.apiserver.object_codec import INDENTED, SORTED, to_json
 from crossply.values import Object
 
 JSON_TYPE = JSON

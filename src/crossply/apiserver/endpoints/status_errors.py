@@ -104,8 +104,8 @@ def _most_of(causes: Sequence[Cause]) -> list[Cause]:
 
 
 def _cause(cause: Cause) -> Object:
-    told: dict[str, Any] = {"reason": cause.reason, "message": cause.message, "field": cause.field}
-    return {key: value for key, value in told.items() if value}
+    fields: dict[str, Any] = {"reason": cause.reason, "message": cause.message, "field": cause.field}
+    return {key: value for key, value in fields.items() if value}
 
 
 def qualified(resource: str, group: str) -> str:

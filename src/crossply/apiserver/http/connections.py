@@ -23,7 +23,7 @@ from crossply.apiserver.http.connection_table import ConnectionTable, stranger
 from crossply.apiserver.http.flow_control import Flow
 from crossply.apiserver.http.limits import Limits, connections_within
 from crossply.apiserver.http.memory_trimming import Trimmer
-from crossply.apiserver.http.rate_limited_log import Complaints
+from crossply.apiserver.http.rate_limited_log import RateLimitedLog
 
 SOFTWARE = "crossply"
 """How answers name the server: who asks need not know which versions of what it is made of."""
@@ -40,17 +40,17 @@ _NO_RESOURCES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOM
 class Connection(RequestHandler):
     """One client's connection, with an eye on its pace."""
 
-    __slots__ = ("_begun", "_headers_due", "_house", "_taking_due", "handshake", "on_lost")
+    __slots__ = ("_header_bytes", "_header_timeout", "_owner", "_write_timeout", "handshake", "on_lost")
 
-    def __init__(self, house: Connections, **options: Any) -> None:
-        super().__init__(house.server, loop=house.loop, **options)
-        self._house = house
-        self._begun = 0
+    def __init__(self, owner: Connections, **options: Any) -> None:
+        super().__init__(owner.server, loop=owner.loop, **options)
+        self._owner = owner
+        self._header_bytes = 0
         """Bytes of headers that are not complete yet."""
         self.handshake: asyncio.Task[None] | None = None
         """The TLS handshake, until it is complete."""
-        self._headers_due: asyncio.TimerHandle | None = None
-        self._taking_due: asyncio.TimerHandle | None = None
+        self._header_timeout: asyncio.TimerHandle | None = None
+        self._write_timeout: asyncio.TimerHandle | None = None
         self.on_lost: Callable[[], None] | None = None
         """Called when the client is gone."""
 
@@ -62,23 +62,23 @@ class Connection(RequestHandler):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Have writers wait for the client early: what a client does not take is then held by its request."""
         super().connection_made(transport)
-        transport.set_write_buffer_limits(high=self._house.limits.unsent)  # type: ignore[attr-defined]
+        transport.set_write_buffer_limits(high=self._owner.limits.unsent)  # type: ignore[attr-defined]
 
     def data_received(self, data: bytes) -> None:
         """Take bytes; headers have to be complete in time, and small."""
         super().data_received(data)
         if not self.idle:
             self._end_broken_body()
-            if self._headers_due is not None:
-                self._headers_due.cancel()
-                self._headers_due = None
-            self._begun = 0
+            if self._header_timeout is not None:
+                self._header_timeout.cancel()
+                self._header_timeout = None
+            self._header_bytes = 0
             return
-        self._begun += len(data)
-        if self._begun > self._house.limits.headers:
+        self._header_bytes += len(data)
+        if self._header_bytes > self._owner.limits.headers:
             self.abort()
-        elif self._headers_due is None:
-            self._headers_due = self._loop.call_later(self._house.limits.header_seconds, self.abort)
+        elif self._header_timeout is None:
+            self._header_timeout = self._loop.call_later(self._owner.limits.header_seconds, self.abort)
 
     def _end_broken_body(self) -> None:
         """What follows is not HTTP, so the body that is being read never ends: tell its reader."""
@@ -91,21 +91,21 @@ class Connection(RequestHandler):
     def pause_writing(self) -> None:
         """The client does not take what was sent: it has some time to do so."""
         super().pause_writing()
-        self._taking_due = self._loop.call_later(self._house.limits.stall_seconds, self._stalled)
+        self._write_timeout = self._loop.call_later(self._owner.limits.stall_seconds, self._stalled)
 
     def resume_writing(self) -> None:
         """The client has taken what was sent."""
         super().resume_writing()
-        if self._taking_due is not None:
-            self._taking_due.cancel()
-            self._taking_due = None
+        if self._write_timeout is not None:
+            self._write_timeout.cancel()
+            self._write_timeout = None
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """The connection is closed, from either side."""
-        for due in (self._headers_due, self._taking_due):
-            if due is not None:
-                due.cancel()
-        self._house.forget(self)
+        for timer in (self._header_timeout, self._write_timeout):
+            if timer is not None:
+                timer.cancel()
+        self._owner.forget(self)
         if self.on_lost is not None:
             self.on_lost()
         super().connection_lost(exc)
@@ -116,7 +116,7 @@ class Connection(RequestHandler):
             self.transport.abort()
 
     def _stalled(self) -> None:
-        self._house.stalled += 1
+        self._owner.stalled += 1
         self.abort()
 
     def handle_error(
@@ -138,7 +138,7 @@ class Connection(RequestHandler):
         """Say what happened, but not what was received."""
         problem = kw.get("exc_info")
         if isinstance(problem, BaseException) and not isinstance(problem, _CLIENTS_FAULTS):
-            self._house.complaints.mistake("a connection", problem)
+            self._owner.log.internal_error("a connection", problem)
 
 
 _CLIENTS_FAULTS = (web.RequestPayloadError, ConnectionError)
@@ -149,9 +149,9 @@ Handler = Callable[[web.BaseRequest], Any]
 class Connections:
     """The sockets that clients connect to, and all that are connected."""
 
-    def __init__(self, handler: Handler, factory: Any, limits: Limits, complaints: Complaints) -> None:
+    def __init__(self, handler: Handler, factory: Any, limits: Limits, log: RateLimitedLog) -> None:
         self.limits = limits
-        self.complaints = complaints
+        self.log = log
         self.loop = asyncio.get_running_loop()
         self.server = web.Server(handler, request_factory=factory)
         self.most = connections_within(limits.connections)
@@ -162,7 +162,7 @@ class Connections:
         self._context: ssl.SSLContext | None = None
         self._listening: list[socket.socket] = []
         self._open: ConnectionTable[Connection] = ConnectionTable()
-        self._greeting: set[asyncio.Task[None]] = set()
+        self._handshakes: set[asyncio.Task[None]] = set()
 
     def __len__(self) -> int:
         return len(self._open)
@@ -170,8 +170,8 @@ class Connections:
     async def listen(self, host: str, port: int, context: ssl.SSLContext | None) -> int:
         """Listen on every address of the host; returns the port, which matters when 0 was asked for."""
         self._context = context
-        found = await self.loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        for family, kind, _, _, address in found:
+        addresses = await self.loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, kind, _, _, address in addresses:
             if self._listening and not port:  # a free port of the first address may be taken on the second
                 break
             listener = socket.socket(family, kind)
@@ -192,7 +192,7 @@ class Connections:
             self.loop.remove_reader(listener)
             listener.close()
         self._listening.clear()
-        for task in list(self._greeting):
+        for task in list(self._handshakes):
             task.cancel()
         for connection in list(self._open):
             # One that is busy is still read from: its request may not have come in whole.
@@ -226,16 +226,16 @@ class Connections:
             if len(self._open) >= self.most and not self._make_room():
                 self.refused += 1
                 client.close()
-                self.complaints.say(f"all {self.most} connections are in use: a new one was refused")
+                self.log.warn(f"all {self.most} connections are in use: a new one was refused")
                 continue
-            self._greet(client, stranger(address[0]))
+            self._start_connection(client, stranger(address[0]))
 
     def _pause(self, listener: socket.socket, problem: OSError) -> None:
         """Out of files or memory: what waits is accepted when there is some again."""
         if problem.errno not in _NO_RESOURCES:
-            self.complaints.say(f"a connection could not be accepted: {problem.strerror}")
+            self.log.warn(f"a connection could not be accepted: {problem.strerror}")
         else:
-            self.complaints.say(f"no connections are accepted for a moment: {problem.strerror}")
+            self.log.warn(f"no connections are accepted for a moment: {problem.strerror}")
             self._make_room()
         self.loop.remove_reader(listener)
         self.loop.call_later(_PAUSE_SECONDS, self._resume, listener)
@@ -258,7 +258,7 @@ class Connections:
             return True
         return False
 
-    def _greet(self, client: socket.socket, peer: Flow) -> None:
+    def _start_connection(self, client: socket.socket, peer: Flow) -> None:
         client.setblocking(False)
         _keep_alive(client)
         limits = self.limits
@@ -273,13 +273,13 @@ class Connections:
             lingering_time=3.0,
             auto_decompress=False,
         )
-        task = self.loop.create_task(self._shake_hands(connection, client))
+        task = self.loop.create_task(self._handshake(connection, client))
         connection.handshake = task
         self._open.put(connection, peer)
-        self._greeting.add(task)
-        task.add_done_callback(self._greeting.discard)
+        self._handshakes.add(task)
+        task.add_done_callback(self._handshakes.discard)
 
-    async def _shake_hands(self, connection: Connection, client: socket.socket) -> None:
+    async def _handshake(self, connection: Connection, client: socket.socket) -> None:
         timeouts = {} if self._context is None else _timeouts(self.limits)
         try:
             await self.loop.connect_accepted_socket(lambda: connection, client, ssl=self._context, **timeouts)

@@ -1,4 +1,4 @@
-"""Whatever went wrong, as a Status: the client learns what it can do about it, and nothing about others."""
+"""Any exception as a Status: what the client can do about it, and nothing about other clients."""
 
 from __future__ import annotations
 
@@ -7,40 +7,39 @@ from aiohttp import web
 
 from crossply.apiserver.endpoints.replies import Reply
 from crossply.apiserver.endpoints.status_errors import NoSuchPath, StatusError, bad_request, internal_error
-from crossply.apiserver.http.rate_limited_log import Complaints
+from crossply.apiserver.http.rate_limited_log import RateLimitedLog
 from crossply.apiserver.storage import StorageError, StorageFull
 
 
-def as_status(problem: Exception, complaints: Complaints, where: str) -> StatusError:
-    """The Status of a request that failed."""
+def as_status(problem: Exception, log: RateLimitedLog, operation: str) -> StatusError:
+    """The Status of a request that failed; `operation` names it in the log."""
     if isinstance(problem, StatusError):
         return problem
     if isinstance(problem, TimeoutError):
         return _timed_out()
     if isinstance(problem, StorageError):
-        complaints.say(str(problem))
+        log.warn(str(problem))
         full = isinstance(problem, StorageFull)
         return StatusError(507, "InsufficientStorage", str(problem)) if full else internal_error(str(problem))
     if isinstance(problem, (ConnectionError, web.PayloadAccessError, web.RequestPayloadError)):
         return bad_request("the request ended before it was complete")
     if isinstance(problem, RecursionError):
         return bad_request("the request nests too deeply")
-    complaints.mistake(where, problem)
+    log.internal_error(operation, problem)
     return internal_error(type(problem).__name__)
 
 
-def told(problem: StatusError) -> Reply:
-    """A Status as an answer."""
+def error_reply(problem: StatusError) -> Reply:
     if isinstance(problem, NoSuchPath):
         return Reply(404, problem.text, "text/plain; charset=utf-8")
     headers = {}
     if problem.details["retryAfterSeconds"]:
         headers["Retry-After"] = str(problem.details["retryAfterSeconds"])
-    return Reply(problem.status, encoded(problem), headers=headers)
+    return Reply(problem.status, _encoded(problem), headers=headers)
 
 
-def encoded(problem: StatusError) -> bytes:
-    """A Status as JSON; texts that are no Unicode (parts of a URL, say) are made harmless."""
+def _encoded(problem: StatusError) -> bytes:
+    """A Status as JSON; text that is not Unicode, such as parts of a URL, is escaped."""
     try:
         return orjson.dumps(problem.body()) + b"\n"
     except TypeError:

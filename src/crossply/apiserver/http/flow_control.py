@@ -8,6 +8,8 @@ less each gets, and some is left for a flow that holds nothing.
 
 from __future__ import annotations
 
+import asyncio
+from collections import deque
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -66,29 +68,29 @@ def flow_of(user: User) -> Flow:
 class FairBudget:
     """An amount that flows share: requests, or bytes of memory."""
 
-    __slots__ = ("_amount", "_by_user", "_held")
+    __slots__ = ("_amount", "_by_user", "_used")
 
     def __init__(self, amount: int) -> None:
         self._amount = amount
-        self._held = 0
+        self._used = 0
         self._by_user: dict[str, int] = {}
 
     def take(self, flow: Flow, amount: int) -> bool:
         """Take a part, if the flow may hold so much more. A flow that holds nothing gets all that is free."""
         level = flow.level
-        free = max(1, int(self._amount * level.ceiling)) - self._held
+        free = max(1, int(self._amount * level.ceiling)) - self._used
         if amount > free:
             return False
-        held = self._by_user.get(flow.user, 0)
-        if held and level.share is not None and held + amount > free * level.share:
+        used = self._by_user.get(flow.user, 0)
+        if used and level.share is not None and used + amount > free * level.share:
             return False
-        self._held += amount
-        self._by_user[flow.user] = held + amount
+        self._used += amount
+        self._by_user[flow.user] = used + amount
         return True
 
     def give(self, flow: Flow, amount: int) -> None:
         """Give back what was taken."""
-        self._held -= amount
+        self._used -= amount
         left = self._by_user.get(flow.user, 0) - amount
         if left > 0:
             self._by_user[flow.user] = left
@@ -96,7 +98,7 @@ class FairBudget:
             self._by_user.pop(flow.user, None)
 
 
-class Hold:
+class Reservation:
     """What one request holds of a budget; it grows until it is released."""
 
     __slots__ = ("_budget", "_flow", "amount")
@@ -117,3 +119,46 @@ class Hold:
         """Give everything back."""
         self._budget.give(self._flow, self.amount)
         self.amount = 0
+
+
+class FairLock:
+    """A lock whose waiters are served by priority level, then user by user."""
+
+    def __init__(self) -> None:
+        self._locked = False
+        # The users of a level are in the order in which they are served next.
+        self._waiting: dict[Flow, deque[asyncio.Future[None]]] = {}
+
+    async def acquire(self, flow: Flow) -> None:
+        """Wait for a turn, which has to be released."""
+        if not self._locked:
+            self._locked = True
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(flow, deque()).append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self.release()
+            raise
+
+    def release(self) -> None:
+        """Let the next one have its turn."""
+        while self._waiting:
+            flow = max(self._waiting, key=lambda waiting: waiting.level.ceiling)
+            turns = self._waiting.pop(flow)
+            turn = turns.popleft()
+            if turns:
+                self._waiting[flow] = turns
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._locked = False
+
+    def cancel_all(self) -> None:
+        """Cancel everybody who waits."""
+        for turns in self._waiting.values():
+            for turn in turns:
+                turn.cancel()
+        self._waiting.clear()

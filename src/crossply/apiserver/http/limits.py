@@ -40,9 +40,9 @@ class Limits:
     """How long requests may go on after the server was told to stop."""
     requests: int = 600
     """Requests under way at once, at most one for four connections; health and watches are not counted."""
-    held_bodies: int = 96 * MIB
+    received_bytes: int = 96 * MIB
     """Bytes received of request bodies, of all requests together."""
-    held_answers: int = 256 * MIB
+    unsent_bytes: int = 256 * MIB
     """Answers that clients have not taken yet and that are not small, of all requests together."""
     unsent: int = 64 << 10
     """Bytes of answers that may wait in a connection without counting; beyond it the sender waits, too."""
@@ -57,9 +57,9 @@ def raise_file_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def connections_within(wanted: int) -> int:
+def connections_within(requested: int) -> int:
     """How many connections can be open without running out of files."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
-        return wanted
-    return max(1, min(wanted, soft - _RESERVED_FILES))
+        return requested
+    return max(1, min(requested, soft - _RESERVED_FILES))

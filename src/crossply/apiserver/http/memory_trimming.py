@@ -19,17 +19,17 @@ class Trimmer:
 
     def __init__(self) -> None:
         self._freed = 0
-        self._due: asyncio.TimerHandle | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._trim = _find_trim()
 
     def freed(self, size: int) -> None:
         """So much memory is not used any more."""
         self._freed += size
-        if self._freed >= _WORTHWHILE and self._due is None and self._trim is not None:
-            self._due = asyncio.get_running_loop().call_later(_DELAY_SECONDS, self._give_back)
+        if self._freed >= _WORTHWHILE and self._timer is None and self._trim is not None:
+            self._timer = asyncio.get_running_loop().call_later(_DELAY_SECONDS, self._give_back)
 
     def _give_back(self) -> None:
-        self._due = None
+        self._timer = None
         self._freed = 0
         if self._trim is not None:
             self._trim(0)

@@ -11,7 +11,7 @@ from crossply.apiserver.endpoints.request_info import RequestInfo
 from crossply.apiserver.endpoints.status_errors import StatusError, no_such_method, no_such_path
 from crossply.apiserver.http import backup_endpoint as backup_page
 from crossply.apiserver.http.health import Health
-from crossply.apiserver.server_context import World
+from crossply.apiserver.server_context import ServerContext
 from crossply.version import __version__
 
 _VERSION = {
@@ -39,9 +39,9 @@ _HELLO = f"""<!doctype html>
 class Pages:
     """Answers every path that names no object."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self.health = Health(world.store)
+    def __init__(self, context: ServerContext) -> None:
+        self._context = context
+        self.health = Health(context.store)
         self.metrics: Callable[[], Reply] | None = None
 
     async def page(self, info: RequestInfo, query: Mapping[str, str], headers: Mapping[str, str]) -> Reply:
@@ -57,9 +57,9 @@ class Pages:
             return self._index(headers)
         if path == "/metrics" and self.metrics is not None:
             return self.metrics()
-        for prefix, make in self._world.pages.items():
+        for prefix, make in self._context.pages.items():
             if path == prefix or path.startswith(f"{prefix}/"):
-                return await make(self._world, info, headers)
+                return await make(self._context, info, headers)
         raise no_such_path()
 
     def _index(self, headers: Mapping[str, str]) -> Reply:
@@ -70,7 +70,7 @@ class Pages:
 
     def _paths(self) -> list[str]:
         paths = {"/api", "/apis", "/metrics", "/openapi/v2", "/openapi/v3", "/version", backup_page.PATH}
-        for resource in self._world.registry.all():
+        for resource in self._context.registry.all():
             for name, version in resource.versions.items():
                 if version.served:
                     group = f"/apis/{resource.group}" if resource.group else "/api"

@@ -1,6 +1,6 @@
-"""What the operator is told, without a flood: the same complaint is logged once a minute, with a count.
+"""Warnings for the operator, rate limited: the same message is logged once a minute, with a count.
 
-A complaint never holds what a client sent: a log is read by more people than a Secret.
+A message never contains what a client sent: more people read a log than a Secret.
 """
 
 from __future__ import annotations
@@ -9,36 +9,36 @@ import logging
 import time
 from collections.abc import Callable
 
-_QUIET_SECONDS = 60.0
-_REMEMBERED = 256
+_INTERVAL_SECONDS = 60.0
+_MOST_MESSAGES = 256
 _log = logging.getLogger("crossply.apiserver")
 
 
-class Complaints:
-    """Things that went wrong lately."""
+class RateLimitedLog:
+    """Logs each message at most once a minute."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._said: dict[str, float] = {}
-        self._unsaid: dict[str, int] = {}
+        self._logged_at: dict[str, float] = {}
+        self._suppressed: dict[str, int] = {}
 
-    def say(self, what: str) -> None:
-        """Log a complaint, unless the same was logged a moment ago."""
+    def warn(self, message: str) -> None:
+        """Log a warning, unless the same was logged within a minute."""
         now = self._clock()
-        said = self._said.get(what)
-        if said is not None and now - said < _QUIET_SECONDS:
-            self._unsaid[what] = self._unsaid.get(what, 0) + 1
+        logged_at = self._logged_at.get(message)
+        if logged_at is not None and now - logged_at < _INTERVAL_SECONDS:
+            self._suppressed[message] = self._suppressed.get(message, 0) + 1
             return
-        if len(self._said) >= _REMEMBERED:
-            self._said.clear()
-            self._unsaid.clear()
-        self._said[what] = now
-        again = self._unsaid.pop(what, 0)
-        _log.warning("%s%s", what, f" (and {again} times more since it was last said)" if again else "")
+        if len(self._logged_at) >= _MOST_MESSAGES:
+            self._logged_at.clear()
+            self._suppressed.clear()
+        self._logged_at[message] = now
+        count = self._suppressed.pop(message, 0)
+        _log.warning("%s%s", message, f" (and {count} times more since it was last said)" if count else "")
 
-    def mistake(self, where: str, problem: BaseException) -> None:
-        """Log an error of our own by its kind and place; its text could repeat what a client sent."""
-        self.say(f"internal error in {where}: {type(problem).__name__} at {_place(problem)}")
+    def internal_error(self, operation: str, problem: BaseException) -> None:
+        """Log an internal error by its type and place; its text could repeat what a client sent."""
+        self.warn(f"internal error in {operation}: {type(problem).__name__} at {_place(problem)}")
 
 
 def _place(problem: BaseException) -> str:

@@ -7,12 +7,12 @@ import asyncio
 from aiohttp import StreamReader, web
 
 from crossply.apiserver.endpoints.status_errors import StatusError, too_large, too_many_requests
-from crossply.apiserver.http.flow_control import Hold
+from crossply.apiserver.http.flow_control import Reservation
 from crossply.apiserver.http.limits import Limits
 
 
-async def read_body(request: web.BaseRequest, hold: Hold, limits: Limits) -> bytes:
-    """The body, whose bytes are held by `hold`.
+async def read_body(request: web.BaseRequest, reservation: Reservation, limits: Limits) -> bytes:
+    """The body, whose bytes count against `reservation`.
 
     Raises a StatusError for a body that is too large or beyond its user's share, and TimeoutError when the
     client stops sending.
@@ -29,7 +29,7 @@ async def read_body(request: web.BaseRequest, hold: Hold, limits: Limits) -> byt
         piece = content.read_nowait() if content.is_eof() else await _next(content, limits)
         if len(body) + len(piece) > limits.body:
             raise too_large(limits.body)
-        if not hold.take(len(piece)):
+        if not reservation.take(len(piece)):
             raise too_many_requests()
         body += piece
     return bytes(body)

@@ -1,4 +1,4 @@
-"""Sending what takes a client a while: watches, and answers that are not small."""
+"""Responses that take a client a while to read: watches, and large bodies."""
 
 from __future__ import annotations
 
@@ -11,46 +11,47 @@ from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.replies import warning_headers
 from crossply.apiserver.http.connections import SOFTWARE, Connection
 from crossply.apiserver.http.error_replies import as_status
-from crossply.apiserver.http.rate_limited_log import Complaints
+from crossply.apiserver.http.rate_limited_log import RateLimitedLog
 from crossply.apiserver.metrics import Metrics
 from crossply.apiserver.storage import Store
-from crossply.apiserver.watching import Watch
+from crossply.apiserver.verbs.watch import Watch
 
 _PIECE = 1 << 20
-"""How much of an answer is encrypted before other requests have their turn."""
+"""How much of a body is encrypted before other requests have their turn."""
 
 _SLICE = 64 << 10
 """How much of an event is written before the client has to take it."""
 
 
 class Watches:
-    """The watches under way. When roles change, each asks again whether its user may see what it shows."""
+    """The open watches. When roles change, each checks again whether its user may see its objects."""
 
-    def __init__(self, store: Store, metrics: Metrics, complaints: Complaints) -> None:
+    def __init__(self, store: Store, metrics: Metrics, log: RateLimitedLog) -> None:
         self._metrics = metrics
-        self._complaints = complaints
+        self._log = log
         self._open: set[Watch] = set()
         for resource in RESOURCES:
-            store.subscribe(resource, self._look_up)
+            store.subscribe(resource, self._recheck_access)
 
     def end_all(self, reason: str) -> None:
-        """End every watch, so that clients come back when the server does."""
+        """End every watch, so that clients reconnect when the server is back."""
         for watch in self._open:
             watch.end(reason)
 
     async def send(self, request: web.BaseRequest, watch: Watch, call: Call) -> web.StreamResponse:
-        """Send events until the client goes, the time is up, or the server ends the watch."""
+        """Send events until the client disconnects, the watch times out, or the server ends it."""
         response = web.StreamResponse(headers={"Content-Type": watch.content_type, "Server": SOFTWARE})
         response.enable_chunked_encoding()
         add_warnings(response.headers, call.warnings)
         await response.prepare(request)
-        # The client should know that the watch has begun, also if nothing happens for a while.
+        # The client learns that the watch has started, even if no event occurs for a while.
         await response.write(b"")
         connection = request.protocol
         assert isinstance(connection, Connection)
-        connection.on_lost = lambda: watch.end("gone")
+        connection.on_lost = lambda: watch.end("disconnected")
         watch.on_cut = connection.abort
-        self._begin(watch)
+        self._open.add(watch)
+        self._metrics.open_watches += 1
         try:
             await self._write_all(response, watch, call)
         finally:
@@ -59,38 +60,36 @@ class Watches:
         return response
 
     async def _write_all(self, response: web.StreamResponse, watch: Watch, call: Call) -> None:
-        lines = watch.lines()
+        chunks = watch.chunks()
         try:
-            async for piece in lines:
-                # A TLS transport takes whatever is written at once: who does not read holds one slice.
-                whole = memoryview(piece)
-                for start in range(0, len(piece), _SLICE):
-                    await response.write(whole[start : start + _SLICE])
+            async for chunk in chunks:
+                # A TLS transport buffers all that is written: for a client that does not read, one slice.
+                view = memoryview(chunk)
+                for start in range(0, len(chunk), _SLICE):
+                    await response.write(view[start : start + _SLICE])
             await response.write_eof()
         except ConnectionError:
-            watch.end("gone")
+            watch.end("disconnected")
         except Exception as problem:  # noqa: BLE001 - the status is sent: only an event can tell the client
-            status = as_status(problem, self._complaints, f"watch of {call.resource.names.plural}")
+            status = as_status(problem, self._log, f"watch of {call.resource.names.plural}")
             response.force_close()
             await response.write(watch.failure(status))
             await response.write_eof()
         finally:
-            await lines.aclose()  # type: ignore[attr-defined]
-
-    def _begin(self, watch: Watch) -> None:
-        self._open.add(watch)
-        self._metrics.watching += 1
+            await chunks.aclose()  # type: ignore[attr-defined]
 
     def _finish(self, watch: Watch, call: Call) -> None:
         self._open.discard(watch)
-        self._metrics.watching -= 1
-        self._metrics.sent(call.resource.group, call.version.name, call.resource.names.plural, watch.events)
-        if watch.ended not in ("", "gone"):
-            self._metrics.ended(watch.ended)
+        self._metrics.open_watches -= 1
+        self._metrics.count_events(
+            call.resource.group, call.version.name, call.resource.names.plural, watch.events
+        )
+        if watch.end_reason not in ("", "disconnected"):
+            self._metrics.count_ended_watch(watch.end_reason)
 
-    def _look_up(self, _: object) -> None:
+    def _recheck_access(self, _: object) -> None:
         for watch in self._open:
-            watch.look_up()
+            watch.recheck_access()
 
 
 async def send_in_pieces(
@@ -98,21 +97,21 @@ async def send_in_pieces(
 ) -> web.StreamResponse:
     """Send a response with this body; returns when the client has taken nearly all of it.
 
-    A TLS transport takes whatever is written at once, and only has the next writer wait. The `last` bytes are
-    therefore written by themselves: as many as a transport lets wait without stopping writers.
+    A TLS transport buffers all that is written, and only makes the next writer wait. The `last` bytes are
+    therefore written separately: as many as a transport buffers without stopping writers.
     """
     streamed = web.StreamResponse(status=response.status, headers=response.headers)
     streamed.content_length = len(body)
     await streamed.prepare(request)
-    whole, end = memoryview(body), max(0, len(body) - last)
+    view, end = memoryview(body), max(0, len(body) - last)
     for start in range(0, end, _PIECE):
-        await streamed.write(whole[start : min(start + _PIECE, end)])
-    await streamed.write(whole[end:])
+        await streamed.write(view[start : min(start + _PIECE, end)])
+    await streamed.write(view[end:])
     await streamed.write_eof()
     return streamed
 
 
 def add_warnings(headers: Any, warnings: list[str] | None) -> None:
-    """Say warnings in headers."""
+    """Add a Warning header for each warning."""
     for line in warning_headers(warnings or ()):
         headers.add("Warning", line)

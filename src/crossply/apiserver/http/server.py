@@ -1,8 +1,8 @@
-"""The HTTP server: every request comes in here, and every answer goes out.
+"""The HTTP server: it receives every request and sends every response.
 
-What a request is about is decided by its path (`requests`), who asks by its credentials (`gate`), how much it
-may take by `limits` and `flow_control`. Whatever goes wrong becomes a Status (`failures`); nothing that a
-client sends may end the server or leave it larger than before.
+The path says what a request is about (`request_info`), its credentials who sends it (`AuthFilter`); `limits`
+and `flow_control` bound what it may use. Every failure becomes a Status (`error_replies`). Nothing that a
+client sends may end the server or make its memory grow for good.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 
-from crossply.apiserver.audit.recorder import Auditing
+from crossply.apiserver.audit.recorder import AuditRecorder
 from crossply.apiserver.auth.identities import ANONYMOUS
-from crossply.apiserver.auth.request_filter import Gate
+from crossply.apiserver.auth.request_filter import AuthFilter
 from crossply.apiserver.endpoints.dispatch import serve
 from crossply.apiserver.endpoints.replies import Reply, indented
 from crossply.apiserver.endpoints.request_info import RequestInfo, User, parse_request
@@ -27,16 +27,16 @@ from crossply.apiserver.http import backup_endpoint as backup_page
 from crossply.apiserver.http import health
 from crossply.apiserver.http.backup_endpoint import Backups
 from crossply.apiserver.http.connections import SOFTWARE, Connections
-from crossply.apiserver.http.error_replies import as_status, told
-from crossply.apiserver.http.flow_control import FairBudget, Flow, Hold, current_flow, flow_of
+from crossply.apiserver.http.error_replies import as_status, error_reply
+from crossply.apiserver.http.flow_control import FairBudget, Flow, Reservation, current_flow, flow_of
 from crossply.apiserver.http.limits import Limits
 from crossply.apiserver.http.non_resource_urls import Pages, wrong_method
-from crossply.apiserver.http.rate_limited_log import Complaints
+from crossply.apiserver.http.rate_limited_log import RateLimitedLog
 from crossply.apiserver.http.request_bodies import read_body
 from crossply.apiserver.http.response_streaming import Watches, add_warnings, send_in_pieces
 from crossply.apiserver.metrics import Metrics
-from crossply.apiserver.server_context import World
-from crossply.apiserver.watching import Watch
+from crossply.apiserver.server_context import ServerContext
+from crossply.apiserver.verbs.watch import Watch
 from crossply.values.durations import parse_duration
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"})
@@ -49,29 +49,29 @@ class ApiServer:
 
     def __init__(
         self,
-        world: World,
-        gate: Gate,
+        context: ServerContext,
+        auth_filter: AuthFilter,
         backups: Backups,
-        auditing: Auditing,
+        audit: AuditRecorder,
         limits: Limits,
     ) -> None:
-        self._world = world
-        self._gate = gate
+        self._context = context
+        self._auth_filter = auth_filter
         self._backups = backups
-        self._auditing = auditing
+        self._audit = audit
         self._limits = limits
-        self._complaints = Complaints()
-        self.metrics = Metrics(world.registry)
-        self.watches = Watches(world.store, self.metrics, self._complaints)
-        self.connections = Connections(self._handle, _request_factory(limits), limits, self._complaints)
+        self._log = RateLimitedLog()
+        self.metrics = Metrics(context.registry)
+        self.watches = Watches(context.store, self.metrics, self._log)
+        self.connections = Connections(self._handle, _request_factory(limits), limits, self._log)
         most = self.connections.most
         # Ordinary users' watches and requests leave connections for everybody else, whatever the limits are.
-        self._watching = FairBudget(most)
+        self._watch_seats = FairBudget(most)
         self._requests = FairBudget(min(limits.requests, max(1, most // 4)))
-        self._bodies = FairBudget(limits.held_bodies)
-        self._answers = FairBudget(limits.held_answers)
-        self.pages = Pages(world)
-        self._under_way = 0
+        self._bodies = FairBudget(limits.received_bytes)
+        self._answers = FairBudget(limits.unsent_bytes)
+        self.pages = Pages(context)
+        self._inflight = 0
         self._idle = asyncio.Event()
 
     async def start(self, host: str, port: int, context: ssl.SSLContext | None) -> int:
@@ -84,38 +84,38 @@ class ApiServer:
         self.connections.stop_listening()
         self.watches.end_all("shutdown")
         self._idle.clear()
-        if self._under_way:
+        if self._inflight:
             try:
                 async with asyncio.timeout(self._limits.stop_seconds):
                     await self._idle.wait()
             except TimeoutError:
-                self._complaints.say("the server stopped before all requests were answered")
+                self._log.warn("the server stopped before all requests were answered")
         await self.connections.close()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request, and remember that it was answered."""
         began = perf_counter()
-        self._under_way += 1
+        self._inflight += 1
         info = RequestInfo(request.method.lower(), request.path)
         record = refusal = None
         code = 500
         try:
             query = _query(request)
             info = parse_request(request.method, request.path, query)
-            record = self._auditing.begin(request, info)
+            record = self._audit.start(request, info)
             response = await self._within_limits(request, info, query, record)
             code = response.status
         except Exception as problem:  # noqa: BLE001 - a mistake of ours must not end the connection either
-            refusal = as_status(problem, self._complaints, f"{info.verb} of {info.resource or 'a page'}")
+            refusal = as_status(problem, self._log, f"{info.verb} of {info.resource or 'a page'}")
             code = refusal.status
             self.metrics.too_many += code == 429
-            response = _response(told(refusal), refusal.warnings)
+            response = _response(error_reply(refusal), refusal.warnings)
         finally:
-            self._under_way -= 1
-            if not self._under_way:
+            self._inflight -= 1
+            if not self._inflight:
                 self._idle.set()
             self.metrics.count(info, code, perf_counter() - began, request.headers.get("Content-Type", ""))
-        self._auditing.end(record, code, refusal)
+        self._audit.end(record, code, refusal)
         if refusal is not None and request.writer.output_size > 0:
             # A part of an answer is sent. Another one after it would be read as the rest of it.
             request.protocol.abort()  # type: ignore[attr-defined]
@@ -130,7 +130,7 @@ class ApiServer:
         seats = self._seats(info)
         seconds = _seconds(query, self._limits.request_seconds) if seats is self._requests else None
         async with asyncio.timeout(seconds):
-            user = await self._gate.admit(request, info, record)
+            user = await self._auth_filter.check(request, info, record)
             exchange = _Exchange(request, info, query, record, user, flow_of(user))
             if user is not ANONYMOUS:
                 self.connections.used(request.protocol, exchange.flow)  # type: ignore[arg-type]
@@ -147,7 +147,7 @@ class ApiServer:
     def _seats(self, info: RequestInfo) -> FairBudget | None:
         """Where a request counts while it is under way."""
         if info.verb == "watch":
-            return self._watching
+            return self._watch_seats
         if info.path in health.PATHS or info.path == backup_page.PATH:
             return None
         return self._requests
@@ -156,41 +156,41 @@ class ApiServer:
         verb = exchange.info.verb
         if verb == "watch":
             return await self._answer(exchange)
-        under_way = self.metrics.under_way
+        inflight = self.metrics.inflight
         kind = "readOnly" if verb in _READS else "mutating"
-        under_way[kind] += 1
+        inflight[kind] += 1
         try:
             return await self._answer(exchange)
         finally:
-            under_way[kind] -= 1
+            inflight[kind] -= 1
 
     async def _answer(self, exchange: _Exchange) -> web.StreamResponse:
         request, info = exchange.request, exchange.info
-        _check_shape(request.method, info)
+        _check_path(request.method, info)
         if not info.is_resource:
             if info.path == backup_page.PATH and request.method == "GET":
                 return await self._backups.send(request)
             page = await self.pages.page(info, exchange.query, request.headers)
             return await self._send(exchange, _response(page), page.body)
-        hold = Hold(self._bodies, exchange.flow)
+        reservation = Reservation(self._bodies, exchange.flow)
         try:
-            body = await read_body(request, hold, self._limits)
+            body = await read_body(request, reservation, self._limits)
             if exchange.record is not None:
-                self._auditing.received(exchange.record, body)
+                self._audit.received(exchange.record, body)
             return await self._serve(exchange, body)
         finally:
-            self.connections.memory.freed(hold.amount)
-            hold.release()
+            self.connections.memory.freed(reservation.amount)
+            reservation.release()
 
     async def _serve(self, exchange: _Exchange, body: bytes) -> web.StreamResponse:
         request, info, query, record, user, _ = exchange
-        call, answer = await serve(self._world, info, user, query, request.headers, body, request.method)
+        call, answer = await serve(self._context, info, user, query, request.headers, body, request.method)
         if isinstance(answer, Watch):
-            answer.refusal = self._gate.refusal_later(user, info)
-            self._auditing.started(record)
+            answer.refusal = self._auth_filter.access_checker(user, info)
+            self._audit.started(record)
             return await self.watches.send(request, answer, call)
         if record is not None:
-            self._auditing.answered(record, answer.body)
+            self._audit.answered(record, answer.body)
         if query.get("pretty") in _TRUE:
             answer = indented(answer)
         return await self._send(exchange, _response(answer, call.warnings), answer.body)
@@ -250,21 +250,21 @@ def _seconds(query: Mapping[str, str], most: float) -> float:
     if not text:
         return most
     try:
-        wanted = parse_duration(text)
+        duration = parse_duration(text)
     except ValueError as problem:
         raise bad_request(f"invalid timeout specified in the request URL - {problem}") from None
-    return min(wanted / 1e9, most) if wanted > 0 else most
+    return min(duration / 1e9, most) if duration > 0 else most
 
 
-def _check_shape(method: str, info: RequestInfo) -> None:
+def _check_path(method: str, info: RequestInfo) -> None:
     """Refuse what no path has: other methods, empty parts, and names that mean something to a file system."""
     if "//" in info.path:
         raise no_such_path()
     if method not in _METHODS and not info.is_resource:
         raise wrong_method()
-    for what, name in (("Name", info.name), ("Namespace", info.namespace)):
+    for parameter, name in (("Name", info.name), ("Namespace", info.namespace)):
         if name in (".", ".."):
-            raise bad_request(f"{what} parameter invalid: \"{name}\": may not be '{name}'")
+            raise bad_request(f"{parameter} parameter invalid: \"{name}\": may not be '{name}'")
 
 
 def _response(answer: Reply, warnings: list[str] | None = None) -> web.Response:

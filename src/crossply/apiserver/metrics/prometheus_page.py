@@ -46,9 +46,11 @@ def _requests(metrics: Metrics) -> Iterator[Family]:
         for code, count in series.codes.items()
     ]
     yield Family("apiserver_request_total", "counter", "Requests answered.", counted)
-    inflight = [({"request_kind": kind}, count) for kind, count in metrics.under_way.items()]
+    inflight = [({"request_kind": kind}, count) for kind, count in metrics.inflight.items()]
     yield Family("apiserver_current_inflight_requests", "gauge", "Requests under way.", inflight)
-    yield _one("crossply_requests_refused_total", "counter", "Requests answered with 429.", metrics.too_many)
+    yield _single(
+        "crossply_requests_refused_total", "counter", "Requests answered with 429.", metrics.too_many
+    )
 
 
 def _times(metrics: Metrics) -> Iterator[Histogram]:
@@ -61,14 +63,14 @@ def _named(labels: Labels) -> dict[str, str]:
 
 
 def _watches(metrics: Metrics) -> Iterator[Family]:
-    watching = [({"verb": "WATCH", "component": "apiserver"}, metrics.watching)]
+    watching = [({"verb": "WATCH", "component": "apiserver"}, metrics.open_watches)]
     yield Family("apiserver_longrunning_requests", "gauge", "Watches under way.", watching)
     sent = [
         ({"group": group, "version": version, "resource": resource}, count)
         for (group, version, resource), count in metrics.events.items()
     ]
     yield Family("apiserver_watch_events_total", "counter", "Events sent to watches.", sent)
-    cut = [({"reason": reason}, count) for reason, count in metrics.cut.items()]
+    cut = [({"reason": reason}, count) for reason, count in metrics.ended_watches.items()]
     yield Family("crossply_watches_ended_total", "counter", "Watches ended by the server.", cut)
 
 
@@ -80,25 +82,25 @@ def _storage(sources: Sources) -> Iterator[Family]:
         size = os.path.getsize(sources.database)
         named = [({"storage_cluster_id": "sqlite"}, size)]
         yield Family("apiserver_storage_size_bytes", "gauge", "Size of the database.", named)
-    yield _one("crossply_storage_commits_total", "counter", "Group commits made durable.", store.commits)
-    yield _one("crossply_storage_revision", "gauge", "The newest durable revision.", store.revision)
-    yield _one("crossply_storage_compacted_revision", "gauge", "History begins after it.", store.compacted)
+    yield _single("crossply_storage_commits_total", "counter", "Group commits made durable.", store.commits)
+    yield _single("crossply_storage_revision", "gauge", "The newest durable revision.", store.revision)
+    yield _single("crossply_storage_compacted_revision", "gauge", "History begins after it.", store.compacted)
 
 
 def _edges(sources: Sources) -> Iterator[Family]:
     connections = sources.connections
-    yield _one("crossply_connections", "gauge", "Connections open.", len(connections))
-    yield _one("crossply_connections_limit", "gauge", "Connections allowed.", connections.most)
-    gone = [
+    yield _single("crossply_connections", "gauge", "Connections open.", len(connections))
+    yield _single("crossply_connections_limit", "gauge", "Connections allowed.", connections.most)
+    removed = [
         ({"reason": "refused"}, connections.refused),
         ({"reason": "evicted"}, connections.evicted),
         ({"reason": "stalled"}, connections.stalled),
     ]
-    yield Family("crossply_connections_cut_total", "counter", "Connections that were cut.", gone)
+    yield Family("crossply_connections_cut_total", "counter", "Connections that were cut.", removed)
     if sources.audit is not None:
-        yield _one("apiserver_audit_event_total", "counter", "Audit events made.", sources.audit.logged)
-        yield _one("apiserver_audit_error_total", "counter", "Audit events lost.", sources.audit.dropped)
+        yield _single("apiserver_audit_event_total", "counter", "Audit events made.", sources.audit.logged)
+        yield _single("apiserver_audit_error_total", "counter", "Audit events lost.", sources.audit.dropped)
 
 
-def _one(name: str, kind: str, meaning: str, value: float) -> Family:
+def _single(name: str, kind: str, meaning: str, value: float) -> Family:
     return Family(name, kind, meaning, [({}, value)])

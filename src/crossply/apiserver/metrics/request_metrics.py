@@ -63,12 +63,12 @@ class Metrics:
         self._generation = -1
         self._known: dict[_Question, Series] = {}
         self.series: dict[Labels, Series] = {}
-        self.under_way = {"mutating": 0, "readOnly": 0}
+        self.inflight = {"mutating": 0, "readOnly": 0}
         """Requests being answered, watches not among them."""
-        self.watching = 0
+        self.open_watches = 0
         self.events: dict[tuple[str, str, str], int] = {}
         """Events sent to watches, by group, version and resource."""
-        self.cut: dict[str, int] = {}
+        self.ended_watches: dict[str, int] = {}
         """Watches ended by the server, by reason."""
         self.too_many = 0
         """Requests refused because enough others were under way."""
@@ -96,14 +96,14 @@ class Metrics:
         series.buckets[bisect_left(BOUNDS, seconds)] += 1
         series.seconds += seconds
 
-    def sent(self, group: str, version: str, resource: str, events: int) -> None:
+    def count_events(self, group: str, version: str, resource: str, events: int) -> None:
         """Count events sent to a watch."""
         key = (group, version, resource)
         self.events[key] = self.events.get(key, 0) + events
 
-    def ended(self, reason: str) -> None:
+    def count_ended_watch(self, reason: str) -> None:
         """Count a watch that the server ended."""
-        self.cut[reason] = self.cut.get(reason, 0) + 1
+        self.ended_watches[reason] = self.ended_watches.get(reason, 0) + 1
 
     def _find(self, info: RequestInfo, question: _Question) -> Series:
         labels = self._labels(info)

@@ -8,7 +8,6 @@ from typing import Any
 
 from crossply.apiserver.builtin.resource_table import definitions as built_in
 from crossply.apiserver.builtin.resource_table import names_by_kind
-from crossply.apiserver.openapi.descriptions import API_VERSION, KIND, METADATA, described_metadata
 from crossply.apiserver.registry.resources import Resource, Version
 from crossply.values import Object
 
@@ -36,8 +35,8 @@ def reference(name: str) -> Object:
 @functools.cache
 def published(name: str) -> Object:
     """A built-in definition with references of the published form."""
-    made = _published(built_in()[name])
-    return described_metadata(made) if name == f"{META}.ObjectMeta" else made
+    schema = _published(built_in()[name])
+    return described_metadata(schema) if name == f"{META}.ObjectMeta" else schema
 
 
 def _published(schema: Object) -> Object:
@@ -46,7 +45,7 @@ def _published(schema: Object) -> Object:
         if key == "$ref":
             result.update({"allOf": [reference(value)]} if len(schema) > 1 else reference(value))
         elif key == "properties":
-            result[key] = {name: _published(each) for name, each in value.items()}
+            result[key] = {name: _published(member) for name, member in value.items()}
         elif key in ("items", "additionalProperties"):
             result[key] = _published(value)
         else:
@@ -56,19 +55,19 @@ def _published(schema: Object) -> Object:
 
 def with_parts(names: Iterable[str]) -> dict[str, Object]:
     """Built-in definitions and all that they refer to."""
-    found: dict[str, Object] = {}
+    definitions: dict[str, Object] = {}
     waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name not in found and name in built_in():
-            found[name] = published(name)
+        if name not in definitions and name in built_in():
+            definitions[name] = published(name)
             waiting += _references(built_in()[name])
-    return found
+    return definitions
 
 
 def _references(schema: Any) -> list[str]:
     if isinstance(schema, list):
-        return [name for each in schema for name in _references(each)]
+        return [name for item in schema for name in _references(item)]
     if not isinstance(schema, dict):
         return []
     below = [name for value in schema.values() for name in _references(value)]
@@ -100,7 +99,7 @@ def _embedded(schema: Object) -> Object:
         if isinstance(result.get(key), dict):
             result[key] = _embedded(result[key])
     if isinstance(result.get("properties"), dict):
-        result["properties"] = {name: _embedded(each) for name, each in result["properties"].items()}
+        result["properties"] = {name: _embedded(member) for name, member in result["properties"].items()}
     if result.get("x-kubernetes-int-or-string"):
         result.setdefault("anyOf", _EITHER)
     if result.get("x-kubernetes-embedded-resource"):
@@ -130,3 +129,41 @@ def list_kind(resource: Resource, version: Version) -> Object:
 def group_version_kind(resource: Resource, version: Version) -> Object:
     """What a kind is called in the extension that clients look for."""
     return {"group": resource.group, "kind": resource.names.kind, "version": version.name}
+
+
+API_VERSION = "APIVersion defines which version of its group this object is written in, such as apps/v1."
+KIND = "Kind names the type of this object, such as ConfigMap. It cannot be changed."
+METADATA = "Standard object's metadata: its name, its labels, and what the server keeps about it."
+
+_OBJECT_META = {
+    "annotations": "Annotations are texts that tools keep with the object. Nothing is selected by them.",
+    "creationTimestamp": "CreationTimestamp is a timestamp of when the server made the object.",
+    "deletionGracePeriodSeconds": "How long the object may take to end once its deletion was asked for.",
+    "deletionTimestamp": "DeletionTimestamp is a timestamp of when the deletion of the object was asked for. "
+    "The object stays until its finalizers are gone.",
+    "finalizers": "Who still has something to do before a deleted object may go.",
+    "generateName": "The beginning of a name that the server completes, for an object made without a name.",
+    "generation": "How often what the object wishes for has changed.",
+    "labels": "Labels are short texts by which objects are selected.",
+    "managedFields": "Which manager wrote which field, for server-side apply.",
+    "name": "The name of the object. It is the only one of its kind with it in its namespace, and keeps it.",
+    "namespace": "The namespace the object is in; empty for kinds that are in none.",
+    "ownerReferences": "The objects this one depends on. When all of them are gone, it is deleted.",
+    "resourceVersion": "The version of the object, as the server counts. It changes with every write.",
+    "selfLink": "Not used any more.",
+    "uid": "What tells the object from others of the same name, earlier and later.",
+}
+
+
+def described_metadata(schema: Object) -> Object:
+    """The schema of metadata with a text for each field."""
+    fields = {
+        name: _described(field, _OBJECT_META.get(name, "")) for name, field in schema["properties"].items()
+    }
+    return {"description": METADATA, **schema, "properties": fields}
+
+
+def _described(field: Object, text: str) -> Object:
+    # What stands beside a reference is not read, so the reference goes one level down.
+    described = {"allOf": [field]} if "$ref" in field else field
+    return {"description": text, **described} if text else field

@@ -44,7 +44,7 @@ def schemas(version: str, resources: list[Resource]) -> dict[str, Object]:
             own[name] = custom_kind(resource, at)
             own[f"{name}List"] = list_kind(resource, at)
         else:
-            needed += [each for each in (name, f"{name}List") if each in built_in()]
+            needed += [candidate for candidate in (name, f"{name}List") if candidate in built_in()]
         if "scale" in at.subresources:
             needed.append(SCALE)
         if "token" in at.subresources:

@@ -60,18 +60,18 @@ class Operations:
         root = f"{root}/{self._version.name}"
         plural = resource.names.plural
         verbs = verbs_of(resource, self._version)
-        found: dict[str, Object] = {}
+        paths: dict[str, Object] = {}
         base = f"{root}/namespaces/{{namespace}}/{plural}" if resource.namespaced else f"{root}/{plural}"
         if resource.namespaced and "list" in verbs:
-            found[f"{root}/{plural}"] = {"get": self._list("ForAllNamespaces")}
-        found[base] = self._with_parameters(self._collection(verbs), [])
-        one = self._object(verbs)
-        if one:
-            found[f"{base}/{{name}}"] = self._with_parameters(one, ["name"])
+            paths[f"{root}/{plural}"] = {"get": self._list("ForAllNamespaces")}
+        paths[base] = self._with_parameters(self._collection(verbs), [])
+        item = self._object(verbs)
+        if item:
+            paths[f"{base}/{{name}}"] = self._with_parameters(item, ["name"])
         for name, (kind, allowed) in subresources_of(resource, self._version).items():
             path = f"{base}/{{name}}/{name}"
-            found[path] = self._with_parameters(self._subresource(name, kind, allowed), ["name"])
-        return found
+            paths[path] = self._with_parameters(self._subresource(name, kind, allowed), ["name"])
+        return paths
 
     def _collection(self, verbs: list[str]) -> Object:
         item: Object = {}
@@ -177,5 +177,5 @@ def _body(forms: tuple[str, ...], name: str, required: bool) -> Object:
 
 def _responses(name: str, codes: tuple[int, ...]) -> Object:
     content = {form: {"schema": reference(name)} for form in MEDIA}
-    given = {str(code): {"description": _MEANS[code], "content": content} for code in codes}
-    return {**given, "401": {"description": "Unauthorized"}}
+    responses = {str(code): {"description": _MEANS[code], "content": content} for code in codes}
+    return {**responses, "401": {"description": "Unauthorized"}}

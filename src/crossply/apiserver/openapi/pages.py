@@ -46,64 +46,64 @@ class OpenApi:
         self._registry = registry
         self._generation = -1
         self._versions: dict[str, tuple[str, list[Resource]]] = {}
-        self._made: dict[str, Document] = {}
-        self._kept: dict[str, tuple[list[Resource], Document]] = {}
+        self._swagger: dict[str, Document] = {}
+        self._by_version: dict[str, tuple[list[Resource], Document]] = {}
         """Documents of versions, with the resources that they were made of."""
 
-    async def page(self, world: Any, info: RequestInfo, headers: Mapping[str, str]) -> Reply:
+    async def page(self, context: Any, info: RequestInfo, headers: Mapping[str, str]) -> Reply:
         """Answer a path at or below /openapi."""
         self._refresh()
         path = info.path.rstrip("/")
         if path == "/openapi/v3":
             return Reply(200, self._index(), _INDEX_TYPE)
-        form = wanted_form(headers.get("Accept", ""), path)
-        made = self._document(path, form)
-        if made is None:
+        form = accepted_form(headers.get("Accept", ""), path)
+        page = self._document(path, form)
+        if page is None:
             return Reply(404, b"", _JSON_TYPE)
         if not form:
             return Reply(406, b"", _JSON_TYPE, {"Vary": "Accept"})
-        told = {"ETag": made.etag, "Vary": "Accept", "Cache-Control": "no-cache, private"}
-        if headers.get("If-None-Match") == made.etag:
-            return Reply(304, b"", form, told)
-        return Reply(200, made.body(), form, told)
+        caching = {"ETag": page.etag, "Vary": "Accept", "Cache-Control": "no-cache, private"}
+        if headers.get("If-None-Match") == page.etag:
+            return Reply(304, b"", form, caching)
+        return Reply(200, page.body(), form, caching)
 
     def _refresh(self) -> None:
         """Forget what was made of resources that have changed since."""
         if self._generation == self._registry.generation:
             return
         self._generation = self._registry.generation
-        self._made.clear()
+        self._swagger.clear()
         self._versions = {
             _place(group, version): (version, resources)
             for group, versions in served_groups(self._registry).items()
             for version, resources in versions.items()
         }
-        for place in self._kept.keys() - self._versions.keys():
-            del self._kept[place]
+        for place in self._by_version.keys() - self._versions.keys():
+            del self._by_version[place]
 
     def _document(self, path: str, form: str) -> Document | None:
         if path == "/openapi/v2":
             groups = served_groups(self._registry)
             if form == MEDIA_TYPES[1]:
-                return self._remembered("v2 binary", lambda: encode(swagger(groups)))
-            return self._remembered("v2", lambda: orjson.dumps(swagger(groups)))
+                return self._cached("v2 binary", lambda: encode(swagger(groups)))
+            return self._cached("v2", lambda: orjson.dumps(swagger(groups)))
         place = path.removeprefix("/openapi/v3/")
-        found = self._versions.get(place)
-        return None if found is None else self._version(place, *found)
+        known = self._versions.get(place)
+        return None if known is None else self._version(place, *known)
 
     def _version(self, place: str, version: str, resources: list[Resource]) -> Document:
         """A version's document; it is made again only if one of its resources is another than before."""
-        known = self._kept.get(place)
+        known = self._by_version.get(place)
         if known is not None and _same(known[0], resources):
             return known[1]
-        made = Document.of(orjson.dumps(document(version, resources)))
-        self._kept[place] = (resources, made)
-        return made
+        built = Document.of(orjson.dumps(document(version, resources)))
+        self._by_version[place] = (resources, built)
+        return built
 
-    def _remembered(self, name: str, make: Callable[[], bytes]) -> Document:
-        if name not in self._made:
-            self._made[name] = Document.of(make())
-        return self._made[name]
+    def _cached(self, name: str, make: Callable[[], bytes]) -> Document:
+        if name not in self._swagger:
+            self._swagger[name] = Document.of(make())
+        return self._swagger[name]
 
     def _index(self) -> bytes:
         paths = {}
@@ -113,15 +113,15 @@ class OpenApi:
         return orjson.dumps({"paths": paths})
 
 
-def _same(one: list[Resource], other: list[Resource]) -> bool:
-    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
+def _same(before: list[Resource], after: list[Resource]) -> bool:
+    return len(before) == len(after) and all(a is b for a, b in zip(before, after, strict=True))
 
 
 def _place(group: str, version: str) -> str:
     return f"apis/{group}/{version}" if group else f"api/{version}"
 
 
-def wanted_form(accept: str, path: str) -> str:
+def accepted_form(accept: str, path: str) -> str:
     """The first form that a client takes and that is made; empty if there is none.
 
     Version 2 is also made in protobuf, as Go clients read it in no other form.

@@ -1,4 +1,4 @@
-"""OpenAPI v2: everything in one document, in words that older clients know.
+"""OpenAPI v2: everything in body_parameter document, in words that older clients know.
 
 Version 2 cannot say everything that a structural schema says; what it cannot say is left out, so that clients
 never refuse what the server would take.
@@ -23,9 +23,9 @@ def swagger(groups: Groups) -> Object:
     definitions: dict[str, Object] = {}
     for versions in groups.values():
         for version, resources in versions.items():
-            made = document(version, resources)
-            paths.update({path: _item(item) for path, item in made["paths"].items()})
-            for name, schema in made["components"]["schemas"].items():
+            openapi = document(version, resources)
+            paths.update({path: _item(item) for path, item in openapi["paths"].items()})
+            for name, schema in openapi["components"]["schemas"].items():
                 if name not in definitions:
                     definitions[name] = _root(schema)
     return {
@@ -39,11 +39,11 @@ def swagger(groups: Groups) -> Object:
 def _root(schema: Object) -> Object:
     if schema.get(_OPEN):
         # A kind that takes anything must not be described by the few fields that are known.
-        kept: Object = {"type": "object"}
+        root: Object = {"type": "object"}
         for key in ("description", "x-kubernetes-group-version-kind"):
             if key in schema:
-                kept[key] = schema[key]
-        return kept
+                root[key] = schema[key]
+        return root
     return _schema(schema)
 
 
@@ -78,7 +78,7 @@ def _member(key: str, value: Any) -> Any:
     if key == "$ref":
         return value.replace(_PREFIX, _OLD)
     if key == "properties":
-        return {name: _schema(each) for name, each in value.items()}
+        return {name: _schema(member) for name, member in value.items()}
     if key in ("items", "additionalProperties") and isinstance(value, dict):
         return _schema(value)
     return value
@@ -86,39 +86,39 @@ def _member(key: str, value: Any) -> Any:
 
 def _item(item: Object) -> Object:
     return {
-        key: [_parameter(each) for each in value] if key == "parameters" else _operation(value)
+        key: [_parameter(parameter) for parameter in value] if key == "parameters" else _operation(value)
         for key, value in item.items()
     }
 
 
 def _operation(operation: Object) -> Object:
     body = operation.get("requestBody")
-    parameters = [_parameter(each) for each in operation.get("parameters") or ()]
+    parameters = [_parameter(parameter) for parameter in operation.get("parameters") or ()]
     if body:
         schema = next(iter(body["content"].values()))["schema"]
-        one: Object = {"name": "body", "in": "body", "schema": _schema(schema)}
+        body_parameter: Object = {"name": "body", "in": "body", "schema": _schema(schema)}
         if body.get("required"):
-            one["required"] = True
-        parameters = [one, *parameters]
-    kept = {key: value for key, value in operation.items() if key not in ("requestBody", "parameters")}
+            body_parameter["required"] = True
+        parameters = [body_parameter, *parameters]
+    fields = {key: value for key, value in operation.items() if key not in ("requestBody", "parameters")}
     return {
-        **kept,
+        **fields,
         "consumes": list(body["content"]) if body else ["application/json", "application/yaml"],
         "produces": ["application/json", "application/yaml"],
         "schemes": ["https"],
         "parameters": parameters,
-        "responses": {code: _response(each) for code, each in operation["responses"].items()},
+        "responses": {code: _response(response) for code, response in operation["responses"].items()},
     }
 
 
 def _parameter(parameter: Object) -> Object:
-    kept = {key: value for key, value in parameter.items() if key != "schema"}
-    return {**kept, **parameter.get("schema", {})}
+    fields = {key: value for key, value in parameter.items() if key != "schema"}
+    return {**fields, **parameter.get("schema", {})}
 
 
 def _response(response: Object) -> Object:
     content = response.get("content")
-    told: Object = {"description": response["description"]}
+    result: Object = {"description": response["description"]}
     if content:
-        told["schema"] = _schema(next(iter(content.values()))["schema"])
-    return told
+        result["schema"] = _schema(next(iter(content.values()))["schema"])
+    return result

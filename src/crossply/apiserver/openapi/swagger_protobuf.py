@@ -73,7 +73,9 @@ def _message(table: Table, extensions: int, value: Object) -> bytes:
 
 
 def _named(number: int, members: Object, write: Callable[[Any], bytes]) -> bytes:
-    return b"".join(_bytes(number, _text(1, name) + _bytes(2, write(each))) for name, each in members.items())
+    return b"".join(
+        _bytes(number, _text(1, name) + _bytes(2, write(member))) for name, member in members.items()
+    )
 
 
 def _schema(value: Object) -> bytes:
@@ -98,7 +100,7 @@ def _wrapped(write: Write) -> Write:
     return lambda number, value: _bytes(number, write(1, value))
 
 
-def _each_schema(number: int, values: Iterable[Object]) -> bytes:
+def _list_of(number: int, values: Iterable[Object]) -> bytes:
     return b"".join(_schema_field(number, value) for value in values)
 
 
@@ -150,7 +152,7 @@ _SCHEMA: Table = {
     "additionalProperties": (21, _additional),
     "type": (22, _wrapped(_text)),
     "items": (23, _wrapped(_schema_field)),
-    "allOf": (24, _each_schema),
+    "allOf": (24, _list_of),
     "properties": (25, _schemas),
 }
 _BODY: Table = {

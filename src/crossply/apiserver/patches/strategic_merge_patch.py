@@ -13,6 +13,7 @@ import orjson
 
 from crossply.errors import CrossplyError
 from crossply.values import Object
+from crossply.values.goformat import sprintf
 from crossply.values.interruption import checkpoint
 
 _PATCH, _RETAIN = "$patch", "$retainKeys"
@@ -44,7 +45,7 @@ def strategic_patch(target: Any, patch: Object, schema: Object) -> Object:
     for key, value in patch.items():
         if not key.startswith("$"):
             _merge_member(merged, key, value, _property(schema, key), patch)
-    _follow_directives(merged, patch, schema)
+    _apply_directives(merged, patch, schema)
     return merged
 
 
@@ -95,7 +96,8 @@ def _merge_objects(existing: list[Any], items: list[Object], schema: Object) -> 
     merged = _MergedList(existing, key, schema.get("items") or {})
     for item in items:
         if key not in item:
-            raise StrategicPatchError(f"map: {item} does not contain declared merge key: {key}")
+            shown = sprintf("%v", [item])
+            raise StrategicPatchError(f"map: {shown} does not contain declared merge key: {key}")
         merged.merge(item)
         checkpoint()
     return merged.items()
@@ -139,7 +141,7 @@ def _identities(values: Any) -> set[Any]:
     return {_identity(value) for value in values} if isinstance(values, list) else set()
 
 
-def _follow_directives(merged: Object, patch: Object, schema: Object) -> None:
+def _apply_directives(merged: Object, patch: Object, schema: Object) -> None:
     for directive, value in patch.items():
         if directive.startswith(_DELETE_PRIMITIVES):
             key = directive[len(_DELETE_PRIMITIVES) :]
@@ -172,10 +174,10 @@ def _ordered(items: list[Any], order: list[Any], schema: Object) -> list[Any]:
 
 
 def _property(schema: Object, key: str) -> Object:
-    found = (schema.get("properties") or {}).get(key)
-    if found is None:
-        found = schema.get("additionalProperties")
-    return found if isinstance(found, dict) else {}
+    member = (schema.get("properties") or {}).get(key)
+    if member is None:
+        member = schema.get("additionalProperties")
+    return member if isinstance(member, dict) else {}
 
 
 def _strategies(schema: Object) -> list[str]:

@@ -14,8 +14,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from crossply.apiserver.protobuf.message_table import EMBEDDED, LIST, MAP, POINTER, Field, table
-from crossply.apiserver.protobuf.one_of import ONE_OF
+from crossply.apiserver.protobuf.message_table import ALTERNATIVES, EMBEDDED, LIST, MAP, POINTER, Field, table
 from crossply.apiserver.protobuf.scalars import LEAVES, int32
 from crossply.apiserver.protobuf.wire import (
     BYTES,
@@ -60,14 +59,14 @@ class Message:
         self.chunks: dict[int, Take] = {}
         """Fields of bytes, by tag."""
         self.numbers: dict[int, TakeNumber] = {}
-        one_of = ONE_OF.get(name)
-        self.joined = one_of.joined if one_of else None
+        alternatives = ALTERNATIVES.get(name)
+        self.joined = alternatives.joined if alternatives else None
 
     def read(self, data: bytes, at: int, end: int, depth: int) -> Any:
         """The value of the message between two places."""
         if depth > MAX_DEPTH:
             raise Malformed(f"the object nests deeper than {MAX_DEPTH} messages")
-        found: Object = {}
+        obj: Object = {}
         chunks, numbers = self.chunks, self.numbers
         while at < end:
             tag = data[at]
@@ -83,14 +82,14 @@ class Message:
                         raise Malformed(UNEXPECTED_END)
                 else:
                     at, stop = extent(data, at, end, tag & 7)
-                take(found, data, at, stop, depth)
+                take(obj, data, at, stop, depth)
                 at = stop
             elif tag in numbers:
                 value, at = read_varint(data, at, end)
-                numbers[tag](found, value)
+                numbers[tag](obj, value)
             else:
                 at = self._skip(tag, data, at, end)
-        return self.joined(found) if self.joined else found
+        return self.joined(obj) if self.joined else obj
 
     def _skip(self, tag: int, data: bytes, at: int, end: int) -> int:
         """The place behind a field that the message does not have."""
@@ -116,19 +115,19 @@ _messages: dict[str, Message] = {}
 
 def _message(name: str) -> Message:
     """The reader of a message, made when it is first met; one that contains itself meets itself."""
-    found = _messages.get(name)
-    if found is None:
-        found = _messages[name] = Message(name)
-        _fill(found, table().messages[name])
-    return found
+    message = _messages.get(name)
+    if message is None:
+        message = _messages[name] = Message(name)
+        _fill(message, table().messages[name])
+    return message
 
 
 def _fill(message: Message, fields: dict[int, Field]) -> None:
     message.known = frozenset(fields)
     for number, field in fields.items():
-        if field.type in NUMBERS and field.held != MAP:
+        if field.type in NUMBERS and field.container != MAP:
             message.numbers[number << 3 | VARINT] = _number_taker(field)
-            if field.held == LIST:
+            if field.container == LIST:
                 message.chunks[number << 3 | BYTES] = _packed_taker(field)
         elif field.type == "double":
             message.chunks[number << 3 | FIXED64] = _taker(field)
@@ -142,14 +141,14 @@ NUMBERS: dict[str, Callable[[int], Any]] = {"bool": bool, "int32": int32, "int64
 
 def _number_taker(field: Field) -> TakeNumber:
     name, convert = field.name, NUMBERS[field.type]
-    if field.held == LIST:
-        return lambda found, value: found.setdefault(name, []).append(convert(value))
-    if field.held == POINTER:
-        return lambda found, value: found.__setitem__(name, convert(value))
+    if field.container == LIST:
+        return lambda obj, value: obj.setdefault(name, []).append(convert(value))
+    if field.container == POINTER:
+        return lambda obj, value: obj.__setitem__(name, convert(value))
 
-    def take(found: Object, value: int) -> None:
+    def take(obj: Object, value: int) -> None:
         if value:
-            found[name] = convert(value)
+            obj[name] = convert(value)
 
     return take
 
@@ -157,8 +156,8 @@ def _number_taker(field: Field) -> TakeNumber:
 def _packed_taker(field: Field) -> Take:
     name, convert = field.name, NUMBERS[field.type]
 
-    def take(found: Object, data: bytes, at: int, stop: int, depth: int) -> None:
-        found.setdefault(name, []).extend(map(convert, varints(data[at:stop])))
+    def take(obj: Object, data: bytes, at: int, stop: int, depth: int) -> None:
+        obj.setdefault(name, []).extend(map(convert, varints(data[at:stop])))
 
     return take
 
@@ -167,25 +166,25 @@ Read = Callable[[bytes, int, int, int], Any]
 
 
 def _taker(field: Field) -> Take:
-    name, held = field.name, field.held
-    if held == MAP:
+    name, container = field.name, field.container
+    if container == MAP:
         return _map_taker(field)
     read = _reader(field.type)
-    if held == LIST:
+    if container == LIST:
 
-        def take_item(found: Object, data: bytes, at: int, stop: int, depth: int) -> None:
-            found.setdefault(name, []).append(read(data, at, stop, depth + 1))
+        def take_item(obj: Object, data: bytes, at: int, stop: int, depth: int) -> None:
+            obj.setdefault(name, []).append(read(data, at, stop, depth + 1))
 
         return take_item
-    if held == EMBEDDED:
-        return lambda found, data, at, stop, depth: found.update(read(data, at, stop, depth + 1))
+    if container == EMBEDDED:
+        return lambda obj, data, at, stop, depth: obj.update(read(data, at, stop, depth + 1))
     # What reads itself says by None that there is nothing; the number 0 is a value like any other.
-    nothing: tuple[Any, ...] = (None,) if held == POINTER or field.type in LEAVES else (None, "", {}, 0)
+    nothing: tuple[Any, ...] = (None,) if container == POINTER or field.type in LEAVES else (None, "", {}, 0)
 
-    def take(found: Object, data: bytes, at: int, stop: int, depth: int) -> None:
+    def take(obj: Object, data: bytes, at: int, stop: int, depth: int) -> None:
         value = read(data, at, stop, depth + 1)
         if value not in nothing:
-            found[name] = value
+            obj[name] = value
 
     return take
 
@@ -198,9 +197,9 @@ def _map_taker(field: Field) -> Take:
     entry.joined, entry.known = None, frozenset()
     absent = _absent(field.type)
 
-    def take(found: Object, data: bytes, at: int, stop: int, depth: int) -> None:
+    def take(obj: Object, data: bytes, at: int, stop: int, depth: int) -> None:
         read = entry.read(data, at, stop, depth)
-        found.setdefault(name, {})[read.get("key", "")] = read["value"] if "value" in read else absent()
+        obj.setdefault(name, {})[read.get("key", "")] = read["value"] if "value" in read else absent()
 
     return take
 

@@ -10,8 +10,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from crossply.apiserver.protobuf.message_table import EMBEDDED, LIST, MAP, Field, table
-from crossply.apiserver.protobuf.one_of import ONE_OF
+from crossply.apiserver.protobuf.message_table import ALTERNATIVES, EMBEDDED, LIST, MAP, Field, table
 from crossply.apiserver.protobuf.scalars import LEAVES
 from crossply.apiserver.protobuf.wire import BYTES, FIXED64, VARINT, chunk, varint
 
@@ -34,8 +33,8 @@ class Message:
     def __init__(self, name: str) -> None:
         self.fields: list[tuple[str, Callable[[Any], bytes]]] = []
         """JSON names, and what writes the whole field; an embedded one has no name and sees the object."""
-        one_of = ONE_OF.get(name)
-        self.split = one_of.split if one_of else None
+        alternatives = ALTERNATIVES.get(name)
+        self.split = alternatives.split if alternatives else None
 
     def write(self, obj: Any) -> bytes:
         """The bytes of an object."""
@@ -54,21 +53,21 @@ _messages: dict[str, Message] = {}
 
 def _message(name: str) -> Message:
     """The writer of a message, made when it is first needed; one that contains itself meets itself."""
-    found = _messages.get(name)
-    if found is None:
-        found = _messages[name] = Message(name)
+    message = _messages.get(name)
+    if message is None:
+        message = _messages[name] = Message(name)
         fields = table().messages[name]
-        found.fields = [_field(number, fields[number]) for number in sorted(fields)]
-    return found
+        message.fields = [_field(number, fields[number]) for number in sorted(fields)]
+    return message
 
 
 def _field(number: int, field: Field) -> tuple[str, Callable[[Any], bytes]]:
     write = _value(number, field.type)
-    if field.held == EMBEDDED:
+    if field.container == EMBEDDED:
         return "", _embedded(number, field.type)
-    if field.held == LIST:
+    if field.container == LIST:
         return field.name, lambda items: b"".join(map(write, items))
-    if field.held == MAP:
+    if field.container == MAP:
         return field.name, _map(number, field.type)
     return field.name, write
 

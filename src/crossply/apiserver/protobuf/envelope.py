@@ -21,29 +21,29 @@ _SCHEME = 'in scheme "pkg/runtime/scheme.go:111"'
 def decode_object(data: bytes, kind: str, api_version: str = "") -> Object:
     """The object in a body, a bad request if there is none; `kind` and `api_version` are what is expected."""
     try:
-        told_version, told_kind, raw = _unwrapped(data)
+        sent_version, sent_kind, raw = _unwrapped(data)
     except Malformed as problem:
         raise _unrecognized(kind, problem, data) from None
-    told_version, told_kind = told_version or api_version, told_kind or kind
+    sent_version, sent_kind = sent_version or api_version, sent_kind or kind
     try:
-        body: Object = decode_message(_expected_message(told_version, told_kind, api_version, kind), raw)
+        body: Object = decode_message(_expected_message(sent_version, sent_kind, api_version, kind), raw)
     except Malformed as problem:
-        _, version = split_api_version(told_version)
+        _, version = split_api_version(sent_version)
         raise bad_request(
-            f'{told_kind} in version "{version}" cannot be handled as a {kind}: {problem}'
+            f'{sent_kind} in version "{version}" cannot be handled as a {kind}: {problem}'
         ) from None
-    return {"apiVersion": told_version, "kind": told_kind, **body}
+    return {"apiVersion": sent_version, "kind": sent_kind, **body}
 
 
-def _expected_message(told_version: str, told_kind: str, api_version: str, kind: str) -> str:
+def _expected_message(sent_version: str, sent_kind: str, api_version: str, kind: str) -> str:
     """The message of the kind that was told, which must be the one that is expected."""
-    name = message_of(told_version, told_kind)
-    if name is None or (kind == _OPTIONS and told_kind != kind):
-        raise Malformed(f'no kind "{told_kind}" is registered for version "{told_version}" {_SCHEME}')
-    if told_kind != kind:
-        _, version = split_api_version(told_version)
+    name = message_of(sent_version, sent_kind)
+    if name is None or (kind == _OPTIONS and sent_kind != kind):
+        raise Malformed(f'no kind "{sent_kind}" is registered for version "{sent_version}" {_SCHEME}')
+    if sent_kind != kind:
+        _, version = split_api_version(sent_version)
         home = api_group(api_version).partition(".")[0] or "core"
-        raise Malformed(f"converting ({version}.{told_kind}) to ({home}.{kind}): unknown conversion")
+        raise Malformed(f"converting ({version}.{sent_kind}) to ({home}.{kind}): unknown conversion")
     return name
 
 
@@ -72,8 +72,8 @@ def _unwrapped(data: bytes) -> tuple[str, str, bytes]:
     if not data:
         raise Malformed("empty data")
     if not data.startswith(_PREFIX):
-        told = " ".join(str(byte) for byte in _PREFIX)
-        raise Malformed(f"provided data does not appear to be a protobuf message, expected prefix [{told}]")
+        prefix = " ".join(str(byte) for byte in _PREFIX)
+        raise Malformed(f"provided data does not appear to be a protobuf message, expected prefix [{prefix}]")
     if len(data) == len(_PREFIX):
         raise Malformed("empty body")
     raw, meta = b"", {}
@@ -83,7 +83,7 @@ def _unwrapped(data: bytes) -> tuple[str, str, bytes]:
                 f"proto: wrong wireType = {wire_type} for field {('TypeMeta', 'Raw')[number - 1]}"
             )
         if number == 1 and isinstance(value, bytes):
-            meta = {key: text(told) for key, _, told in fields(value) if key in (1, 2)}
+            meta = {key: text(raw) for key, _, raw in fields(value) if key in (1, 2)}
         elif number == 2 and isinstance(value, bytes):
             raw = value
     return meta.get(1, ""), meta.get(2, ""), raw

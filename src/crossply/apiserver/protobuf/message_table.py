@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import functools
 import importlib.resources
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from crossply.values import Object
 
 LIST, MAP, POINTER, EMBEDDED = "[]", "{}", "*", ">"
 
@@ -19,7 +22,7 @@ class Field(NamedTuple):
 
     name: str
     type: str
-    held: str
+    container: str
     """`[]` in a list, `{}` in a map, `*` by a pointer, `>` as part of the message itself."""
 
 
@@ -49,3 +52,34 @@ def message_of(api_version: str, kind: str) -> str | None:
     if kind == "DeleteOptions":
         return f"{_META}DeleteOptions"
     return table().kinds.get(f"{api_version}/{kind}")
+
+
+_SCHEMA = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps"
+
+
+class Alternatives(NamedTuple):
+    """How a message's fields become a value, and a value the fields."""
+
+    joined: Callable[[Object], Any]
+    split: Callable[[Any], Object]
+
+
+def _schema_or_bool(obj: Object) -> Any:
+    return obj["schema"] if "schema" in obj else obj.get("allows", False)
+
+
+ALTERNATIVES: dict[str, Alternatives] = {
+    f"{_SCHEMA}OrArray": Alternatives(
+        lambda obj: obj.get("jSONSchemas") or obj.get("schema"),
+        lambda value: {"jSONSchemas" if isinstance(value, list) else "schema": value},
+    ),
+    f"{_SCHEMA}OrBool": Alternatives(
+        _schema_or_bool,
+        lambda value: {"allows": value} if isinstance(value, bool) else {"allows": True, "schema": value},
+    ),
+    f"{_SCHEMA}OrStringArray": Alternatives(
+        lambda obj: obj.get("property") or obj.get("schema"),
+        lambda value: {"property" if isinstance(value, list) else "schema": value},
+    ),
+}
+"""By the name of the message."""

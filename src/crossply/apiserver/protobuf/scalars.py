@@ -50,7 +50,7 @@ def _number(values: dict[int, Any], number: int) -> int:
     return signed(value)
 
 
-def _moment(data: bytes) -> datetime:
+def _time(data: bytes) -> datetime:
     values = _values(data)
     seconds, nanos = _number(values, 1), int32(_number(values, 2))
     try:
@@ -61,13 +61,13 @@ def _moment(data: bytes) -> datetime:
 
 def _read_time(data: bytes) -> str | None:
     """A time in seconds; an empty one is no time at all."""
-    return format_timestamp(_moment(data)) if data else None
+    return format_timestamp(_time(data)) if data else None
 
 
 def _read_micro_time(data: bytes) -> str | None:
     if not data:
         return None
-    return format_timestamp(_moment(data), "microseconds")
+    return format_timestamp(_time(data), "microseconds")
 
 
 def _write_time(value: str) -> bytes:
@@ -78,12 +78,12 @@ def _write_time(value: str) -> bytes:
 
 
 def _read_quantity(data: bytes) -> str:
-    told = text(_values(data).get(1, b"0"))
+    value_text = text(_values(data).get(1, b"0"))
     try:
-        quantity.parse(told)
+        quantity.parse(value_text)
     except quantity.QuantityError as problem:
         raise Malformed(str(problem)) from None
-    return told
+    return value_text
 
 
 def _write_quantity(value: Any) -> bytes:

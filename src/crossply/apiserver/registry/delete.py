@@ -1,40 +1,26 @@
-"""Deleting: at once, or marked for deletion until the last finalizer is gone."""
+"""Deleting objects: at once, or marked for deletion until the last finalizer is removed.
+
+Namespaces and CustomResourceDefinitions are always marked first (`TwoPhaseDeletion`): a controller deletes
+what they contain, then removes them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
 
-from crossply.apiserver.endpoints.body_decoding import read_value
 from crossply.apiserver.endpoints.call import Call
-from crossply.apiserver.endpoints.normalization import json_type
-from crossply.apiserver.endpoints.query_options import signed_option
-from crossply.apiserver.endpoints.status_errors import (
-    MODIFIED,
-    Cause,
-    bad_options,
-    bad_request,
-    conflict,
-    no_such_kind,
-)
-from crossply.apiserver.options import dry_run_causes, dry_run_option
+from crossply.apiserver.endpoints.delete_options import DeleteOptions
+from crossply.apiserver.endpoints.status_errors import MODIFIED, conflict
+from crossply.apiserver.object_codec import encoder, with_revision
 from crossply.apiserver.registry.conversion import to_storage
-from crossply.apiserver.registry.update import encoder, gone_status, load, with_revision
-from crossply.apiserver.server_context import World
-from crossply.apiserver.storage import Changed
+from crossply.apiserver.registry.writes import load
+from crossply.apiserver.server_context import ServerContext
+from crossply.apiserver.storage import Changed, Entry
 from crossply.values import Object
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
-_POLICIES = ("Foreground", "Background", "Orphan")
-_TYPES: dict[str, tuple[type, str]] = {
-    "gracePeriodSeconds": (int, "int64"),
-    "preconditions": (dict, "v1.Preconditions"),
-    "orphanDependents": (bool, "bool"),
-    "propagationPolicy": (str, "v1.DeletionPropagation"),
-    "dryRun": (list, "[]string"),
-}
-_SHOWN_WHEN_GONE = frozenset(
+_ANSWERED_WITH_OBJECT = frozenset(
     (
         "csidrivers",
         "csinodes",
@@ -48,110 +34,37 @@ _SHOWN_WHEN_GONE = frozenset(
         "volumeattachments",
     )
 )
-_TRIES = 10
+_ATTEMPTS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteOptions:
-    """How to delete."""
-
-    policy: str = ""
-    uid: str = ""
-    resource_version: str = ""
-    dry_run: bool = False
+async def delete(
+    context: ServerContext, call: Call, name: str, options: DeleteOptions
+) -> tuple[Object, bool]:
+    """Delete an object as its kind is deleted; returns the response body, and whether it is removed."""
+    delete_kind = context.deleters.get(call.resource.key, delete_plainly)
+    return await delete_kind(context, call, name, options)
 
 
-def read_options(call: Call) -> DeleteOptions:
-    """The options in the body, and over them those in the query."""
-    given: Object = {}
-    if call.body.strip():
-        given = read_value(call, "DeleteOptions", "v1")
-        _check_body(given)
-    # Objects without processes need no time to end, so a grace period changes nothing.
-    signed_option(call, "gracePeriodSeconds")
-    causes = [
-        *_policy_causes(call, given),
-        *dry_run_causes(dry_run_option(call) or given.get("dryRun") or []),
-    ]
-    if causes:
-        raise bad_options("DeleteOptions", causes)
-    preconditions = given.get("preconditions") or {}
-    return DeleteOptions(
-        _policy(call, given),
-        preconditions.get("uid") or "",
-        preconditions.get("resourceVersion") or "",
-        call.dry_run or bool(given.get("dryRun")),
-    )
-
-
-def _check_body(given: Object) -> None:
-    """Refuse options of another kind, or whose fields are of other types."""
-    kind, version = given.get("kind") or "DeleteOptions", given.get("apiVersion") or "meta.k8s.io/v1"
-    if kind != "DeleteOptions":
-        raise bad_request(no_such_kind(kind, version))
-    for name, (wanted, shown) in _TYPES.items():
-        value = given.get(name)
-        if value is not None and type(value) is not wanted:
-            field = f"Go struct field DeleteOptions.{name} of type {shown}"
-            raise bad_request(f"json: cannot unmarshal {json_type(value)} into {field}")
-
-
-def _policy(call: Call, given: Object) -> str:
-    """What is to happen to dependents."""
-    orphan = _orphan(call, given)
-    if orphan is not None:
-        return "Orphan" if orphan else "Background"
-    return _asked_policy(call, given) or ""
-
-
-def _asked_policy(call: Call, given: Object) -> str | None:
-    policy = call.query.get("propagationPolicy", given.get("propagationPolicy"))
-    return None if policy is None else str(policy)
-
-
-def _orphan(call: Call, given: Object) -> bool | None:
-    """The deprecated option orphanDependents."""
-    if "orphanDependents" in call.query:
-        return call.flag("orphanDependents")
-    value = given.get("orphanDependents")
-    return None if value is None else bool(value)
-
-
-def _policy_causes(call: Call, given: Object) -> Iterator[Cause]:
-    policy, field = _asked_policy(call, given), "propagationPolicy"
-    if policy is not None and _orphan(call, given) is not None:
-        why = f'Invalid value: "{policy}": orphanDependents and deletionPropagation cannot be both set'
-        yield Cause("FieldValueInvalid", why, field)
-    if policy is not None and policy not in _POLICIES:
-        supported = ", ".join(f'"{p}"' for p in (*_POLICIES, "nil"))
-        why = f'Unsupported value: "{policy}": supported values: {supported}'
-        yield Cause("FieldValueNotSupported", why, field)
-
-
-async def delete(world: World, call: Call, name: str, options: DeleteOptions) -> tuple[Object, bool]:
-    """Delete an object in the way of its kind. Returns what to answer, and whether it is gone for good."""
-    special = world.deleters.get(call.resource.key, delete_plainly)
-    return await special(world, call, name, options)
-
-
-async def delete_plainly(world: World, call: Call, name: str, options: DeleteOptions) -> tuple[Object, bool]:
-    """Delete an object as most kinds are deleted."""
-    for _ in range(_TRIES):
-        entry, obj = await load(world, call, name)
-        check_preconditions(call, obj, options)
-        await world.admission.validate(call, "DELETE", None, obj)
+async def delete_plainly(
+    context: ServerContext, call: Call, name: str, options: DeleteOptions
+) -> tuple[Object, bool]:
+    """Delete an object of a kind without a deleter of its own."""
+    for _ in range(_ATTEMPTS):
+        entry, obj = await load(context, call, name)
+        _check_preconditions(call, obj, options)
+        await context.admission.validate(call, "DELETE", None, obj)
         finalizers = _finalizers(obj, options.policy)
         try:
             if not finalizers:
-                return await _delete_now(world, call, entry, obj, options)
-            return await _mark(world, call, entry, obj, finalizers, options)
+                return await _remove(context, call, entry, obj, options)
+            return await _mark(context, call, entry, obj, finalizers, options)
         except Changed:
             continue
     raise conflict(call.resource.names.plural, call.resource.group, name, MODIFIED)
 
 
-def check_preconditions(call: Call, obj: Object, options: DeleteOptions) -> None:
-    """Refuse to delete an object that is not the one that was meant."""
+def _check_preconditions(call: Call, obj: Object, options: DeleteOptions) -> None:
+    """Refuse to delete an object that does not have the expected UID and resourceVersion."""
     metadata = obj["metadata"]
     kind, group, name = call.resource.names.kind, call.resource.group, metadata["name"]
     if options.uid and options.uid != metadata.get("uid"):
@@ -170,45 +83,113 @@ def check_preconditions(call: Call, obj: Object, options: DeleteOptions) -> None
 
 
 def _finalizers(obj: Object, policy: str) -> list[str]:
-    """What must happen before the object may go, by the wish of its owners and of the caller."""
+    """The finalizers of the object once the propagation policy has added or removed its own."""
     finalizers = list(obj["metadata"].get("finalizers") or ())
     if not policy:
         return finalizers
-    kept = [name for name in finalizers if name not in (ORPHAN, FOREGROUND)]
+    remaining = [name for name in finalizers if name not in (ORPHAN, FOREGROUND)]
     if policy == "Orphan":
-        kept.append(ORPHAN)
+        remaining.append(ORPHAN)
     elif policy == "Foreground":
-        kept.append(FOREGROUND)
-    return kept
+        remaining.append(FOREGROUND)
+    return remaining
 
 
-async def _delete_now(
-    world: World, call: Call, entry: Any, obj: Object, options: DeleteOptions
+async def _remove(
+    context: ServerContext, call: Call, entry: Entry, obj: Object, options: DeleteOptions
 ) -> tuple[Object, bool]:
     if not options.dry_run:
-        stored = await to_storage(world, call.resource, obj)
-        await world.store.delete(entry.key, entry.revision, encoder(stored))
-    return obj if _answers_with_object(call) else gone_status(call, obj), True
+        stored = await to_storage(context, call.resource, obj)
+        await context.store.delete(entry.key, entry.revision, encoder(stored))
+    return obj if _answers_with_object(call) else _success_status(call, obj), True
 
 
 def _answers_with_object(call: Call) -> bool:
-    """Some kinds answer their deletion with what was deleted."""
-    return not call.resource.custom and call.resource.names.plural in _SHOWN_WHEN_GONE
+    """Whether a deletion of this kind is answered with the deleted object instead of a Status."""
+    return not call.resource.custom and call.resource.names.plural in _ANSWERED_WITH_OBJECT
+
+
+def _success_status(call: Call, obj: Object) -> Object:
+    details = {
+        "name": obj["metadata"]["name"],
+        "group": call.resource.group,
+        "kind": call.resource.names.plural,
+        "uid": obj["metadata"].get("uid", ""),
+    }
+    return {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "details": {key: value for key, value in details.items() if value},
+    }
 
 
 async def _mark(
-    world: World, call: Call, entry: Any, obj: Object, finalizers: list[str], options: DeleteOptions
+    context: ServerContext,
+    call: Call,
+    entry: Entry,
+    obj: Object,
+    finalizers: list[str],
+    options: DeleteOptions,
 ) -> tuple[Object, bool]:
     metadata = {**obj["metadata"], "finalizers": finalizers}
     if not metadata.get("deletionTimestamp"):
-        metadata["deletionTimestamp"] = world.timestamp()
+        metadata["deletionTimestamp"] = context.timestamp()
         metadata["deletionGracePeriodSeconds"] = 0
         if "generation" in metadata:
             metadata["generation"] += 1
     marked = {**obj, "metadata": metadata}
     if marked == obj or options.dry_run:
-        await world.store.until_durable(entry.key)
+        await context.store.until_durable(entry.key)
         return marked, False
-    stored = await to_storage(world, call.resource, marked)
-    written = await world.store.write(entry.key, entry.revision, encoder(stored), from_reserve=True)
+    stored = await to_storage(context, call.resource, marked)
+    written = await context.store.write(entry.key, entry.revision, encoder(stored), from_reserve=True)
     return with_revision(marked, written.revision), False
+
+
+class TwoPhaseDeletion(NamedTuple):
+    """How a kind is marked for deletion, before its controller removes it."""
+
+    mark: Callable[[Object, DeleteOptions, str], Object]
+    """The marked object, at a timestamp."""
+    write: Callable[[ServerContext, Entry, Object], Awaitable[Object]]
+    is_blocked: Callable[[Object], bool] = lambda _: False
+    """Whether a marked object must wait, even if it is deleted again."""
+
+
+async def delete_in_two_phases(
+    deletion: TwoPhaseDeletion, context: ServerContext, call: Call, name: str, options: DeleteOptions
+) -> tuple[Object, bool]:
+    """Mark an object for deletion. Returns as `delete`."""
+    for _ in range(_ATTEMPTS):
+        entry, obj = await load(context, call, name)
+        _check_storage_preconditions(call, obj, options)
+        if obj["metadata"].get("deletionTimestamp"):
+            if not deletion.is_blocked(obj):
+                return await delete_plainly(context, call, name, options)
+            await context.store.until_durable(entry.key)
+            return obj, False
+        await context.admission.validate(call, "DELETE", None, obj)
+        marked = deletion.mark(obj, options, context.timestamp())
+        if options.dry_run:
+            return marked, False
+        try:
+            return await deletion.write(context, entry, marked), False
+        except Changed:
+            continue
+    raise conflict(call.resource.names.plural, call.resource.group, name, MODIFIED)
+
+
+def _check_storage_preconditions(call: Call, obj: Object, options: DeleteOptions) -> None:
+    """As `_check_preconditions`, with the sentences that Kubernetes has for these kinds."""
+    metadata = obj["metadata"]
+    for title, expected, actual in (
+        ("UID", options.uid, metadata.get("uid")),
+        ("ResourceVersion", options.resource_version, metadata.get("resourceVersion")),
+    ):
+        if expected and expected != actual:
+            why = (
+                f"Precondition failed: {title} in precondition: {expected}, {title} in object meta: {actual}"
+            )
+            raise conflict(call.resource.names.plural, call.resource.group, metadata["name"], why)

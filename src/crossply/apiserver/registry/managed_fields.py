@@ -18,17 +18,17 @@ _NOT_STATUS = {"f:metadata": FIELD, "f:spec": FIELD}
 class Scopes:
     """The endpoints of every resource as apply sees them, each compiled once."""
 
-    __slots__ = ("_made",)
+    __slots__ = ("_compiled",)
 
     def __init__(self) -> None:
-        self._made: dict[int, tuple[Resource, dict[tuple[str, str], Scope]]] = {}
+        self._compiled: dict[int, tuple[Resource, dict[tuple[str, str], Scope]]] = {}
 
     def of(self, resource: Resource, version: str, subresource: str) -> Scope:
         """The scope of one endpoint; every subresource but status writes as the main one does."""
-        made = self._made.get(id(resource))
-        if made is None or made[0] is not resource:
-            made = self._made[id(resource)] = (resource, _compile(resource))
-        scopes = made[1]
+        compiled = self._compiled.get(id(resource))
+        if compiled is None or compiled[0] is not resource:
+            compiled = self._compiled[id(resource)] = (resource, _compile(resource))
+        scopes = compiled[1]
         return scopes.get((version, subresource)) or scopes[version, ""]
 
 

@@ -119,9 +119,9 @@ class Registry:
 
     def remove(self, group: str, plural: str) -> None:
         """Stop serving a resource."""
-        found = self._by_key.pop((group, plural), None)
-        if found is not None:
-            self._by_kind.pop((group, found.names.kind), None)
+        resource = self._by_key.pop((group, plural), None)
+        if resource is not None:
+            self._by_kind.pop((group, resource.names.kind), None)
             self.generation += 1
 
     def find(self, group: str, plural: str) -> Resource | None:

@@ -98,13 +98,13 @@ class _Parser:
         return words
 
     def parse(self) -> list[Requirement]:
-        found = [self._requirement()]
+        requirements = [self._requirement()]
         while self._peek() == ",":
             self._at += 1
-            found.append(self._requirement())
+            requirements.append(self._requirement())
         if self._peek():
             raise self._wrong(f"found '{self._peek()}', expected: ',' or 'end of string'")
-        return found
+        return requirements
 
     def _requirement(self) -> Requirement:
         if self._peek() == "!":
@@ -223,8 +223,8 @@ def parse_fields(text: str, version: Version, *, custom: bool) -> tuple[FieldCla
 
 def _field_clause(part: str) -> FieldClause:
     for operator in ("!=", "==", "="):
-        path, found, value = part.partition(operator)
-        if found:
+        path, separator, value = part.partition(operator)
+        if separator:
             return FieldClause(path.strip(), operator != "!=", value.strip())
     raise bad_request(f"invalid selector: '{part}'; can't understand '{part}'")
 

@@ -38,9 +38,9 @@ class Strategy(Protocol):
 
     counts_generation: bool
     """Whether metadata.generation starts at one and grows with the wish."""
-    creates_on_update: bool
+    allows_create_on_update: bool
     """Whether a PUT to a name that does not exist makes the object."""
-    updates_blindly: bool
+    allows_unconditional_update: bool
     """Whether an update without a resourceVersion is accepted."""
 
     def name_problems(self, name: str) -> tuple[str, ...]:
@@ -67,7 +67,7 @@ class Strategy(Protocol):
         """What is wrong with a changed object, besides its metadata."""
         ...
 
-    def generation(self, new: Object, old: Object) -> bool:
+    def changes_generation(self, new: Object, old: Object) -> bool:
         """Whether the change is one of the wish, not only of metadata or status."""
         ...
 
@@ -76,8 +76,8 @@ class CustomStrategy:
     """A custom resource: what its schema says."""
 
     counts_generation = True
-    creates_on_update = False
-    updates_blindly = False
+    allows_create_on_update = False
+    allows_unconditional_update = False
 
     def __init__(self, resource: Resource, version: Version) -> None:
         self._schema = version.schema
@@ -124,7 +124,7 @@ class CustomStrategy:
             errors += lists
         return self._with_rules(new, old, errors + check_embedded(new, self._schema))
 
-    def generation(self, new: Object, old: Object) -> bool:
+    def changes_generation(self, new: Object, old: Object) -> bool:
         """Without a status subresource, status counts as part of the wish."""
         ignored = {"metadata", "status"} if self._has_status else {"metadata"}
         return any(new.get(key) != old.get(key) for key in {*new, *old} - ignored)
@@ -132,8 +132,8 @@ class CustomStrategy:
     def _with_rules(self, obj: Object, old: Object | None, errors: list[FieldError]) -> list[FieldError]:
         if self._rules is None or any(error.kind in _BLOCKING for error in errors):
             return errors
-        told = self._rules.check(obj) if old is None else self._rules.check_change(obj, old)
-        return [*errors, *told]
+        rule_errors = self._rules.check(obj) if old is None else self._rules.check_change(obj, old)
+        return [*errors, *rule_errors]
 
     def _is_usual(self, schema: Object, obj: Object) -> bool:
         """Whether a quick look says that all is well."""

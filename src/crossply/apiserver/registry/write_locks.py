@@ -1,8 +1,8 @@
-"""Writers of one large object take turns.
+"""Serializes the writers of one large object.
 
-A write builds on the state it has read, and begins again when another writer was faster. With small objects
-that is rare. With large ones most of the work would be thrown away: of twenty writers that begin together,
-nineteen have computed in vain, and then eighteen.
+A write builds on the state it has read, and starts over when another writer was faster. That is rare with
+small objects. With large ones most of the work would be wasted: of twenty writers that start together,
+nineteen compute in vain, and then eighteen.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from crossply.apiserver.background import HEAVY_BYTES
 from crossply.apiserver.storage import Key
 
 
-class WriteTurns:
-    """A lock for each object that is being written, while it is."""
+class WriteLocks:
+    """One lock for each large object that is being written."""
 
     __slots__ = ("_locks", "_users")
 
@@ -25,8 +25,8 @@ class WriteTurns:
         self._users: dict[Key, int] = {}
 
     @asynccontextmanager
-    async def turn(self, key: Key, weight: int) -> AsyncIterator[None]:
-        """Wait for other writers of the object, if a write of this weight is heavy. The first come first."""
+    async def acquire(self, key: Key, weight: int) -> AsyncIterator[None]:
+        """Wait for earlier writers of the object, in order, if a write of this weight is heavy."""
         if weight < HEAVY_BYTES:
             yield
             return

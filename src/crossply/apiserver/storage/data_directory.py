@@ -14,7 +14,7 @@ DATABASE = "crossply.db"
 RESTORING = "restoring-"
 """How the names of directories begin in which a restore works."""
 _LOCK = "lock"
-_HOLDER_BYTES = 32
+_OWNER_BYTES = 32
 
 
 def prepare(path: str) -> None:
@@ -94,15 +94,15 @@ class DirectoryLock:
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            holder = os.read(self._descriptor, _HOLDER_BYTES).decode(errors="replace").strip()
+            owner = os.read(self._descriptor, _OWNER_BYTES).decode(errors="replace").strip()
             os.close(self._descriptor)
             raise StorageInUse(
-                f"{path} is in use by another process{f' ({holder})' if holder else ''}"
+                f"{path} is in use by another process{f' ({owner})' if owner else ''}"
             ) from error
         # Only a help for the reader of the message above: a full disk must not keep a store from opening.
         with contextlib.suppress(OSError):
             # In place, without truncating the file first: that works on a full disk too.
-            os.pwrite(self._descriptor, f"process {os.getpid()}\n".ljust(_HOLDER_BYTES).encode(), 0)
+            os.pwrite(self._descriptor, f"process {os.getpid()}\n".ljust(_OWNER_BYTES).encode(), 0)
 
     def release(self) -> None:
         """Let others in. Linux closes the file, and with it the lock, also when it reports an error."""

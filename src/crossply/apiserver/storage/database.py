@@ -28,12 +28,12 @@ from crossply.apiserver.storage.schema import (
     delete_meta,
     migrate,
     read_meta,
+    transaction,
     version_of,
     write_meta,
 )
 from crossply.apiserver.storage.sqlite_errors import open_errors, write_errors
 from crossply.apiserver.storage.sqlite_journal import CHECKPOINT_BYTES, PAGE_SIZE, SqliteJournal
-from crossply.apiserver.storage.transaction import transaction
 from crossply.apiserver.storage.value_codec import OPAQUE, PLAIN, ValueCodec
 from crossply.apiserver.storage.wal_file import WalContent, read_wal
 
@@ -90,7 +90,7 @@ def read_backup(path: str, codec: ValueCodec) -> State:
     return state
 
 
-def begin_lineage(path: str, lineage: str, revision: int) -> None:
+def start_lineage(path: str, lineage: str, revision: int) -> None:
     """Go on with the objects that can be read, without history, and from another revision."""
     with _opened(path) as connection:
         state = _start(connection, OPAQUE)
@@ -123,10 +123,10 @@ def _first_mark(path: str, mark: HighWaterMark | None, wal: WalContent | None, s
         # served, and the mark claims them.
         _sync_file(wal_path(path))
         frames = mark.frames if mark and mark.salt == wal.salt else 0
-        found = HighWaterMark(
+        current = HighWaterMark(
             state.lineage, state.revision, wal.salt, frames, checkpointed=False, totals=state.totals
         )
-        return MarkFile(mark_path(path), found)
+        return MarkFile(mark_path(path), current)
 
 
 def _note_mark(connection: Connection, journal: SqliteJournal) -> None:

@@ -27,7 +27,7 @@ def reserve_path(database: str) -> str:
 
 def first_reserve(path: str) -> None:
     """Allocate the reserve of a new database, a smaller one if the disk or a quota does not allow more."""
-    size = _wanted_bytes(path)
+    size = _target_bytes(path)
     while size >= _LEAST_BYTES and not _allocate(path, size):
         size //= 2
 
@@ -37,23 +37,25 @@ class Reserve:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self.bytes = _allocated_bytes(path) or _wanted_bytes(path)
-        self.is_held = False
+        self.bytes = _allocated_bytes(path) or _target_bytes(path)
+        self.is_allocated = False
         self.restore()
 
     def restore(self) -> bool:
         """Allocate the file unless it is there; false if there is no space for it."""
-        if not self.is_held:
-            self.is_held = _allocated_bytes(self._path) >= self.bytes or _allocate(self._path, self.bytes)
-        return self.is_held
+        if not self.is_allocated:
+            self.is_allocated = _allocated_bytes(self._path) >= self.bytes or _allocate(
+                self._path, self.bytes
+            )
+        return self.is_allocated
 
     def release(self) -> None:
         """Give the space to the database."""
-        self.is_held = False
+        self.is_allocated = False
         _remove(self._path)
 
 
-def _wanted_bytes(path: str) -> int:
+def _target_bytes(path: str) -> int:
     disk = os.statvfs(os.path.dirname(path))
     return min(RESERVE_BYTES, disk.f_blocks * disk.f_frsize // _LARGEST_SHARE)
 

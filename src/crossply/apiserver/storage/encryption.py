@@ -120,11 +120,11 @@ class Encryption:
         return bool(self.keys)
 
     def _of(self, resource: str) -> Providers:
-        found = self._by_resource.get(resource)
-        if found is None:
+        providers = self._by_resource.get(resource)
+        if providers is None:
             matching = (group.providers for group in self._groups if group.has(resource))
-            found = self._by_resource[resource] = next(matching, self._others)
-        return found
+            providers = self._by_resource[resource] = next(matching, self._others)
+        return providers
 
 
 def _decrypt(candidate: EncryptionKey, key: Key, revision: int, stored: bytes) -> bytes:

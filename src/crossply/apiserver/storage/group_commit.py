@@ -64,13 +64,13 @@ class GroupCommit:
         self._lock = threading.Lock()
         self._ready = threading.Condition(self._lock)
         self._queue: list[Change] = []
-        self._under_way: list[Change] = []
+        self._in_commit: list[Change] = []
         self._purges: deque[Purge] = deque()
         self._purge_failed = False
         self._halted = False
         self._closing = False
         self._error: BaseException | None = None
-        self._notice_due = False
+        self._notification_pending = False
         self._thread = threading.Thread(target=self._run, name="crossply-storage", daemon=True)
         self._thread.start()
 
@@ -82,7 +82,7 @@ class GroupCommit:
     def require_alive(self) -> None:
         """Raise StorageFailed when the thread has ended before its time."""
         if self._error is not None:
-            raise _ended(self._error)
+            raise _as_storage_failed(self._error)
 
     @property
     def is_full(self) -> bool:
@@ -123,12 +123,12 @@ class GroupCommit:
         await asyncio.to_thread(self._thread.join)
 
     def _notify_soon(self) -> None:
-        if not self._notice_due:
-            self._notice_due = True
+        if not self._notification_pending:
+            self._notification_pending = True
             self._loop.call_soon(self._notify)
 
     def _notify(self) -> None:
-        self._notice_due = False
+        self._notification_pending = False
         with self._ready:
             self._ready.notify()
 
@@ -151,10 +151,10 @@ class GroupCommit:
     def _give_up(self, error: BaseException) -> None:
         with self._lock:
             self._error = error
-            unanswered, self._queue = self._under_way + self._queue, []
-        self._tell_purgers(_ended(error))
+            unanswered, self._queue = self._in_commit + self._queue, []
+        self._notify_purgers(_as_storage_failed(error))
         if unanswered:
-            self._tell(self._failed, unanswered, _ended(error))
+            self._call_in_loop(self._failed, unanswered, _as_storage_failed(error))
         self._journal.abandon()
 
     def _await_work(self) -> bool:
@@ -173,8 +173,8 @@ class GroupCommit:
             if self._halted:
                 return []
             count = _fitting(self._queue)
-            self._under_way, self._queue = self._queue[:count], self._queue[count:]
-            return self._under_way
+            self._in_commit, self._queue = self._queue[:count], self._queue[count:]
+            return self._in_commit
 
     def _commit(self, batch: list[Change]) -> None:
         try:
@@ -185,29 +185,29 @@ class GroupCommit:
             self._fail(batch, error)
         else:
             self._succeed(batch)
-        self._under_way = []
+        self._in_commit = []
 
     def _commit_from_reserve(self, batch: Batch, error: StorageFull) -> None:
         """Commit what is written on a full disk too; the rest fails."""
-        kept, others = _split(batch)
-        if kept:
+        accepted, others = _split(batch)
+        if accepted:
             try:
-                self._journal.commit_from_reserve([change.event for change in kept])
+                self._journal.commit_from_reserve([change.event for change in accepted])
             except Exception as failure:  # noqa: BLE001 - whatever it is, the writers have to be told
                 self._fail(batch, failure)
                 return
-            self._succeed(kept)
+            self._succeed(accepted)
         if others:
             self._fail(others, error)
 
     def _succeed(self, batch: Batch) -> None:
         self.commits += 1
         self._purge_failed = False
-        self._tell(self._committed, batch)
+        self._call_in_loop(self._committed, batch)
 
     def _fail(self, batch: Batch, error: Exception) -> None:
         self._halted = True
-        self._tell(self._failed, batch, error)
+        self._call_in_loop(self._failed, batch, error)
 
     def _purge_some(self) -> None:
         if not self._purges or self._purge_failed:
@@ -217,20 +217,20 @@ class GroupCommit:
             self._journal.purge(purge.revisions, purge.compacted)
         except Exception as error:  # noqa: BLE001 - it stays queued, and whoever waits has to be told
             self._purge_failed = True
-            self._tell_purgers(error)
+            self._notify_purgers(error)
         else:
             self._purges.popleft()
             if purge.done is not None:
-                self._tell(_finish, purge.done, None)
+                self._call_in_loop(_finish, purge.done, None)
 
-    def _tell_purgers(self, error: Exception) -> None:
+    def _notify_purgers(self, error: Exception) -> None:
         for purge in list(self._purges):
             if purge.done is not None:
-                self._tell(_finish, purge.done, error)
+                self._call_in_loop(_finish, purge.done, error)
 
-    def _tell(self, callback: Callable[..., None], *news: object) -> None:
+    def _call_in_loop(self, callback: Callable[..., None], *arguments: object) -> None:
         try:
-            self._loop.call_soon_threadsafe(callback, *news)
+            self._loop.call_soon_threadsafe(callback, *arguments)
         except RuntimeError:
             # The event loop ended without closing the store: there is nobody left to work for.
             self._halted, self._closing = False, True
@@ -260,7 +260,7 @@ def _split(batch: Batch) -> tuple[Batch, Batch]:
     return from_reserve, others
 
 
-def _ended(error: BaseException) -> StorageFailed:
+def _as_storage_failed(error: BaseException) -> StorageFailed:
     message = f"writes are not possible any more: the writer ended with {error!r}"
     return StorageFailed(message, hint="restart the API server")
 

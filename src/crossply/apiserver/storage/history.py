@@ -92,11 +92,11 @@ class History:
         limits = self._limits
         if len(self._events) <= limits.events and self._bytes <= limits.superseded_bytes:
             return self.compacted
-        count, held, cutoff = len(self._events), self._bytes, self.compacted
+        count, size, cutoff = len(self._events), self._bytes, self.compacted
         for event in self._events:
-            if count <= limits.events * _AFTER_TRIMMING and held <= limits.superseded_bytes * _AFTER_TRIMMING:
+            if count <= limits.events * _AFTER_TRIMMING and size <= limits.superseded_bytes * _AFTER_TRIMMING:
                 break
-            count, held, cutoff = count - 1, held - _held_by(event), event.revision
+            count, size, cutoff = count - 1, size - _held_by(event), event.revision
         return cutoff
 
     def drop(self, cutoff: int) -> list[Event]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from crossply.apiserver.storage.backup import new_lineage, revision_above
 from crossply.apiserver.storage.data_directory import DATABASE, DirectoryLock, has_database
-from crossply.apiserver.storage.database import begin_lineage, open_database, read_database, wal_path
+from crossply.apiserver.storage.database import open_database, read_database, start_lineage, wal_path
 from crossply.apiserver.storage.errors import StorageError, StorageFailed, WritesLost
 from crossply.apiserver.storage.high_water_mark import mark_path, read_mark
 from crossply.apiserver.storage.value_codec import OPAQUE
@@ -62,7 +62,7 @@ def _accept(database: str, clock: Callable[[], float]) -> AcceptedLoss:
         shutil.rmtree(copy)
         raise
     revision = revision_above(max(left, _acknowledged(database)), clock)
-    begin_lineage(database, new_lineage(), revision)
+    start_lineage(database, new_lineage(), revision)
     return AcceptedLoss(revision, left, copy)
 
 

@@ -10,7 +10,7 @@ from crossply.apiserver.storage.entries import Entries, Entry, Key, sort_key
 _AFTER_SLASH = chr(ord("/") + 1)
 
 
-class _Shelf:
+class _ResourceObjects:
     """The entries of one resource in order, beside their sort keys: a list is a slice."""
 
     __slots__ = ("entries", "places")
@@ -27,11 +27,11 @@ class _Shelf:
 class Heads:
     """The newest durable entry of every key."""
 
-    __slots__ = ("_by_key", "_shelves")
+    __slots__ = ("_by_key", "_by_resource")
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
         self._by_key: dict[Key, Entry] = {}
-        self._shelves: dict[str, _Shelf] = {}
+        self._by_resource: dict[str, _ResourceObjects] = {}
         # Put in order, each entry is added at the end of its shelf.
         for entry in sorted(entries, key=lambda entry: sort_key(entry.key)):
             self.put(entry)
@@ -43,44 +43,44 @@ class Heads:
     def put(self, entry: Entry) -> None:
         """Add an entry, or replace the one of the same key."""
         key = entry.key
-        shelf = self._shelves.get(key[0])
-        if shelf is None:
-            shelf = self._shelves[key[0]] = _Shelf()
+        objects = self._by_resource.get(key[0])
+        if objects is None:
+            objects = self._by_resource[key[0]] = _ResourceObjects()
         place = sort_key(key)
-        index = shelf.find(place)
+        index = objects.find(place)
         if key in self._by_key:
-            shelf.entries[index] = entry
+            objects.entries[index] = entry
         else:
-            shelf.places.insert(index, place)
-            shelf.entries.insert(index, entry)
+            objects.places.insert(index, place)
+            objects.entries.insert(index, entry)
         self._by_key[key] = entry
 
     def remove(self, key: Key) -> None:
         """Forget a key."""
         del self._by_key[key]
-        shelf = self._shelves[key[0]]
-        index = shelf.find(sort_key(key))
-        del shelf.places[index], shelf.entries[index]
-        if not shelf.places:
-            del self._shelves[key[0]]
+        objects = self._by_resource[key[0]]
+        index = objects.find(sort_key(key))
+        del objects.places[index], objects.entries[index]
+        if not objects.places:
+            del self._by_resource[key[0]]
 
     def list(self, resource: str, namespace: str) -> Entries:
         """The entries of a resource in order; of one namespace, or of all with ""."""
-        shelf = self._shelves.get(resource)
-        if shelf is None:
+        objects = self._by_resource.get(resource)
+        if objects is None:
             return []
         if not namespace:
-            return shelf.entries.copy()
-        return shelf.entries[shelf.find(f"{namespace}/") : shelf.find(namespace + _AFTER_SLASH)]
+            return objects.entries.copy()
+        return objects.entries[objects.find(f"{namespace}/") : objects.find(namespace + _AFTER_SLASH)]
 
     def count(self, resource: str) -> int:
         """How many objects of a resource there are."""
-        shelf = self._shelves.get(resource)
-        return len(shelf.places) if shelf else 0
+        objects = self._by_resource.get(resource)
+        return len(objects.places) if objects else 0
 
     def resources(self) -> set[str]:
         """The resources that have objects."""
-        return set(self._shelves)
+        return set(self._by_resource)
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self._by_key.values())

@@ -15,9 +15,8 @@ from crossply.apiserver.storage.entries import NO_LAST_STATE, Event
 from crossply.apiserver.storage.errors import StorageFull
 from crossply.apiserver.storage.high_water_mark import MarkFile
 from crossply.apiserver.storage.row_checksums import RowTotals
-from crossply.apiserver.storage.schema import write_meta
+from crossply.apiserver.storage.schema import transaction, write_meta
 from crossply.apiserver.storage.sqlite_errors import is_full_error, write_errors
-from crossply.apiserver.storage.transaction import transaction
 from crossply.apiserver.storage.value_codec import ValueCodec
 from crossply.apiserver.storage.wal_file import NO_SALT, read_salt
 
@@ -53,11 +52,11 @@ class SqliteJournal:
     @property
     def is_full(self) -> bool:
         """Whether the reserve is in use, so that only what may use it is written."""
-        return not self._reserve.is_held
+        return not self._reserve.is_allocated
 
     def commit(self, events: Sequence[Event]) -> None:
         """One statement is one transaction: it returns when the log is synced to the disk."""
-        if self.is_full and not self._has_space_again():
+        if self.is_full and not self._regained_space():
             raise StorageFull(_FULL)
         try:
             self._insert(events)
@@ -100,7 +99,7 @@ class SqliteJournal:
                     return False
             frames, moved = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
         except (apsw.Error, MemoryError) as error:
-            if not (is_full_error(error) and self._reserve.is_held):
+            if not (is_full_error(error) and self._reserve.is_allocated):
                 return False
             self._reserve.release()
             return self.checkpoint()
@@ -166,7 +165,7 @@ class SqliteJournal:
         self._reserve.release()
         self.checkpoint()
 
-    def _has_space_again(self) -> bool:
+    def _regained_space(self) -> bool:
         """Whether everything can be written again: the reserve is back, or the database has as much inside.
 
         What deletions free stays with the database file, so the disk may remain full.

@@ -248,7 +248,7 @@ class Store:
             if self._pending.get(key) is change:
                 del self._pending[key]
         self.revision = batch[-1].event.revision
-        self._subscribers.tell([change.event for change in batch])
+        self._subscribers.notify([change.event for change in batch])
         for change in batch:
             if not change.done.done():
                 change.done.set_result(change.entry)
@@ -264,7 +264,7 @@ class Store:
             self._pending.pop(key, None)
         for change in failed:
             if not change.done.done():
-                change.done.set_exception(_told(error))
+                change.done.set_exception(_copy_of_error(error))
         if isinstance(error, StorageFull):
             self._forget(self.revision)
         self._group.resume()
@@ -318,11 +318,11 @@ def _interned(key: Key) -> Key:
     return (sys.intern(key[0]), sys.intern(key[1]), key[2])
 
 
-def _told(error: Exception) -> StorageError:
+def _copy_of_error(error: Exception) -> StorageError:
     """An error of its own for each writer: raised exceptions collect tracebacks."""
     if isinstance(error, StorageError):
-        told = type(error)(str(error))
+        copy = type(error)(str(error))
     else:
-        told = StorageFailed(f"the write could not be made durable: {error}")
-    told.__cause__ = error
-    return told
+        copy = StorageFailed(f"the write could not be made durable: {error}")
+    copy.__cause__ = error
+    return copy

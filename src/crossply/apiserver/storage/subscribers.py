@@ -42,7 +42,7 @@ class Subscribers:
 
         return unsubscribe
 
-    def tell(self, events: Sequence[Event]) -> None:
+    def notify(self, events: Sequence[Event]) -> None:
         """Tell everybody who is subscribed now.
 
         Who subscribes from within a callback has read a state that holds all of these events already, and so

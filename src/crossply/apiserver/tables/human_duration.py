@@ -14,8 +14,8 @@ def since(timestamp: Any, now: datetime) -> str:
     """The time between a timestamp and now; `<unknown>` without a timestamp."""
     if not timestamp:
         return "<unknown>"
-    moment = parse_timestamp(timestamp)
-    return "<invalid>" if moment is None else human_duration((now - moment).total_seconds())
+    time = parse_timestamp(timestamp)
+    return "<invalid>" if time is None else human_duration((now - time).total_seconds())
 
 
 def human_duration(duration: float) -> str:

@@ -18,7 +18,7 @@ Step = Callable[[list[Any]], list[Any]]
 
 _LONGEST = 4096
 _DEEPEST = 16
-_FOUND_AT_MOST = 10_000
+_MOST_RESULTS = 10_000
 _TERMINATORS = frozenset(" \t\r\n.,[]$@{}")
 _KEY = re.compile(r"'([^']*)'")
 _SLICE = re.compile(r"(-?\d*)(:-?\d*)?(:-?\d*)?")
@@ -54,15 +54,15 @@ def parse(path: str) -> tuple[Step, ...]:
 
 def find(value: Any, steps: tuple[Step, ...]) -> list[Any]:
     """The values that a path leads to."""
-    found = [value]
+    values = [value]
     try:
         for step in steps:
-            found = step(found)
-            if len(found) > _FOUND_AT_MOST:
+            values = step(values)
+            if len(values) > _MOST_RESULTS:
                 return []
     except _Nothing:
         return []
-    return found
+    return values
 
 
 def shown(value: Any) -> str:
@@ -106,8 +106,8 @@ class _Parser:
             return self._filter()
         if rest.startswith(".."):
             self._at += 2
-            following = self._text[self._at : self._at + 1]
-            if following and following not in _TERMINATORS:
+            next_char = self._text[self._at : self._at + 1]
+            if next_char and next_char not in _TERMINATORS:
                 field = self._field()
                 return lambda values: field(_descend(values))
             return _descend
@@ -222,26 +222,26 @@ def _field(name: str, values: list[Any]) -> list[Any]:
 
 
 def _members(values: list[Any]) -> list[Any]:
-    found: list[Any] = []
+    members: list[Any] = []
     for value in values:
         if isinstance(value, dict):
-            found += value.values()
+            members += value.values()
         elif isinstance(value, list):
-            found += value
-    return found
+            members += value
+    return members
 
 
 def _descend(values: list[Any]) -> list[Any]:
     """Every value that has members, at any depth."""
-    found: list[Any] = []
+    containers: list[Any] = []
     waiting = list(reversed(values))
-    while waiting and len(found) <= _FOUND_AT_MOST:
+    while waiting and len(containers) <= _MOST_RESULTS:
         value = waiting.pop()
         members = _members([value])
         if members:
-            found.append(value)
+            containers.append(value)
             waiting += reversed(members)
-    return found
+    return containers
 
 
 def _through(steps: tuple[Step, ...], values: list[Any]) -> list[Any]:
@@ -251,7 +251,7 @@ def _through(steps: tuple[Step, ...], values: list[Any]) -> list[Any]:
 
 
 def _union(parts: list[tuple[Step, ...]], values: list[Any]) -> list[Any]:
-    return [found for steps in parts for found in _through(steps, values)]
+    return [value for steps in parts for value in _through(steps, values)]
 
 
 def _slice(text: str) -> Step:
@@ -265,11 +265,11 @@ def _slice(text: str) -> Step:
     derived = last is None
     end = start + 1 if derived else int(last[1:]) if last[1:] else None
     stride = int(step[1:]) if step and step[1:] else 1
-    return functools.partial(_taken, start, end, derived, stride)
+    return functools.partial(_sliced, start, end, derived, stride)
 
 
-def _taken(start: int, end: int | None, derived: bool, stride: int, values: list[Any]) -> list[Any]:
-    found: list[Any] = []
+def _sliced(start: int, end: int | None, derived: bool, stride: int, values: list[Any]) -> list[Any]:
+    slices: list[Any] = []
     for value in values:
         if value is None:
             continue
@@ -281,36 +281,36 @@ def _taken(start: int, end: int | None, derived: bool, stride: int, values: list
         if last < 0 or (last == 0 and derived):
             last += length
         if first == last:
-            return found
+            return slices
         if not 0 <= first < length or not 0 <= last <= length or first > last or stride <= 0:
             raise _Nothing
-        found += value[first:last:stride]
-    return found
+        slices += value[first:last:stride]
+    return slices
 
 
 def _filter(left: tuple[Step, ...], sign: str, right: tuple[Step, ...], values: list[Any]) -> list[Any]:
-    found: list[Any] = []
+    matches: list[Any] = []
     for value in values:
         if not isinstance(value, list):
             raise _Nothing
-        found += [item for item in value if _passes(left, sign, right, item)]
-    return found
+        matches += [item for item in value if _passes(left, sign, right, item)]
+    return matches
 
 
 def _passes(left: tuple[Step, ...], sign: str, right: tuple[Step, ...], item: Any) -> bool:
     if sign == "exists":
         return bool(find(item, left))
-    one, other = _through(left, [item]), _through(right, [item])
-    if not one or not other:
+    first, second = _through(left, [item]), _through(right, [item])
+    if not first or not second:
         return False
-    if len(one) > 1 or len(other) > 1 or not _comparable(one[0], other[0]):
+    if len(first) > 1 or len(second) > 1 or not _comparable(first[0], second[0]):
         raise _Nothing
-    return bool(_COMPARE[sign](one[0], other[0]))
+    return bool(_COMPARE[sign](first[0], second[0]))
 
 
-def _comparable(one: Any, other: Any) -> bool:
+def _comparable(first: Any, other: Any) -> bool:
     """Only values of one type are compared; numbers are one type."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return isinstance(one, bool) and isinstance(other, bool)
-    numbers = isinstance(one, int | float) and isinstance(other, int | float)
-    return numbers or (isinstance(one, str) and isinstance(other, str))
+    if isinstance(first, bool) or isinstance(other, bool):
+        return isinstance(first, bool) and isinstance(other, bool)
+    numbers = isinstance(first, int | float) and isinstance(other, int | float)
+    return numbers or (isinstance(first, str) and isinstance(other, str))

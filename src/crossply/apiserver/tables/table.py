@@ -58,20 +58,20 @@ def to_table(
             f'Unable to convert to Table as requested: includeObject: Invalid value: "{include_object}": '
             "must be 'Metadata', 'Object', 'None', or empty"
         )
-    moment = now or datetime.now(UTC)
+    time = now or datetime.now(UTC)
     columns = columns_of(resource, version)
     cells = _cells(resource, columns)
-    rows = [_row(resource, obj, cells, include_object, meta_version, moment) for obj in objects]
+    rows = [_row(resource, obj, cells, include_object, meta_version, time) for obj in objects]
     return {
         "kind": "Table",
         "apiVersion": f"meta.k8s.io/{meta_version}",
-        "metadata": _kept(list_metadata or {}),
+        "metadata": _table_metadata(list_metadata or {}),
         "columnDefinitions": [_definition(column) for column in columns],
         "rows": rows or _no_rows(columns),
     }
 
 
-def _kept(list_metadata: Object) -> Object:
+def _table_metadata(list_metadata: Object) -> Object:
     return {key: list_metadata[key] for key in _LIST_FIELDS if list_metadata.get(key)}
 
 
@@ -147,11 +147,11 @@ def _name(obj: Object) -> str:
     return name
 
 
-def _cell(kind: str, found: Sequence[Any], now: datetime) -> Any:
+def _cell(kind: str, values: Sequence[Any], now: datetime) -> Any:
     """The first of the values that a path leads to, as a cell of a type; None if it is not of that type."""
-    if not found:
+    if not values:
         return None
-    value = found[0]
+    value = values[0]
     if kind == "string":
         return shown(value)
     if kind == "boolean":

@@ -31,29 +31,29 @@ _SKEW = timedelta(minutes=5)
 
 def make_missing(certificates: Certificates, names: list[str], now: datetime) -> datetime:
     """Make what is missing, about to end or for other names; tells when the first certificate ends."""
-    authority = _kept(certificates.authority, certificates.authority_key, now + _LEAF_LIFE)
+    authority = _current_pair(certificates.authority, certificates.authority_key, now + _LEAF_LIFE)
     if authority is None:
         authority = new_authority(subject_of("crossply-ca"), Span(now - _SKEW, now + _AUTHORITY_LIFE))
         _save(authority, certificates.authority, certificates.authority_key)
     server = Purpose(subject_of("crossply-apiserver"), FOR_SERVERS, tuple(names))
     admin = Purpose(subject_of("crossply-admin", "system:masters"), FOR_CLIENTS)
-    made = (
+    pairs = (
         _ensure_leaf(server, authority, certificates.server, certificates.server_key, now),
         _ensure_leaf(admin, authority, certificates.admin, certificates.admin_key, now),
     )
     if not os.path.exists(certificates.accounts_key):
         write_private(certificates.accounts_key, key_pem(new_key()))
-    return min(pair.certificate.not_valid_after_utc for pair in made)
+    return min(pair.certificate.not_valid_after_utc for pair in pairs)
 
 
 def _ensure_leaf(purpose: Purpose, authority: Pair, path: str, key_path: str, now: datetime) -> Pair:
-    kept = _kept(path, key_path, now + RENEWED_BEFORE)
+    current = _current_pair(path, key_path, now + RENEWED_BEFORE)
     if (
-        kept is not None
-        and was_issued_by(kept.certificate, authority.certificate)
-        and set(names_of(kept.certificate)) == set(purpose.names)
+        current is not None
+        and was_issued_by(current.certificate, authority.certificate)
+        and set(names_of(current.certificate)) == set(purpose.names)
     ):
-        return kept
+        return current
     try:
         pair = new_certificate(purpose, authority, Span(now - _SKEW, now + _LEAF_LIFE))
     except ValueError as problem:
@@ -62,7 +62,7 @@ def _ensure_leaf(purpose: Purpose, authority: Pair, path: str, key_path: str, no
     return pair
 
 
-def _kept(path: str, key_path: str, until: datetime) -> Pair | None:
+def _current_pair(path: str, key_path: str, until: datetime) -> Pair | None:
     """The pair in two files, if they are there, fit and last that long."""
     if not (os.path.exists(path) and os.path.exists(key_path)):
         return None

@@ -41,11 +41,11 @@ def ensure_certificates(
 ) -> Certificates:
     """The certificates in a directory, good for `names` besides the local ones; made or renewed if needed."""
     certificates = Certificates(directory)
-    wanted = sorted({*LOCAL_NAMES, *names})
-    moment = now or datetime.now(UTC)
+    all_names = sorted({*LOCAL_NAMES, *names})
+    time = now or datetime.now(UTC)
     _prepare(directory)
-    if not _are_current(certificates, wanted, moment):
-        _make(certificates, wanted, moment)
+    if not _are_current(certificates, all_names, time):
+        _make(certificates, all_names, time)
     for key in certificates.private():
         narrow_rights(key)
     return certificates
@@ -69,10 +69,10 @@ def _are_current(certificates: Certificates, names: list[str], now: datetime) ->
 
 def _record(certificates: Certificates) -> dict[str, Any]:
     try:
-        found = orjson.loads(read(certificates.record)) if os.path.exists(certificates.record) else {}
+        record = orjson.loads(read(certificates.record)) if os.path.exists(certificates.record) else {}
     except orjson.JSONDecodeError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return record if isinstance(record, dict) else {}
 
 
 def _digest(certificates: Certificates) -> str:

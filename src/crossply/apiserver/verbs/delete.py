@@ -3,40 +3,40 @@
 from __future__ import annotations
 
 from crossply.apiserver.endpoints.call import Call
+from crossply.apiserver.endpoints.delete_options import DeleteOptions, read_delete_options
 from crossply.apiserver.endpoints.negotiation import negotiate_for
 from crossply.apiserver.endpoints.replies import Reply, reply_object
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.registry.delete import DeleteOptions, read_options
 from crossply.apiserver.registry.delete import delete as delete_object
-from crossply.apiserver.server_context import World
+from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.verbs.list import reply_list, select
 
 
-async def delete(world: World, call: Call) -> Reply:
+async def delete(context: ServerContext, call: Call) -> Reply:
     """Delete one object."""
     form = negotiate_for(call)
-    answer, _ = await delete_object(world, call, call.name, await _options(world, call))
-    return await reply_object(world.background, call, 200, answer, form)
+    answer, _ = await delete_object(context, call, call.name, await _options(context, call))
+    return await reply_object(context.background, call, 200, answer, form)
 
 
-async def delete_collection(world: World, call: Call) -> Reply:
+async def delete_collection(context: ServerContext, call: Call) -> Reply:
     """Delete every selected object; one that somebody else deletes meanwhile counts as deleted."""
     form = negotiate_for(call)
-    options = await _options(world, call)
-    selected = await select(world, call)
+    options = await _options(context, call)
+    selected = await select(context, call)
     for obj in selected.objects:
         metadata = obj["metadata"]
-        each = _about(call, metadata.get("namespace", ""), metadata["name"])
+        object_call = _about(call, metadata.get("namespace", ""), metadata["name"])
         try:
-            await delete_object(world, each, metadata["name"], options)
+            await delete_object(context, object_call, metadata["name"], options)
         except StatusError as problem:
             if problem.status != 404:
                 raise
-    return await reply_list(world, call, selected, form)
+    return await reply_list(context, call, selected, form)
 
 
-async def _options(world: World, call: Call) -> DeleteOptions:
-    return await world.background.run(call.weight, lambda: read_options(call))
+async def _options(context: ServerContext, call: Call) -> DeleteOptions:
+    return await context.background.run(call.weight, lambda: read_delete_options(call))
 
 
 def _about(call: Call, namespace: str, name: str) -> Call:

@@ -12,7 +12,9 @@ from crossply.apiserver.endpoints.body_decoding import check_depth, load_yaml, m
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.duplicate_fields import is_free_of_repeats, repeated_in_yaml, yaml_lines
 from crossply.apiserver.endpoints.negotiation import negotiate_for
-from crossply.apiserver.endpoints.normalization import json_type, read_metadata, shape, with_defaults
+from crossply.apiserver.endpoints.normalization import shape, with_defaults
+from crossply.apiserver.endpoints.object_metadata import json_type, read_metadata
+from crossply.apiserver.endpoints.query_options import check_write_options, field_validation
 from crossply.apiserver.endpoints.replies import Reply, reply_object
 from crossply.apiserver.endpoints.status_errors import (
     Cause,
@@ -26,12 +28,12 @@ from crossply.apiserver.endpoints.status_errors import (
     unsupported_media_type,
     unsupported_patch,
 )
-from crossply.apiserver.options import check_write_options, field_validation
 from crossply.apiserver.patches.json_patch import MAX_COPIED_BYTES, MAX_OPERATIONS, JsonPatchError, json_patch
 from crossply.apiserver.registry.managed_fields import as_status
-from crossply.apiserver.registry.update import Change, create_or_update, scope_of
+from crossply.apiserver.registry.update import Change, create_or_update
 from crossply.apiserver.registry.update import update as update_object
-from crossply.apiserver.server_context import World
+from crossply.apiserver.registry.writes import scope_of
+from crossply.apiserver.server_context import ServerContext
 from crossply.apply import ApplyError, apply, at_address
 from crossply.values import Object
 from crossply.values.api_version import api_group
@@ -46,7 +48,7 @@ _CUSTOM = (JSON_PATCH, MERGE_PATCH, APPLY_YAML)
 _BUILT_IN = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_YAML)
 
 
-async def patch(world: World, call: Call) -> Reply:
+async def patch(context: ServerContext, call: Call) -> Reply:
     """Change an object by a patch; an apply also creates it."""
     form = negotiate_for(call)
     kind = media_type(call.headers.get("Content-Type", ""))
@@ -55,11 +57,11 @@ async def patch(world: World, call: Call) -> Reply:
         raise unsupported_media_type(offers) if call.resource.custom else unsupported_patch()
     check_write_options(call, *_patch_causes(call, kind))
     if kind == APPLY_YAML:
-        status, obj = await _apply(world, call)
-        return await reply_object(world.background, call, status, obj, form)
-    change = await world.background.run(call.weight, lambda: _change(call, kind))
-    changed = await update_object(world, call, call.name, change)
-    return await reply_object(world.background, call, 200, changed, form)
+        status, obj = await _apply(context, call)
+        return await reply_object(context.background, call, status, obj, form)
+    change = await context.background.run(call.weight, lambda: _change(call, kind))
+    changed = await update_object(context, call, call.name, change)
+    return await reply_object(context.background, call, 200, changed, form)
 
 
 def _patch_causes(call: Call, kind: str) -> Iterator[Cause]:
@@ -123,8 +125,8 @@ def _text(value: Any) -> str:
 def _bad_patch(new: Object, why: str) -> StatusError:
     """What the patch makes cannot be read."""
     message = f"Invalid value: {_text(_text(new))}: {why}"
-    told = f' "" is invalid: patch: {message}'
-    return StatusError(422, "Invalid", told, causes=[Cause("FieldValueInvalid", message, "patch")])
+    sentence = f' "" is invalid: patch: {message}'
+    return StatusError(422, "Invalid", sentence, causes=[Cause("FieldValueInvalid", message, "patch")])
 
 
 def _shaped(call: Call, new: Object) -> Object:
@@ -167,32 +169,32 @@ def _operations(call: Call) -> list[Any]:
     return operations
 
 
-def _undecodable(value: Any, wanted: str) -> StatusError:
+def _undecodable(value: Any, go_type: str) -> StatusError:
     return bad_request(
-        f"error decoding patch: json: cannot unmarshal {json_type(value)} into Go value of type {wanted}"
+        f"error decoding patch: json: cannot unmarshal {json_type(value)} into Go value of type {go_type}"
     )
 
 
 def _merge_patch(call: Call) -> Callable[[Object], Any]:
-    wanted = _parsed(call)
-    if not isinstance(wanted, dict):
-        raise _undecodable(wanted, "map[string]interface {}")
-    return lambda old: merge_patch(old, wanted)
+    patch_body = _parsed(call)
+    if not isinstance(patch_body, dict):
+        raise _undecodable(patch_body, "map[string]interface {}")
+    return lambda old: merge_patch(old, patch_body)
 
 
 def _strategic_patch(call: Call) -> Callable[[Object], Any]:
     from crossply.apiserver.patches.strategic_merge_patch import StrategicPatchError, strategic_patch
 
-    wanted = _parsed(call, "")
-    if not isinstance(wanted, dict):
+    patch_body = _parsed(call, "")
+    if not isinstance(patch_body, dict):
         raise bad_request(
-            f"json: cannot unmarshal {json_type(wanted)} into Go value of type map[string]interface {{}}"
+            f"json: cannot unmarshal {json_type(patch_body)} into Go value of type map[string]interface {{}}"
         )
     schema = call.version.schema or {}
 
     def make(old: Object) -> Any:
         try:
-            return strategic_patch(old, wanted, schema)
+            return strategic_patch(old, patch_body, schema)
         except StrategicPatchError as problem:
             if problem.malformed:
                 raise bad_request(str(problem)) from None
@@ -223,38 +225,39 @@ def _parsed(call: Call, place: str = "error decoding patch: ") -> Any:
     return value
 
 
-async def _apply(world: World, call: Call) -> tuple[int, Object]:
+async def _apply(context: ServerContext, call: Call) -> tuple[int, Object]:
     """Server-side apply: 200 on what exists, 201 on what does not."""
-    wanted = await world.background.run(call.weight, lambda: _applied_configuration(call))
+    configuration = await context.background.run(call.weight, lambda: _applied_configuration(call))
     force = call.flag("force")
 
     def make() -> Object:
-        return _applied(world, call, None, wanted, force)
+        return _applied(context, call, None, configuration, force)
 
     def change(old: Object) -> Object:
-        return _applied(world, call, old, wanted, force)
+        return _applied(context, call, old, configuration, force)
 
     if call.info.subresource:
-        return 200, await update_object(world, call, call.name, change, recorded=True)
-    written, created = await create_or_update(world, call, make, change, recorded=True)
+        return 200, await update_object(context, call, call.name, change, is_applied=True)
+    written, created = await create_or_update(context, call, make, change, is_applied=True)
     return 201 if created else 200, written
 
 
 def _applied_configuration(call: Call) -> Object:
     try:
-        wanted, is_json = orjson.loads(call.body), True  # most clients send JSON, which is YAML as well
+        # Most clients send JSON, which is YAML as well.
+        configuration, is_json = orjson.loads(call.body), True
     except orjson.JSONDecodeError:
-        wanted, is_json = _from_yaml(call.body), False
-    if wanted is None:
+        configuration, is_json = _from_yaml(call.body), False
+    if configuration is None:
         raise bad_request("invalid object type: /, Kind=")
-    if not isinstance(wanted, dict):
+    if not isinstance(configuration, dict):
         raise bad_request(
             "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal "
-            f"{json_type(wanted)} into Go value of type map[string]interface {{}}"
+            f"{json_type(configuration)} into Go value of type map[string]interface {{}}"
         )
-    weigh(call, wanted, is_json=is_json)
-    check_depth(wanted)
-    return wanted
+    weigh(call, configuration, is_json=is_json)
+    check_depth(configuration)
+    return configuration
 
 
 def _from_yaml(body: bytes) -> Any:
@@ -266,13 +269,15 @@ def _from_yaml(body: bytes) -> Any:
         raise bad_request(f"error decoding YAML: error converting YAML to JSON: {problem}") from None
 
 
-def _applied(world: World, call: Call, live: Object | None, wanted: Object, force: bool) -> Object:
+def _applied(
+    context: ServerContext, call: Call, live: Object | None, configuration: Object, force: bool
+) -> Object:
     """The merged object, checked after the merge: a configuration may leave out what the live object says."""
-    scope, now = scope_of(world, call), world.timestamp()
+    scope, now = scope_of(context, call), context.timestamp()
     try:
-        merged = apply(live, wanted, scope, call.field_manager, now, force).object
+        merged = apply(live, configuration, scope, call.field_manager, now, force).object
         _check_readable(call, merged)
-        _tell_repeated(call, wanted)
+        _report_duplicates(call, configuration)
         merged = {**merged, "metadata": read_metadata(merged.get("metadata"), call)[0]}
         if live is None:
             _refuse_uid(call, merged)
@@ -290,13 +295,13 @@ def _refuse_uid(call: Call, new: Object) -> None:
         raise conflict(call.resource.names.plural, call.resource.group, call.name, why)
 
 
-def _check_readable(call: Call, made: Object) -> None:
+def _check_readable(call: Call, merged: Object) -> None:
     """Refuse what no schema forbids and yet nobody can read: a Secret whose data are no base64."""
-    problem = None if call.resource.custom else decode_problem(call.resource, call.version.name, made)
+    problem = None if call.resource.custom else decode_problem(call.resource, call.version.name, merged)
     if problem is None:
         return
     kind = f"{call.resource.group}/{call.version.name}, Kind={call.resource.names.kind}"
-    name = f"{made['metadata'].get('namespace', '')}/{call.name}"
+    name = f"{merged['metadata'].get('namespace', '')}/{call.name}"
     raise StatusError(
         500,
         "",
@@ -305,12 +310,12 @@ def _check_readable(call: Call, made: Object) -> None:
     )
 
 
-def _tell_repeated(call: Call, wanted: Object) -> None:
+def _report_duplicates(call: Call, configuration: Object) -> None:
     """Tell of keys that the configuration has twice, if nothing else is wrong with it."""
-    wish = field_validation(call)
-    if wish == "Ignore" or is_free_of_repeats(call.body, wanted):
+    validation = field_validation(call)
+    if validation == "Ignore" or is_free_of_repeats(call.body, configuration):
         return
-    told = repeated_in_yaml(call.body)
-    if told and wish == "Strict":
-        raise bad_request(f"error strict decoding YAML: error converting YAML to JSON: {told}")
-    call.warnings += yaml_lines(told)
+    problem = repeated_in_yaml(call.body)
+    if problem and validation == "Strict":
+        raise bad_request(f"error strict decoding YAML: error converting YAML to JSON: {problem}")
+    call.warnings += yaml_lines(problem)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from crossply.apiserver.addresses import check_address
 from crossply.apiserver.endpoints.body_decoding import from_json, media_type, read_value, weigh
+from crossply.apiserver.endpoints.body_identity import check_address
 from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.negotiation import negotiate_for
-from crossply.apiserver.endpoints.normalization import read_metadata
+from crossply.apiserver.endpoints.object_metadata import read_metadata
+from crossply.apiserver.endpoints.query_options import check_write_options
 from crossply.apiserver.endpoints.replies import Reply, reply_value
 from crossply.apiserver.endpoints.status_errors import (
     MODIFIED,
@@ -18,67 +19,66 @@ from crossply.apiserver.endpoints.status_errors import (
     conflict,
     internal_error,
 )
-from crossply.apiserver.options import check_write_options
 from crossply.apiserver.patches.json_patch import JsonPatchError, json_patch
 from crossply.apiserver.registry.resources import ScalePaths
-from crossply.apiserver.registry.update import load
 from crossply.apiserver.registry.update import update as update_object
-from crossply.apiserver.server_context import World
+from crossply.apiserver.registry.writes import load
+from crossply.apiserver.server_context import ServerContext
 from crossply.values import Object
 from crossply.values import field_path as paths
 from crossply.values.deepcopy import deepcopy
 from crossply.values.merge_patch import merge_patch
 
-_KEPT = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+_METADATA = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
-async def scale(world: World, call: Call) -> Reply:
+async def scale(context: ServerContext, call: Call) -> Reply:
     """Serve the scale of an object."""
     form = negotiate_for(call)
-    where = call.version.scale
-    assert where is not None  # a version without one has no such subresource
+    scale_paths = call.version.scale
+    assert scale_paths is not None  # a version without one has no such subresource
     if call.info.verb == "get":
-        _, obj = await load(world, call, call.name)
-        if _at(obj, where.spec_replicas) is None:
-            why = f'the spec replicas field "{where.spec_replicas}" does not exist'
+        _, obj = await load(context, call, call.name)
+        if _at(obj, scale_paths.spec_replicas) is None:
+            why = f'the spec replicas field "{scale_paths.spec_replicas}" does not exist'
             raise internal_error(why)
-        return await reply_value(world.background, 200, scale_of(obj, where), form)
+        return await reply_value(context.background, 200, scale_of(obj, scale_paths), form)
 
     check_write_options(call)
     read = _replacement if call.info.verb == "update" else _patched
-    make = await world.background.run(call.weight, lambda: read(call))
+    make = await context.background.run(call.weight, lambda: read(call))
 
     def change(old: Object) -> Object:
-        scale_object = make(_current(old, where))
+        scale_object = make(_current(old, scale_paths))
         if "replicas" not in scale_object["spec"]:
-            raise bad_request(f'the spec replicas field "{where.spec_replicas}" cannot be empty')
-        given = scale_object["metadata"].get("resourceVersion")
-        if given and given != old["metadata"]["resourceVersion"]:
+            raise bad_request(f'the spec replicas field "{scale_paths.spec_replicas}" cannot be empty')
+        expected = scale_object["metadata"].get("resourceVersion")
+        if expected and expected != old["metadata"]["resourceVersion"]:
             raise conflict(call.resource.names.plural, call.resource.group, call.name, MODIFIED)
-        return _with_replicas(old, where, _replicas(scale_object))
+        return _with_replicas(old, scale_paths, _replicas(scale_object))
 
-    written = await update_object(world, call, call.name, change)
-    return await reply_value(world.background, 200, scale_of(written, where), form)
+    written = await update_object(context, call, call.name, change)
+    return await reply_value(context.background, 200, scale_of(written, scale_paths), form)
 
 
-def _current(obj: Object, where: ScalePaths) -> Object:
+def _current(obj: Object, scale_paths: ScalePaths) -> Object:
     """The Scale that is changed: one without replicas where the object has none."""
-    scale_object = scale_of(obj, where)
-    return scale_object if _at(obj, where.spec_replicas) is not None else {**scale_object, "spec": {}}
+    scale_object = scale_of(obj, scale_paths)
+    return scale_object if _at(obj, scale_paths.spec_replicas) is not None else {**scale_object, "spec": {}}
 
 
-def scale_of(obj: Object, where: ScalePaths) -> Object:
+def scale_of(obj: Object, scale_paths: ScalePaths) -> Object:
     """The Scale of an object."""
-    metadata = {key: obj["metadata"][key] for key in _KEPT if key in obj["metadata"]}
-    status: Object = {"replicas": _at(obj, where.status_replicas) or 0}
-    selector = _at(obj, where.label_selector) if where.label_selector else None
+    metadata = {key: obj["metadata"][key] for key in _METADATA if key in obj["metadata"]}
+    status: Object = {"replicas": _at(obj, scale_paths.status_replicas) or 0}
+    selector = _at(obj, scale_paths.label_selector) if scale_paths.label_selector else None
     if selector:
         status["selector"] = _selector_text(selector)
     return {
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",
         "metadata": metadata,
-        "spec": {"replicas": _at(obj, where.spec_replicas) or 0},
+        "spec": {"replicas": _at(obj, scale_paths.spec_replicas) or 0},
         "status": status,
     }
 
@@ -136,9 +136,9 @@ def _replicas(scale_object: Object) -> int:
     return replicas
 
 
-def _with_replicas(obj: Object, where: ScalePaths, replicas: int) -> Object:
+def _with_replicas(obj: Object, scale_paths: ScalePaths, replicas: int) -> Object:
     changed: Object = deepcopy(obj)
-    paths.set_value(changed, where.spec_replicas.lstrip("."), replicas)
+    paths.set_value(changed, scale_paths.spec_replicas.lstrip("."), replicas)
     return changed
 
 

@@ -9,31 +9,31 @@ from crossply.apiserver.endpoints.call import Call
 from crossply.apiserver.endpoints.negotiation import Form, negotiate_for
 from crossply.apiserver.endpoints.replies import Reply, reply_value
 from crossply.apiserver.endpoints.status_errors import not_acceptable
-from crossply.apiserver.server_context import World
+from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.verbs.scale import scale
 
 
-def register(world: World, reviews: Reviews, tokens: TokenRequests) -> None:
+def register(context: ServerContext, reviews: Reviews, tokens: TokenRequests) -> None:
     """Let the world know who answers what."""
 
-    async def review(world: World, call: Call) -> Reply:
+    async def review(context: ServerContext, call: Call) -> Reply:
         form = answer_form(call)
         kind, api_version = call.resource.names.kind, call.resource.api_version(call.version.name)
-        body = await world.background.run(call.weight, lambda: read_value(call, kind, api_version))
+        body = await context.background.run(call.weight, lambda: read_value(call, kind, api_version))
         answer = await reviews.create(call.resource.key, call.user, call.namespace, body)
-        return await reply_value(world.background, 201, answer, form)
+        return await reply_value(context.background, 201, answer, form)
 
-    async def token(world: World, call: Call) -> Reply:
+    async def token(context: ServerContext, call: Call) -> Reply:
         form = answer_form(call)
         kind, api_version = "TokenRequest", "authentication.k8s.io/v1"
-        body = await world.background.run(call.weight, lambda: read_value(call, kind, api_version))
+        body = await context.background.run(call.weight, lambda: read_value(call, kind, api_version))
         answer = await tokens.create(call.namespace, call.name, body)
-        return await reply_value(world.background, 201, answer, form)
+        return await reply_value(context.background, 201, answer, form)
 
     for key in RESOURCES:
-        world.handlers[key, ""] = review
-    world.handlers["serviceaccounts", "token"] = token
-    world.handlers["*", "scale"] = scale
+        context.handlers[key, ""] = review
+    context.handlers["serviceaccounts", "token"] = token
+    context.handlers["*", "scale"] = scale
 
 
 def answer_form(call: Call) -> Form:

@@ -19,7 +19,7 @@ from crossply.apiserver.endpoints.request_info import RequestInfo, User
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
-_REMEMBERED = 4096
+_MOST_CACHED = 4096
 _Question = tuple[str, tuple[str, ...], str, str, str, str, str]
 """User, groups, namespace, verb, API group, resource and subresource."""
 
@@ -48,15 +48,15 @@ class Authorizer:
 
     def __init__(self, index: RoleIndex | None = None) -> None:
         self._index = index or RoleIndex()
-        self._remembered: dict[_Question, Decision] = {}
+        self._decisions: dict[_Question, Decision] = {}
         self._holdings: dict[tuple[str, tuple[str, ...], str], _Holdings] = {}
-        self._remembered_at = -1
+        self._cached_generation = -1
 
     @classmethod
-    def following(cls, store: RoleStore) -> Authorizer:
+    def watching(cls, store: RoleStore) -> Authorizer:
         """An authorizer by the roles and bindings of a store, current for as long as the store lives."""
         authorizer = cls()
-        authorizer.stop = authorizer._index.follow(store)
+        authorizer.stop = authorizer._index.watch(store)
         return authorizer
 
     stop: Callable[[], None] = staticmethod(lambda: None)
@@ -77,10 +77,10 @@ class Authorizer:
         """Decide about a request."""
         if MASTERS in user.groups:
             return _PRIVILEGED
-        if self._remembered_at != self._index.generation:
+        if self._cached_generation != self._index.generation:
             self._forget()
         key = (user.name, user.groups, info.namespace, info.verb, info.group, info.resource, info.subresource)
-        known = self._remembered.get(key) if info.resource else None
+        known = self._decisions.get(key) if info.resource else None
         return known if known is not None else self._decide(user, info, key)
 
     def _decide(self, user: User, info: RequestInfo, key: _Question) -> Decision:
@@ -88,14 +88,14 @@ class Authorizer:
             if allows(rule, info):
                 decision = Decision(True, f"RBAC: allowed by {grant}")
                 if info.resource and not rule.resource_names:
-                    _bounded(self._remembered)[key] = decision
+                    _bounded(self._decisions)[key] = decision
                 return decision
         problems = resolution_problems(self.missing_roles(user, info.namespace))
         return Decision(False, f"RBAC: {problems}" if problems else "")
 
     def rules_for(self, user: User, namespace: str) -> list[Rule]:
         """Every rule that applies to a user in a namespace ("" = in the whole cluster)."""
-        return [rule for _, role in self._held(user, namespace).granted for rule in role.rules]
+        return [rule for _, role in self._holdings_of(user, namespace).granted for rule in role.rules]
 
     def role_rules(self, kind: str, namespace: str, name: str) -> tuple[Rule, ...] | None:
         """The rules of the role that a binding in `namespace` refers to; None when there is none."""
@@ -104,38 +104,38 @@ class Authorizer:
 
     def missing_roles(self, user: User, namespace: str) -> list[Grant]:
         """The bindings of a user to roles that do not exist: what keeps `rules_for` from being complete."""
-        return self._held(user, namespace).missing
+        return self._holdings_of(user, namespace).missing
 
     def _candidates(self, user: User, info: RequestInfo) -> Iterator[tuple[Grant, Rule]]:
         resources = spellings(info.resource, info.subresource)
         groups = (info.group, ALL)
-        for grant, role in self._held(user, info.namespace).granted:
+        for grant, role in self._holdings_of(user, info.namespace).granted:
             rules = role.rules_about(groups, resources) if info.resource else role.url_rules
             for rule in rules:
                 yield grant, rule
 
-    def _held(self, user: User, namespace: str) -> _Holdings:
-        if self._remembered_at != self._index.generation:
+    def _holdings_of(self, user: User, namespace: str) -> _Holdings:
+        if self._cached_generation != self._index.generation:
             self._forget()
         key = (user.name, user.groups, namespace)
         known = self._holdings.get(key)
         if known is None:
-            known = _bounded(self._holdings)[key] = self._look_up(user, namespace)
+            known = _bounded(self._holdings)[key] = self._resolve(user, namespace)
         return known
 
-    def _look_up(self, user: User, namespace: str) -> _Holdings:
-        found = [(grant, self._index.role(grant.role)) for grant in self._index.grants(user, namespace)]
-        granted = [(grant, role) for grant, role in found if role is not None]
-        return _Holdings(granted, [grant for grant, role in found if role is None])
+    def _resolve(self, user: User, namespace: str) -> _Holdings:
+        grants = [(grant, self._index.role(grant.role)) for grant in self._index.grants(user, namespace)]
+        granted = [(grant, role) for grant, role in grants if role is not None]
+        return _Holdings(granted, [grant for grant, role in grants if role is None])
 
     def _forget(self) -> None:
-        self._remembered.clear()
+        self._decisions.clear()
         self._holdings.clear()
-        self._remembered_at = self._index.generation
+        self._cached_generation = self._index.generation
 
 
 def _bounded(memory: dict[_K, _V]) -> dict[_K, _V]:
     """A memory with room for one more."""
-    if len(memory) >= _REMEMBERED:
+    if len(memory) >= _MOST_CACHED:
         memory.clear()
     return memory

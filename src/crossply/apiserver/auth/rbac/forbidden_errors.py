@@ -22,14 +22,14 @@ def denied(user: User, info: RequestInfo, reason: str = "") -> StatusError:
 
 
 def _sentence(user: User, info: RequestInfo) -> str:
-    who = quote(user.name)
+    name = quote(user.name)
     if not info.is_resource:
-        return f"User {who} cannot {info.verb} path {quote(info.path)}"
+        return f"User {name} cannot {info.verb} path {quote(info.path)}"
     resource = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
-    what = f"User {who} cannot {info.verb} resource {quote(resource)} in API group {quote(info.group)}"
+    sentence = f"User {name} cannot {info.verb} resource {quote(resource)} in API group {quote(info.group)}"
     if info.namespace:
-        return f"{what} in the namespace {quote(info.namespace)}"
-    return f"{what} at the cluster scope"
+        return f"{sentence} in the namespace {quote(info.namespace)}"
+    return f"{sentence} at the cluster scope"
 
 
 def resolution_problems(missing: Iterable[Grant], resource: str = "") -> str:

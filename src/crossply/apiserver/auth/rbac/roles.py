@@ -120,7 +120,7 @@ class RoleIndex:
         self._grants: dict[str, dict[SubjectKey, dict[str, Grant]]] = {}
         self._subjects: dict[tuple[str, str], list[SubjectKey]] = {}
 
-    def follow(self, store: RoleStore) -> Callable[[], None]:
+    def watch(self, store: RoleStore) -> Callable[[], None]:
         """Take in what the store has and every later change; returns the way to stop."""
         stops = [store.subscribe(resource, self.apply) for resource in RESOURCES]
         for resource in RESOURCES:
@@ -157,13 +157,13 @@ class RoleIndex:
         if by_subject is None:
             return []
         # Several subjects of one binding may apply; the first of them stands for it.
-        found: dict[str, Grant] = dict(by_subject.get(("User", user.name), ()))
+        grants: dict[str, Grant] = dict(by_subject.get(("User", user.name), ()))
         for group in user.groups:
             for name, grant in by_subject.get(("Group", group), {}).items():
-                known = found.get(name)
+                known = grants.get(name)
                 if known is None or grant.order < known.order:
-                    found[name] = grant
-        return [found[name] for name in sorted(found)]
+                    grants[name] = grant
+        return [grants[name] for name in sorted(grants)]
 
     def _put(self, key: tuple[str, str, str], body: Object) -> None:
         resource, namespace, name = key
@@ -205,8 +205,8 @@ def _grants_of(namespace: str, name: str, binding: Object) -> Iterator[tuple[Sub
         key = subject_key(subject, namespace)
         if key is None:
             continue
-        told = _describe(subject, namespace)
-        yield key, Grant(name, namespace, role.get("kind", ""), role.get("name", ""), order, told)
+        description = _describe(subject, namespace)
+        yield key, Grant(name, namespace, role.get("kind", ""), role.get("name", ""), order, description)
 
 
 def subject_key(subject: Object, namespace: str) -> SubjectKey | None:

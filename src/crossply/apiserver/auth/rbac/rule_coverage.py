@@ -19,14 +19,14 @@ class TooManyParts(Exception):
     """The rules combine too many groups, resources, verbs and names to be compared one by one."""
 
 
-def uncovered(owned: Sequence[Rule], wanted: Iterable[Rule]) -> list[Rule]:
+def uncovered(owned: Sequence[Rule], granted: Iterable[Rule]) -> list[Rule]:
     """The parts of `wanted` that no rule of `owned` includes, each with one verb, resource and name.
 
     Raises TooManyParts. A rule that one of the owned rules includes as a whole is never taken apart.
     """
     missing: list[Rule] = []
     left = MOST_COMPARISONS
-    for rule in wanted:
+    for rule in granted:
         left -= len(owned) + 1
         if left < 0:
             raise TooManyParts
@@ -75,11 +75,11 @@ def compact(rules: Iterable[Rule]) -> list[Rule]:
 
 def _parts(rule: Rule) -> Iterator[Rule]:
     for group, resource, verb in product(rule.api_groups, rule.resources, rule.verbs):
-        whole = Rule((verb,), (group,), (resource,))
+        part = Rule((verb,), (group,), (resource,))
         if not rule.resource_names:
-            yield whole
+            yield part
         for name in rule.resource_names:
-            yield replace(whole, resource_names=(name,))
+            yield replace(part, resource_names=(name,))
     for url, verb in product(rule.urls, rule.verbs):
         yield Rule((verb,), urls=(url,))
 
@@ -91,7 +91,7 @@ def _covers(own: Rule, part: Rule) -> bool:
         and all(ALL in own.api_groups or group in own.api_groups for group in part.api_groups)
         and all(_covers_resource(own, resource) for resource in part.resources)
         and (not own.resource_names or _names_are_among(part.resource_names, own.resource_names))
-        and all(any(url_matches(mine, url) for mine in own.urls) for url in part.urls)
+        and all(any(url_matches(pattern, url) for pattern in own.urls) for url in part.urls)
     )
 
 

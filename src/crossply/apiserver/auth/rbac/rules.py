@@ -25,25 +25,25 @@ class Rule:
     urls: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        told = (
+        fields = (
             ("APIGroups", self.api_groups),
             ("Resources", self.resources),
             ("NonResourceURLs", self.urls),
             ("ResourceNames", self.resource_names),
             ("Verbs", self.verbs),
         )
-        return "{" + ", ".join(f"{name}:{quoted(values)}" for name, values in told if values) + "}"
+        return "{" + ", ".join(f"{name}:{quoted(values)}" for name, values in fields if values) + "}"
 
     def body(self) -> Object:
         """The rule as it stands in a role."""
-        told: dict[str, tuple[str, ...]] = {
+        fields: dict[str, tuple[str, ...]] = {
             "apiGroups": self.api_groups,
             "nonResourceURLs": self.urls,
             "resourceNames": self.resource_names,
             "resources": self.resources,
             "verbs": self.verbs,
         }
-        return {name: list(values) for name, values in told.items() if values}
+        return {name: list(values) for name, values in fields.items() if values}
 
 
 def quoted(values: Iterable[str]) -> str:

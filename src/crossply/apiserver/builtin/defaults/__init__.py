@@ -8,25 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crossply.apiserver.builtin.defaults import (
-    admission,
-    configuration,
-    jobs,
-    network,
-    pods,
-    scaling,
-    storage,
-    workloads,
-)
+from crossply.apiserver.builtin.defaults import configuration, network, pods, workloads
 from crossply.values import Object
 
 DEFAULTS: dict[str, Callable[[Object], None]] = {
     **pods.DEFAULTS,
     **workloads.DEFAULTS,
-    **jobs.DEFAULTS,
+    **workloads.JOB_DEFAULTS,
     **configuration.DEFAULTS,
     **network.DEFAULTS,
-    **storage.DEFAULTS,
-    **scaling.DEFAULTS,
-    **admission.DEFAULTS,
+    **configuration.STORAGE_DEFAULTS,
+    **workloads.SCALING_DEFAULTS,
+    **configuration.ADMISSION_DEFAULTS,
 }

@@ -64,7 +64,7 @@ def _definition(definition: Object) -> None:
         names.setdefault("listKind", names["kind"] + "List")
     spec.setdefault("conversion", {"strategy": "None"})
     if not definition["status"].get("storedVersions"):
-        stored = [each.get("name", "") for each in spec.get("versions") or () if each.get("storage")]
+        stored = [version.get("name", "") for version in spec.get("versions") or () if version.get("storage")]
         definition["status"]["storedVersions"] = stored[:1] or None
 
 
@@ -81,4 +81,55 @@ DEFAULTS = {
     f"{_EXTENSIONS}.CustomResourceDefinition": _definition,
     f"{_EXTENSIONS}.ServiceReference": setting(port=443),
     "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.ServiceReference": setting(port=443),
+}
+
+
+_ADMISSION = "io.k8s.api.admissionregistration.v1"
+
+
+def _matching(obj: Object) -> None:
+    obj.setdefault("matchPolicy", "Equivalent")
+    obj.setdefault("namespaceSelector", {})
+    obj.setdefault("objectSelector", {})
+
+
+def _validating(webhook: Object) -> None:
+    _matching(webhook)
+    webhook.setdefault("failurePolicy", "Fail")
+    webhook.setdefault("timeoutSeconds", 10)
+
+
+def _mutating(webhook: Object) -> None:
+    _validating(webhook)
+    webhook.setdefault("reinvocationPolicy", "Never")
+
+
+ADMISSION_DEFAULTS = {
+    f"{_ADMISSION}.ValidatingWebhook": _validating,
+    f"{_ADMISSION}.MutatingWebhook": _mutating,
+    f"{_ADMISSION}.RuleWithOperations": setting(scope="*"),
+    f"{_ADMISSION}.NamedRuleWithOperations": setting(scope="*"),
+    f"{_ADMISSION}.ServiceReference": setting(port=443),
+    f"{_ADMISSION}.ValidatingAdmissionPolicySpec": setting(failurePolicy="Fail"),
+    f"{_ADMISSION}.MatchResources": _matching,
+}
+
+
+_STORAGE = "io.k8s.api.storage.v1"
+
+STORAGE_DEFAULTS = {
+    f"{_CORE}.PersistentVolumeSpec": setting(persistentVolumeReclaimPolicy="Retain", volumeMode="Filesystem"),
+    f"{_CORE}.PersistentVolumeStatus": setting(phase="Pending"),
+    f"{_CORE}.PersistentVolumeClaimSpec": setting(volumeMode="Filesystem"),
+    f"{_CORE}.PersistentVolumeClaimStatus": setting(phase="Pending"),
+    f"{_STORAGE}.StorageClass": setting(reclaimPolicy="Delete", volumeBindingMode="Immediate"),
+    f"{_STORAGE}.CSIDriverSpec": setting(
+        attachRequired=True,
+        podInfoOnMount=False,
+        storageCapacity=False,
+        fsGroupPolicy="ReadWriteOnceWithFSType",
+        volumeLifecycleModes=["Persistent"],
+        requiresRepublish=False,
+        seLinuxMount=False,
+    ),
 }

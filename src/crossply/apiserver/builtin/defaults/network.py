@@ -6,7 +6,7 @@ from crossply.apiserver.builtin.defaults.pods import setting
 from crossply.values import Object
 
 _NET = "io.k8s.api.networking.v1"
-_ONE_ADDRESS = ("ClusterIP", "NodePort", "LoadBalancer")
+_SINGLE_ADDRESS = ("ClusterIP", "NodePort", "LoadBalancer")
 _THREE_HOURS = 10800
 
 
@@ -22,7 +22,7 @@ def _service(service: Object) -> None:
         spec["type"] == "ClusterIP" and spec.get("externalIPs")
     ):
         spec.setdefault("externalTrafficPolicy", "Cluster")
-    if spec["type"] in _ONE_ADDRESS:
+    if spec["type"] in _SINGLE_ADDRESS:
         spec.setdefault("internalTrafficPolicy", "Cluster")
     if spec["type"] == "LoadBalancer":
         spec.setdefault("allocateLoadBalancerNodePorts", True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crossply.apiserver.builtin.conversions import DEFAULT_CPU, METRICS, cpu_metric
 from crossply.apiserver.builtin.defaults.pods import setting
 from crossply.values import Object
 
@@ -75,4 +76,71 @@ DEFAULTS = {
     f"{_APPS}.StatefulSet": _stateful_set,
     f"{_APPS}.ReplicaSetSpec": setting(replicas=1),
     "io.k8s.api.core.v1.ReplicationController": _replication_controller,
+}
+
+
+_BATCH = "io.k8s.api.batch.v1"
+_NO_LIMIT = 2**31 - 1
+
+
+def _job(job: Object) -> None:
+    spec = job["spec"]
+    if "completions" not in spec and "parallelism" not in spec:
+        spec["completions"] = 1
+    spec.setdefault("parallelism", 1)
+    spec.setdefault("backoffLimit", _NO_LIMIT if "backoffLimitPerIndex" in spec else 6)
+    labels = spec["template"]["metadata"].get("labels")
+    if labels:
+        job["metadata"].setdefault("labels", dict(labels))
+    spec.setdefault("completionMode", "NonIndexed")
+    spec.setdefault("suspend", False)
+    spec.setdefault("podReplacementPolicy", "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed")
+    spec.setdefault("manualSelector", False)
+
+
+def _cron_job_spec(spec: Object) -> None:
+    spec.setdefault("concurrencyPolicy", "Allow")
+    spec.setdefault("suspend", False)
+    spec.setdefault("successfulJobsHistoryLimit", 3)
+    spec.setdefault("failedJobsHistoryLimit", 1)
+
+
+JOB_DEFAULTS = {
+    f"{_BATCH}.Job": _job,
+    f"{_BATCH}.CronJobSpec": _cron_job_spec,
+    f"{_BATCH}.PodFailurePolicyOnPodConditionsPattern": setting(status="True"),
+}
+
+
+_V1, _V2 = "io.k8s.api.autoscaling.v1", "io.k8s.api.autoscaling.v2"
+_PERIOD = 15
+
+
+def _policy(kind: str, value: int) -> Object:
+    return {"type": kind, "value": value, "periodSeconds": _PERIOD}
+
+
+def _spec(spec: Object) -> None:
+    spec.setdefault("minReplicas", 1)
+    if not spec.get("metrics"):
+        spec["metrics"] = [cpu_metric(DEFAULT_CPU)]
+    behavior = spec.get("behavior")
+    if behavior is None:
+        return
+    up = {"selectPolicy": "Max", "policies": [_policy("Pods", 4), _policy("Percent", 100)]}
+    behavior["scaleUp"] = {"stabilizationWindowSeconds": 0, **up, **(behavior.get("scaleUp") or {})}
+    down = {"selectPolicy": "Max", "policies": [_policy("Percent", 100)]}
+    behavior["scaleDown"] = {**down, **(behavior.get("scaleDown") or {})}
+
+
+def _autoscaler_v1(autoscaler: Object) -> None:
+    """Without a metric, here or in the annotations, the aim is a share of the CPU."""
+    if METRICS not in (autoscaler["metadata"].get("annotations") or {}):
+        autoscaler["spec"].setdefault("targetCPUUtilizationPercentage", DEFAULT_CPU)
+
+
+SCALING_DEFAULTS = {
+    f"{_V1}.HorizontalPodAutoscaler": _autoscaler_v1,
+    f"{_V1}.HorizontalPodAutoscalerSpec": setting(minReplicas=1),
+    f"{_V2}.HorizontalPodAutoscalerSpec": _spec,
 }

@@ -37,7 +37,6 @@ def cells_of(group: str, plural: str) -> Cells:
     """The function that makes the cells of an object."""
     from crossply.apiserver.builtin.printers import (
         configuration,
-        events,
         metadata,
         network,
         pods,
@@ -46,8 +45,9 @@ def cells_of(group: str, plural: str) -> Cells:
         workloads,
     )
 
-    for room in (pods, workloads, configuration, network, storage, policies, events):
-        found: Cells | None = room.CELLS.get((group, plural))
-        if found:
-            return found
-    return metadata.name_and_creation
+    key = (group, plural)
+    for module in (pods, workloads, configuration, network, storage, policies):
+        cells: Cells | None = module.CELLS.get(key)
+        if cells:
+            return cells
+    return configuration.EVENT_CELLS.get(key) or metadata.name_and_creation

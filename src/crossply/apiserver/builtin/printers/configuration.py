@@ -5,7 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from crossply.apiserver.builtin.conversions import to_core
 from crossply.apiserver.builtin.printers.metadata import age_of, name_and_age, name_of
+from crossply.apiserver.tables.human_duration import since
 from crossply.values import Object
 
 _ROLE_PREFIX, _ROLE = "node-role.kubernetes.io/", "kubernetes.io/role"
@@ -57,12 +59,12 @@ def _api_service(obj: Object, now: datetime) -> list[Any]:
     service = (obj.get("spec") or {}).get("service")
     shown = f"{service.get('namespace', '')}/{service.get('name', '')}" if service else "Local"
     conditions = (obj.get("status") or {}).get("conditions") or ()
-    found = next((each for each in conditions if each.get("type") == "Available"), None)
+    current = next((condition for condition in conditions if condition.get("type") == "Available"), None)
     available = "Unknown"
-    if found:
-        available = found.get("status", "")
+    if current:
+        available = current.get("status", "")
         if available != "True":
-            available = f"{available} ({found.get('reason', '')})"
+            available = f"{available} ({current.get('reason', '')})"
     return [name_of(obj), shown, available, age_of(obj, now)]
 
 
@@ -87,7 +89,9 @@ def _node(obj: Object, now: datetime) -> list[Any]:
 
 
 def _node_state(obj: Object, status: Object) -> str:
-    ready = next((each for each in status.get("conditions") or () if each.get("type") == "Ready"), None)
+    ready = next(
+        (condition for condition in status.get("conditions") or () if condition.get("type") == "Ready"), None
+    )
     state = "Unknown" if ready is None else "Ready" if ready.get("status") == "True" else "NotReady"
     return f"{state},SchedulingDisabled" if (obj.get("spec") or {}).get("unschedulable") else state
 
@@ -103,9 +107,9 @@ def _roles(obj: Object) -> str:
 
 
 def _address(status: Object, kind: str) -> str:
-    for each in status.get("addresses") or ():
-        if each.get("type") == kind:
-            return str(each.get("address", ""))
+    for address in status.get("addresses") or ():
+        if address.get("type") == kind:
+            return str(address.get("address", ""))
     return "<none>"
 
 
@@ -121,3 +125,37 @@ CELLS = {
     ("node.k8s.io", "runtimeclasses"): _runtime_class,
     ("apiregistration.k8s.io", "apiservices"): _api_service,
 }
+
+
+def _event(obj: Object, now: datetime) -> list[Any]:
+    event = to_core(obj)
+    involved = event.get("involvedObject") or {}
+    first = since(event.get("firstTimestamp") or event.get("eventTime"), now)
+    last = since(event["lastTimestamp"], now) if event.get("lastTimestamp") else first
+    count = event.get("count") or 1
+    series = event.get("series")
+    if series:
+        last, count = since(series.get("lastObservedTime"), now), series.get("count", 0)
+    kind = str(involved.get("kind", "")).lower()
+    return [
+        last,
+        event.get("type", ""),
+        event.get("reason", ""),
+        f"{kind}/{involved['name']}" if involved.get("name") else kind,
+        involved.get("fieldPath", ""),
+        _source(event),
+        str(event.get("message", "")).strip(),
+        first,
+        count,
+        name_of(event),
+    ]
+
+
+def _source(event: Object) -> str:
+    source = event.get("source") or {}
+    component = source.get("component") or event.get("reportingComponent") or ""
+    instance = source.get("host") or event.get("reportingInstance") or ""
+    return f"{component}, {instance}" if instance else str(component)
+
+
+EVENT_CELLS = {("", "events"): _event, ("events.k8s.io", "events"): _event}

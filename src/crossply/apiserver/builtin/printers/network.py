@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from crossply.apiserver.builtin.printers.metadata import age_of, name_of
-from crossply.apiserver.builtin.printers.selectors import labels_text, selector_or_none
+from crossply.apiserver.builtin.printers.metadata import age_of, labels_text, name_of, selector_or_none
 from crossply.values import Object
 
 _SHOWN = 3
@@ -44,7 +43,7 @@ def _external(obj: Object, spec: Object) -> str:
 
 def _balancer(obj: Object) -> str:
     points = ((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress") or ()
-    return ",".join(sorted({each.get("ip") or each.get("hostname") or "" for each in points} - {""}))
+    return ",".join(sorted({point.get("ip") or point.get("hostname") or "" for point in points} - {""}))
 
 
 def _ingress(obj: Object, now: datetime) -> list[Any]:
@@ -88,14 +87,14 @@ def _network_policy(obj: Object, now: datetime) -> list[Any]:
 
 
 def _endpoints(obj: Object, now: datetime) -> list[Any]:
-    found = []
+    endpoints = []
     for subset in obj.get("subsets") or ():
-        addresses = [each.get("ip", "") for each in subset.get("addresses") or ()]
+        addresses = [address.get("ip", "") for address in subset.get("addresses") or ()]
         ports = subset.get("ports")
         if not ports:
-            found += addresses
-        found += [_host_port(ip, port.get("port", 0)) for port in ports or () for ip in addresses]
-    shown = _some(found) if obj.get("subsets") else "<none>"
+            endpoints += addresses
+        endpoints += [_host_port(ip, port.get("port", 0)) for port in ports or () for ip in addresses]
+    shown = _some(endpoints) if obj.get("subsets") else "<none>"
     return [name_of(obj), shown, age_of(obj, now)]
 
 
@@ -109,8 +108,10 @@ def _some(texts: Sequence[str]) -> str:
 
 
 def _endpoint_slice(obj: Object, now: datetime) -> list[Any]:
-    ports = [str(each.get("port") or each.get("name", "*")) for each in obj.get("ports") or ()]
-    addresses = [address for each in obj.get("endpoints") or () for address in each.get("addresses") or ()]
+    ports = [str(port.get("port") or port.get("name", "*")) for port in obj.get("ports") or ()]
+    addresses = [
+        address for endpoint in obj.get("endpoints") or () for address in endpoint.get("addresses") or ()
+    ]
     return [
         name_of(obj),
         obj.get("addressType", ""),

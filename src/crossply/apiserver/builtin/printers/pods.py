@@ -30,8 +30,8 @@ class _Summary:
         """Add one container's restarts."""
         self.restarts += container.get("restartCount") or 0
         finished = ((container.get("lastState") or {}).get("terminated") or {}).get("finishedAt") or ""
-        one, other = parse_timestamp(self.last_restart), parse_timestamp(finished)
-        if other is not None and (one is None or one < other):
+        last, other = parse_timestamp(self.last_restart), parse_timestamp(finished)
+        if other is not None and (last is None or last < other):
             self.last_restart = finished
 
 
@@ -76,9 +76,9 @@ def _summarise(pod: Object, spec: Object, status: Object) -> _Summary:
 
 def _sidecars(spec: Object) -> set[str]:
     return {
-        each.get("name", "")
-        for each in spec.get("initContainers") or ()
-        if each.get("restartPolicy") == "Always"
+        container.get("name", "")
+        for container in spec.get("initContainers") or ()
+        if container.get("restartPolicy") == "Always"
     }
 
 
@@ -91,14 +91,14 @@ def _initial_containers(summary: _Summary, sidecars: _Summary, spec: Object, sta
         if is_sidecar:
             sidecars.count_restarts(container)
         state = container.get("state") or {}
-        ended, waiting = state.get("terminated"), state.get("waiting") or {}
-        if ended is not None and not ended.get("exitCode"):
+        terminated, waiting = state.get("terminated"), state.get("waiting") or {}
+        if terminated is not None and not terminated.get("exitCode"):
             continue
         if is_sidecar and container.get("started"):
             summary.ready += bool(container.get("ready"))
             continue
-        if ended is not None:
-            summary.reason = "Init:" + _ending(ended)
+        if terminated is not None:
+            summary.reason = "Init:" + _ending(terminated)
         elif waiting.get("reason", "PodInitializing") not in ("", "PodInitializing"):
             summary.reason = "Init:" + waiting["reason"]
         else:
@@ -107,22 +107,26 @@ def _initial_containers(summary: _Summary, sidecars: _Summary, spec: Object, sta
     return False
 
 
-def _ending(ended: Object) -> str:
-    if ended.get("reason"):
-        return str(ended["reason"])
-    return f"Signal:{ended['signal']}" if ended.get("signal") else f"ExitCode:{ended.get('exitCode') or 0}"
+def _ending(terminated: Object) -> str:
+    if terminated.get("reason"):
+        return str(terminated["reason"])
+    return (
+        f"Signal:{terminated['signal']}"
+        if terminated.get("signal")
+        else f"ExitCode:{terminated.get('exitCode') or 0}"
+    )
 
 
 def _main_containers(summary: _Summary, status: Object) -> None:
     for container in reversed(status.get("containerStatuses") or ()):
         summary.count_restarts(container)
         state = container.get("state") or {}
-        ended = state.get("terminated")
+        terminated = state.get("terminated")
         if (state.get("waiting") or {}).get("reason"):
             summary.reason = state["waiting"]["reason"]
-        elif ended is not None:
-            summary.reason = _ending(ended)
-            if ended.get("exitCode"):
+        elif terminated is not None:
+            summary.reason = _ending(terminated)
+            if terminated.get("exitCode"):
                 summary.errors = summary.reason
         elif container.get("ready") and state.get("running") is not None:
             summary.running = True
@@ -137,7 +141,9 @@ def _main_containers(summary: _Summary, status: Object) -> None:
 
 
 def _is_true(conditions: Any, kind: str) -> bool:
-    return any(each.get("type") == kind and each.get("status") == "True" for each in conditions)
+    return any(
+        condition.get("type") == kind and condition.get("status") == "True" for condition in conditions
+    )
 
 
 def _gates(spec: Object, status: Object) -> str:

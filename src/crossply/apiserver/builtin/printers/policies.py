@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from crossply.apiserver.builtin.printers.metadata import age_of, name_of
-from crossply.apiserver.builtin.printers.metrics import targets_text
-from crossply.apiserver.builtin.printers.selectors import selector_text
+from crossply.apiserver.builtin.printers.metadata import age_of, name_of, selector_text
 from crossply.apiserver.tables.human_duration import human_duration
 from crossply.values import Object
 
@@ -16,9 +15,9 @@ def _binding(obj: Object, now: datetime) -> list[Any]:
     role = obj.get("roleRef") or {}
     subjects = obj.get("subjects") or ()
     accounts = [
-        f"{each.get('namespace', '')}/{each.get('name', '')}"
-        for each in subjects
-        if each.get("kind") == "ServiceAccount"
+        f"{subject.get('namespace', '')}/{subject.get('name', '')}"
+        for subject in subjects
+        if subject.get("kind") == "ServiceAccount"
     ]
     return [
         name_of(obj),
@@ -31,7 +30,7 @@ def _binding(obj: Object, now: datetime) -> list[Any]:
 
 
 def _names(subjects: Any, kind: str) -> str:
-    return ", ".join(each.get("name", "") for each in subjects if each.get("kind") == kind)
+    return ", ".join(subject.get("name", "") for subject in subjects if subject.get("kind") == kind)
 
 
 def _webhooks(obj: Object, now: datetime) -> list[Any]:
@@ -68,7 +67,7 @@ def _budget(obj: Object, now: datetime) -> list[Any]:
 
 
 def _autoscaler(obj: Object, now: datetime) -> list[Any]:
-    from crossply.apiserver.builtin.autoscaler_conversion import to_v2
+    from crossply.apiserver.builtin.conversions import to_v2
 
     obj = to_v2(obj)
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
@@ -86,7 +85,7 @@ def _autoscaler(obj: Object, now: datetime) -> list[Any]:
 
 def _signing_request(obj: Object, now: datetime) -> list[Any]:
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
-    kinds = {each.get("type") for each in status.get("conditions") or ()}
+    kinds = {condition.get("type") for condition in status.get("conditions") or ()}
     state = "Denied" if "Denied" in kinds else "Approved" if "Approved" in kinds else "Pending"
     state += ",Failed" if "Failed" in kinds else ""
     state += ",Issued" if status.get("certificate") else ""
@@ -112,3 +111,50 @@ CELLS = {
     ("autoscaling", "horizontalpodautoscalers"): _autoscaler,
     ("certificates.k8s.io", "certificatesigningrequests"): _signing_request,
 }
+
+
+_SHOWN = 2
+_SOURCES = {
+    "External": "external",
+    "Pods": "pods",
+    "Object": "object",
+    "Resource": "resource",
+    "ContainerResource": "containerResource",
+}
+
+
+def targets_text(specs: Sequence[Object], statuses: Sequence[Object]) -> str:
+    """The targets of an autoscaler."""
+    if not specs:
+        return "<none>"
+    texts = [
+        _target(spec, statuses[index] if index < len(statuses) else {}) for index, spec in enumerate(specs)
+    ]
+    shown = ", ".join(texts[:_SHOWN])
+    return f"{shown} + {len(texts) - _SHOWN} more..." if len(texts) > _SHOWN else shown
+
+
+def _target(spec: Object, status: Object) -> str:
+    source = _SOURCES.get(spec.get("type", ""))
+    if source is None:
+        return "<unknown type>"
+    aim = (spec.get(source) or {}).get("target") or {}
+    now = (status.get(source) or {}).get("current") or {}
+    if source in ("resource", "containerResource"):
+        return f"{(spec.get(source) or {}).get('name', '')}: {_resource(aim, now)}"
+    if source == "pods":
+        return f"{now.get('averageValue', '<unknown>')}/{aim.get('averageValue', '0')}"
+    if "averageValue" in aim:
+        return f"{now.get('averageValue', '<unknown>')}/{aim['averageValue']} (avg)"
+    return f"{now.get('value', '<unknown>')}/{aim.get('value', '0')}"
+
+
+def _resource(aim: Object, now: Object) -> str:
+    if "averageValue" in aim:
+        return f"{now.get('averageValue', '<unknown>')}/{aim['averageValue']}"
+    current = _percent(now.get("averageUtilization"), "<unknown>")
+    return f"{current}/{_percent(aim.get('averageUtilization'), '<auto>')}"
+
+
+def _percent(value: Any, absent: str) -> str:
+    return absent if value is None else f"{value}%"

@@ -90,7 +90,7 @@ def _attributes_class(obj: Object, now: datetime) -> list[Any]:
 def _driver(obj: Object, now: datetime) -> list[Any]:
     spec = obj.get("spec") or {}
     requests = spec.get("tokenRequests")
-    audiences = ",".join(each.get("audience", "") for each in requests or ())
+    audiences = ",".join(request.get("audience", "") for request in requests or ())
     return [
         name_of(obj),
         spec.get("attachRequired", True),

@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from crossply.apiserver.builtin.printers.metadata import age_of, is_going, name_of
-from crossply.apiserver.builtin.printers.selectors import (
+from crossply.apiserver.builtin.printers.metadata import (
+    age_of,
     container_cells,
+    is_going,
     labels_text,
+    name_of,
     selector_or_none,
     selector_text,
 )
@@ -109,7 +111,9 @@ def _job(obj: Object, now: datetime) -> list[Any]:
 
 
 def _job_state(obj: Object, status: Object) -> str:
-    conditions = {each.get("type"): each.get("status") for each in status.get("conditions") or ()}
+    conditions = {
+        condition.get("type"): condition.get("status") for condition in status.get("conditions") or ()
+    }
     for kind, state in _JOB_STATES:
         if conditions.get(kind) == "True" or (not kind and is_going(obj)):
             return state
@@ -161,7 +165,7 @@ def _pod_template(obj: Object, now: datetime) -> list[Any]:
 
 def _revision(obj: Object, now: datetime) -> list[Any]:
     owners = (obj.get("metadata") or {}).get("ownerReferences") or ()
-    owner = next((each for each in owners if each.get("controller")), None)
+    owner = next((owner for owner in owners if owner.get("controller")), None)
     shown = "<none>"
     if owner:
         group = api_group(owner["apiVersion"])

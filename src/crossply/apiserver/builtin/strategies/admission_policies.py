@@ -30,7 +30,7 @@ class PolicyStrategy(Strategy):
     """ValidatingAdmissionPolicies."""
 
     counts_generation = True
-    updates_blindly = False
+    allows_unconditional_update = False
 
     def validate(self, obj: Object) -> list[FieldError]:
         """Check what is matched and that there is something to validate."""
@@ -51,8 +51,8 @@ class PolicyStrategy(Strategy):
         if not spec.get("validations") and not spec.get("auditAnnotations"):
             detail = "validations or auditAnnotations must contain at least one item"
             errors += [required(f"spec.{key}", detail) for key in ("validations", "auditAnnotations")]
-        for index, each in enumerate(spec.get("validations") or ()):
-            if not each.get("expression", "").strip():
+        for index, validation in enumerate(spec.get("validations") or ()):
+            if not validation.get("expression", "").strip():
                 errors.append(
                     required(f"spec.validations[{index}].expression", "expression is not specified")
                 )
@@ -75,7 +75,7 @@ class PolicyBindingStrategy(Strategy):
     """ValidatingAdmissionPolicyBindings."""
 
     counts_generation = True
-    updates_blindly = False
+    allows_unconditional_update = False
 
     def validate(self, obj: Object) -> list[FieldError]:
         """Check which policy is bound, to what, and what follows."""

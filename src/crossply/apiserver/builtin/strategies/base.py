@@ -21,9 +21,9 @@ class Strategy:
 
     counts_generation = False
     """Whether metadata.generation starts at one and grows with the spec."""
-    creates_on_update = False
+    allows_create_on_update = False
     """Whether a PUT to a name that does not exist makes the object."""
-    updates_blindly = True
+    allows_unconditional_update = True
     """Whether an update without a resourceVersion is accepted."""
     generation_fields: tuple[str, ...] = ("spec",)
 
@@ -64,7 +64,7 @@ class Strategy:
         """What is wrong with an object, new or changed."""
         return []
 
-    def generation(self, new: Object, old: Object) -> bool:
+    def changes_generation(self, new: Object, old: Object) -> bool:
         """Whether an update counts as a new generation."""
         return self.counts_generation and any(new.get(key) != old.get(key) for key in self.generation_fields)
 

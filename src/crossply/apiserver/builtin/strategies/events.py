@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crossply.apiserver.builtin.event_conversion import to_core
+from crossply.apiserver.builtin.conversions import to_core
 from crossply.apiserver.builtin.strategies.base import Strategy
 from crossply.apiserver.builtin.strategies.field_validation import immutable, invalid, problems_at, required
 from crossply.apiserver.registry.name_validation import qualified_name_problems
@@ -31,7 +31,7 @@ _FIXED = (
 class EventStrategy(Strategy):
     """Events of the core group and of events.k8s.io."""
 
-    creates_on_update = True
+    allows_create_on_update = True
 
     def validate_create(self, obj: Object) -> list[FieldError]:
         """Check an event; those of events.k8s.io must be of the new form throughout."""

@@ -122,9 +122,9 @@ def _expression(expression: Object, path: str) -> list[FieldError]:
 def is_selector(selector: Object | None) -> bool:
     """Whether a label selector can be used at all; the absence of one selects nothing, which is fine."""
     return all(
-        (each.get("operator") in _SET_OPERATORS and each.get("values"))
-        or (each.get("operator") in ("Exists", "DoesNotExist") and not each.get("values"))
-        for each in (selector or {}).get("matchExpressions") or ()
+        (expression.get("operator") in _SET_OPERATORS and expression.get("values"))
+        or (expression.get("operator") in ("Exists", "DoesNotExist") and not expression.get("values"))
+        for expression in (selector or {}).get("matchExpressions") or ()
     )
 
 
@@ -132,7 +132,7 @@ def selects(selector: Object, labels: Object) -> bool:
     """Whether a label selector matches labels."""
     if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
         return False
-    return all(_matches(each, labels) for each in selector.get("matchExpressions") or ())
+    return all(_matches(expression, labels) for expression in selector.get("matchExpressions") or ())
 
 
 def _matches(expression: Object, labels: Object) -> bool:

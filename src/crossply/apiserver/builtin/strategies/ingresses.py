@@ -41,21 +41,21 @@ class IngressStrategy(Strategy):
         return errors
 
 
-def _check_paths(paths: Any, path: str, told: bool) -> list[FieldError]:
-    if not told:
+def _check_paths(paths: Any, path: str, named: bool) -> list[FieldError]:
+    if not named:
         return []
     errors = [] if paths else [required(f"{path}.paths")]
-    for index, each in enumerate(paths or ()):
+    for index, item in enumerate(paths or ()):
         at = f"{path}.paths[{index}]"
-        kind, where = each.get("pathType"), each.get("path", "")
+        kind, path_value = item.get("pathType"), item.get("path", "")
         if kind is None:
             errors.append(required(f"{at}.pathType", "pathType must be specified"))
             continue
-        if kind in ("Exact", "Prefix") and not where.startswith("/"):
-            errors.append(invalid(f"{at}.path", where, "must be an absolute path"))
+        if kind in ("Exact", "Prefix") and not path_value.startswith("/"):
+            errors.append(invalid(f"{at}.path", path_value, "must be an absolute path"))
         elif kind not in _PATHS:
             errors += one_of(f"{at}.pathType", kind, _PATHS)
-        errors += _check_backend(each.get("backend") or {}, f"{at}.backend")
+        errors += _check_backend(item.get("backend") or {}, f"{at}.backend")
     return errors
 
 

@@ -66,8 +66,8 @@ def check_spec(spec: Object, path: str) -> list[FieldError]:
     if not containers:
         errors.append(required(f"{path}.containers"))
     errors += _check_containers(containers, f"{path}.containers", set())
-    taken = {each.get("name", "") for each in containers}
-    errors += _check_containers(spec.get("initContainers") or (), f"{path}.initContainers", taken)
+    names = {container.get("name", "") for container in containers}
+    errors += _check_containers(spec.get("initContainers") or (), f"{path}.initContainers", names)
     errors += one_of(f"{path}.restartPolicy", spec.get("restartPolicy", ""), _RESTART)
     errors += one_of(f"{path}.dnsPolicy", spec.get("dnsPolicy", ""), _DNS)
     errors += check_labels(spec.get("nodeSelector"), f"{path}.nodeSelector")
@@ -88,7 +88,7 @@ def check_spec(spec: Object, path: str) -> list[FieldError]:
 
 def _check_volumes(volumes: Sequence[Object], path: str) -> list[FieldError]:
     errors: list[FieldError] = []
-    seen: set[str] = set()
+    names: set[str] = set()
     for index, volume in enumerate(volumes):
         name, at = volume.get("name", ""), f"{path}[{index}]"
         errors += _check_sources(volume, at)
@@ -96,9 +96,9 @@ def _check_volumes(volumes: Sequence[Object], path: str) -> list[FieldError]:
             errors.append(required(f"{at}.name"))
             continue
         errors += problems_at(f"{at}.name", name, dns_label_problems(name))
-        if name in seen:
+        if name in names:
             errors.append(duplicate(f"{at}.name", name))
-        seen.add(name)
+        names.add(name)
         if len(errors) > MAX_ERRORS:
             break
     return errors
@@ -106,21 +106,21 @@ def _check_volumes(volumes: Sequence[Object], path: str) -> list[FieldError]:
 
 def _check_sources(volume: Object, path: str) -> list[FieldError]:
     sources = set(volume) - {"name"}
-    known = [each for each in _SOURCES if each in sources]
+    known = [source for source in _SOURCES if source in sources]
     extra = [*known, *sorted(sources - set(known))][1:]
-    return [forbidden(f"{path}.{each}", "may not specify more than 1 volume type") for each in extra]
+    return [forbidden(f"{path}.{source}", "may not specify more than 1 volume type") for source in extra]
 
 
-def _check_containers(containers: Sequence[Object], path: str, taken: set[str]) -> list[FieldError]:
+def _check_containers(containers: Sequence[Object], path: str, used: set[str]) -> list[FieldError]:
     errors: list[FieldError] = []
-    seen = set(taken)
+    names = set(used)
     for index, container in enumerate(containers):
         at = f"{path}[{index}]"
         errors += _check_container(container, at)
         name = container.get("name", "")
-        if name in seen:
+        if name in names:
             errors.append(duplicate(f"{at}.name", name))
-        seen.add(name)
+        names.add(name)
     return errors
 
 
@@ -145,16 +145,16 @@ def _check_container(container: Object, path: str) -> list[FieldError]:
 
 def _check_ports(ports: Sequence[Object], path: str) -> list[FieldError]:
     errors: list[FieldError] = []
-    seen: set[str] = set()
+    names: set[str] = set()
     for index, port in enumerate(ports):
         at = f"{path}[{index}]"
         name = port.get("name", "")
         if name:
             problems = port_name_problems(name)
             errors += problems_at(f"{at}.name", name, problems)
-            if not problems and name in seen:
+            if not problems and name in names:
                 errors.append(duplicate(f"{at}.name", name))
-            seen.add(name)
+            names.add(name)
         number = port.get("containerPort") or 0
         errors += check_port(number, f"{at}.containerPort") if number else [required(f"{at}.containerPort")]
         if port.get("hostPort"):
@@ -199,7 +199,7 @@ def _check_variables(variables: Sequence[Object], path: str) -> list[FieldError]
 
 def _check_mounts(mounts: Sequence[Object], path: str) -> list[FieldError]:
     errors: list[FieldError] = []
-    seen: set[str] = set()
+    paths: set[str] = set()
     for index, mount in enumerate(mounts):
         at = f"{path}[{index}]"
         target = mount.get("mountPath", "")
@@ -207,9 +207,9 @@ def _check_mounts(mounts: Sequence[Object], path: str) -> list[FieldError]:
             errors.append(required(f"{at}.name"))
         if not target:
             errors.append(required(f"{at}.mountPath"))
-        if target in seen:
+        if target in paths:
             errors.append(invalid(f"{at}.mountPath", target, "must be unique"))
-        seen.add(target)
+        paths.add(target)
     return errors
 
 

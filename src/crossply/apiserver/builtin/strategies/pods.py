@@ -52,33 +52,37 @@ class PodStrategy(Strategy):
 
 
 def _fixed(spec: Object) -> Object:
-    kept = {key: value for key, value in spec.items() if key not in _CHANGEABLE}
+    fixed = {key: value for key, value in spec.items() if key not in _CHANGEABLE}
     for key in ("containers", "initContainers"):
-        kept[key] = [{**each, "image": ""} for each in spec.get(key) or ()]
-    return kept
+        fixed[key] = [{**container, "image": ""} for container in spec.get(key) or ()]
+    return fixed
 
 
-def _tolerations(given: list[Any]) -> list[Any]:
-    tolerated = {each.get("key") for each in given if not each.get("effect") or each["effect"] == "NoExecute"}
+def _tolerations(tolerations: list[Any]) -> list[Any]:
+    tolerated = {
+        toleration.get("key")
+        for toleration in tolerations
+        if not toleration.get("effect") or toleration["effect"] == "NoExecute"
+    }
     if None in tolerated or "" in tolerated:
-        return given
+        return tolerations
     added = [
         {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
         for key in _NOT_READY
         if key not in tolerated
     ]
-    return given + added
+    return tolerations + added
 
 
 def quality(spec: Object) -> str:
     """A Pod's quality of service: guaranteed if every container's limits are its requests."""
-    found, guaranteed = False, True
+    requests_resources, guaranteed = False, True
     for container in [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]:
         resources = container.get("resources") or {}
         limits, requests = (_counted(resources.get(key)) for key in ("limits", "requests"))
-        found = found or bool(limits or requests)
+        requests_resources = requests_resources or bool(limits or requests)
         guaranteed = guaranteed and len(limits) == 2 and limits == requests
-    if not found:
+    if not requests_resources:
         return "BestEffort"
     return "Guaranteed" if guaranteed else "Burstable"
 

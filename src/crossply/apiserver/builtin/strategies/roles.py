@@ -22,7 +22,7 @@ _GROUP = "rbac.authorization.k8s.io"
 class _NamedFreely(Strategy):
     """Kinds whose names need only fit into a URL, such as `system:node`."""
 
-    creates_on_update = True
+    allows_create_on_update = True
 
     def name_problems(self, name: str) -> tuple[str, ...]:
         """Almost any name will do."""

@@ -38,7 +38,7 @@ _EXTERNAL = ("may not be set for ExternalName services", ("clusterIPs", "ipFamil
 class ServiceStrategy(Strategy):
     """Services."""
 
-    creates_on_update = True
+    allows_create_on_update = True
 
     def name_problems(self, name: str) -> tuple[str, ...]:
         """A Service's name is a host name."""
@@ -85,8 +85,8 @@ class ServiceStrategy(Strategy):
         """A Service keeps its address while it has one."""
         before, after = old["spec"], new["spec"]
         errors = []
-        kept = "ExternalName" not in (before.get("type"), after.get("type"))
-        if kept and before.get("clusterIP") and after.get("clusterIP") != before["clusterIP"]:
+        has_ports = "ExternalName" not in (before.get("type"), after.get("type"))
+        if has_ports and before.get("clusterIP") and after.get("clusterIP") != before["clusterIP"]:
             detail = "may not change once set"
             errors.append(invalid("spec.clusterIPs[0]", after.get("clusterIPs"), detail))
         return errors + self.validate(new)
@@ -137,18 +137,18 @@ def _check_port(port: Object, path: str, named: bool, names: set[str]) -> list[F
 
 def _check_repeated(ports: Any, kind: str) -> list[FieldError]:
     errors: list[FieldError] = []
-    seen: set[tuple[str, int]] = set()
+    known_ports: set[tuple[str, int]] = set()
     for index, port in enumerate(ports):
         if kind == "ClusterIP" and port.get("nodePort"):
             detail = "may not be used when `type` is 'ClusterIP'"
             errors.append(forbidden(f"spec.ports[{index}].nodePort", detail))
     for index, port in enumerate(ports):
         key = (port.get("protocol", ""), port.get("port", 0))
-        if key in seen:
+        if key in known_ports:
             # Go shows the whole internal struct that it looked up.
             shown = {"Name": "", "Protocol": key[0], "AppProtocol": None, "Port": key[1], "TargetPort": 0}
             errors.append(duplicate(f"spec.ports[{index}]", {**shown, "NodePort": 0}))
-        seen.add(key)
+        known_ports.add(key)
     return errors
 
 

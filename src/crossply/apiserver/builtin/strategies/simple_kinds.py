@@ -33,7 +33,9 @@ class DefinitionStrategy(Strategy):
     def prepare_create(self, obj: Object) -> None:
         """Only the name of the version that is stored is known from the start."""
         super().prepare_create(obj)
-        stored = [each.get("name", "") for each in obj["spec"].get("versions") or () if each.get("storage")]
+        stored = [
+            version.get("name", "") for version in obj["spec"].get("versions") or () if version.get("storage")
+        ]
         obj["status"]["storedVersions"] = stored
 
 
@@ -88,8 +90,8 @@ class PodTemplateStrategy(Strategy):
 class LeaseStrategy(Strategy):
     """Leases."""
 
-    creates_on_update = True
-    updates_blindly = False
+    allows_create_on_update = True
+    allows_unconditional_update = False
 
     def prepare_create(self, obj: Object) -> None:
         """Leave out what serves coordinated elections, which are not held here."""
@@ -118,7 +120,7 @@ class BudgetStrategy(Strategy):
     """PodDisruptionBudgets."""
 
     counts_generation = True
-    updates_blindly = False
+    allows_unconditional_update = False
 
     def validate(self, obj: Object) -> list[FieldError]:
         """A budget counts what stays or what goes."""
@@ -136,8 +138,8 @@ class BudgetStrategy(Strategy):
 class RuntimeClassStrategy(Strategy):
     """RuntimeClasses."""
 
-    creates_on_update = True
-    updates_blindly = False
+    allows_create_on_update = True
+    allows_unconditional_update = False
 
     def validate(self, obj: Object) -> list[FieldError]:
         """A handler is named like a host."""
@@ -167,7 +169,7 @@ class IngressClassStrategy(Strategy):
 
     def validate_update(self, new: Object, old: Object) -> list[FieldError]:
         """The controller stays."""
-        after, before = (each.get("spec") or {} for each in (new, old))
+        after, before = (obj.get("spec") or {} for obj in (new, old))
         return immutable(after.get("controller"), before.get("controller"), "spec.controller")
 
 
@@ -190,9 +192,37 @@ class APIServiceStrategy(Strategy):
         """The name says which version of which group."""
         spec = obj.get("spec") or {}
         name = (obj.get("metadata") or {}).get("name", "")
-        wanted = f"{spec.get('version', '')}.{spec.get('group', '')}"
+        expected_name = f"{spec.get('version', '')}.{spec.get('group', '')}"
         errors = []
-        if name != wanted:
-            detail = f'must be `spec.version+"."+spec.group`: "{wanted}"'
+        if name != expected_name:
+            detail = f'must be `spec.version+"."+spec.group`: "{expected_name}"'
             errors.append(invalid("metadata.name", name, detail))
         return errors
+
+
+class AutoscalerStrategy(Strategy):
+    """HorizontalPodAutoscalers."""
+
+    def validate(self, obj: Object) -> list[FieldError]:
+        """Check the bounds and what is scaled."""
+        spec = obj.get("spec") or {}
+        low, high = spec.get("minReplicas"), spec.get("maxReplicas", 0)
+        errors = []
+        if low is not None and low < 1:
+            errors.append(invalid("spec.minReplicas", low, "must be greater than or equal to 1"))
+        if high == 0:
+            errors.append(required("spec.maxReplicas", "must be set and greater than 0"))
+        elif high < 0:
+            errors.append(invalid("spec.maxReplicas", high, "must be greater than or equal to 1"))
+        if low is not None and high < low and high:
+            detail = "must be greater than or equal to `minReplicas`"
+            errors.append(invalid("spec.maxReplicas", high, detail))
+        return errors + _check_target(spec.get("scaleTargetRef") or {}, "spec.scaleTargetRef")
+
+
+def _check_target(target: Object, path: str) -> list[FieldError]:
+    errors = [required(f"{path}.{key}") for key in ("kind", "name") if not target.get(key)]
+    version = target.get("apiVersion", "")
+    if "/" not in version:
+        errors.append(invalid(f"{path}.apiVersion", version, "apiVersion must specify API group"))
+    return errors

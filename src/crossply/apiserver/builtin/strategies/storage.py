@@ -75,8 +75,8 @@ class ClaimStrategy(Strategy):
         """A claim may ask for more, and be bound to a volume; nothing else."""
         errors = self.validate(new)
         after, before = (
-            {key: value for key, value in each["spec"].items() if key not in _CLAIM_CHANGEABLE}
-            for each in (new, old)
+            {key: value for key, value in obj["spec"].items() if key not in _CLAIM_CHANGEABLE}
+            for obj in (new, old)
         )
         bound = old["spec"].get("volumeName")
         if after != before or (bound and new["spec"].get("volumeName") != bound):

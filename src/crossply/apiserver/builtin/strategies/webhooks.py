@@ -34,7 +34,7 @@ class WebhookStrategy(Strategy):
     """Mutating- and ValidatingWebhookConfigurations."""
 
     counts_generation = True
-    updates_blindly = False
+    allows_unconditional_update = False
     generation_fields = ("webhooks",)
 
     def validate(self, obj: Object) -> list[FieldError]:
@@ -97,12 +97,12 @@ def check_rule(rule: Object, path: str) -> list[FieldError]:
         errors.append(invalid(f"{path}.operations", list(operations), detail))
     for index, operation in enumerate(operations):
         errors += one_of(f"{path}.operations[{index}]", operation, _OPERATIONS)
-    for key, told in (("apiGroups", "API groups"), ("apiVersions", "API versions")):
+    for key, label in (("apiGroups", "API groups"), ("apiVersions", "API versions")):
         values = rule.get(key) or ()
         if not values:
             errors.append(required(f"{path}.{key}"))
         if len(values) > 1 and "*" in values:
-            detail = f"if '*' is present, must not specify other {told}"
+            detail = f"if '*' is present, must not specify other {label}"
             errors.append(invalid(f"{path}.{key}", list(values), detail))
     versions = enumerate(rule.get("apiVersions") or ())
     errors += [required(f"{path}.apiVersions[{index}]") for index, version in versions if not version]
@@ -159,18 +159,18 @@ def _check_service(service: Object, path: str) -> list[FieldError]:
     return errors + _check_path(service.get("path") or "/", f"{path}.path")
 
 
-def _check_path(where: str, path: str) -> list[FieldError]:
-    if where == "/":
+def _check_path(value: str, path: str) -> list[FieldError]:
+    if value == "/":
         return []
-    if where == "//":
-        return [invalid(path, where, "segment[0] may not be empty")]
-    errors = [] if where.startswith("/") else [invalid(path, where, "must start with a '/'")]
-    for index, segment in enumerate(where[1:].removesuffix("/").split("/")):
+    if value == "//":
+        return [invalid(path, value, "segment[0] may not be empty")]
+    errors = [] if value.startswith("/") else [invalid(path, value, "must start with a '/'")]
+    for index, segment in enumerate(value[1:].removesuffix("/").split("/")):
         if not segment:
-            errors.append(invalid(path, where, f"segment[{index}] may not be empty"))
+            errors.append(invalid(path, value, f"segment[{index}] may not be empty"))
             continue
         problems = subdomain_problems(segment)
-        errors += [invalid(path, where, f"segment[{index}]: {problem}") for problem in problems]
+        errors += [invalid(path, value, f"segment[{index}]: {problem}") for problem in problems]
     return errors
 
 

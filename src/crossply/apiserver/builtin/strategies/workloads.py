@@ -39,7 +39,7 @@ _STATEFUL_FIXED = (
 )
 
 
-def check_selected(spec: Object, path: str, kind: str, told: str) -> list[FieldError]:
+def check_selected(spec: Object, path: str, kind: str, label: str) -> list[FieldError]:
     """What is wrong with a selector and the template that it must match."""
     selector = spec.get("selector")
     needed = selector is None and kind != "daemonset"
@@ -54,16 +54,16 @@ def check_selected(spec: Object, path: str, kind: str, told: str) -> list[FieldE
     labels = (template.get("metadata") or {}).get("labels")
     if selector is None or not selects(selector, labels or {}):
         errors.append(invalid(f"{path}.template.metadata.labels", labels, _MISMATCH))
-    return errors + check_running(template, f"{path}.template", told)
+    return errors + check_running(template, f"{path}.template", label)
 
 
-def check_running(template: Object, path: str, told: str) -> list[FieldError]:
+def check_running(template: Object, path: str, label: str) -> list[FieldError]:
     """What is wrong with the template of Pods that are to run for ever."""
     errors = check_template(template, path)
     pod = template.get("spec") or {}
     errors += one_of(f"{path}.spec.restartPolicy", pod.get("restartPolicy", ""), ["Always"])
     if pod.get("activeDeadlineSeconds") is not None:
-        detail = f"activeDeadlineSeconds in {told} is not Supported"
+        detail = f"activeDeadlineSeconds in {label} is not Supported"
         errors.append(forbidden(f"{path}.spec.activeDeadlineSeconds", detail))
     return errors
 
@@ -105,11 +105,11 @@ def _check_rollout(strategy: Object, path: str) -> list[FieldError]:
     if kind != "RollingUpdate":
         return [unsupported(path, strategy, ["Recreate", "RollingUpdate"])]
     at = f"{path}.rollingUpdate"
-    gone, more = (rolling or {}).get("maxUnavailable", 0), (rolling or {}).get("maxSurge", 0)
-    errors = count_or_percent(gone, f"{at}.maxUnavailable") + count_or_percent(more, f"{at}.maxSurge")
-    if gone in (0, "0%") and more in (0, "0%"):
-        errors.append(invalid(f"{at}.maxUnavailable", gone, "may not be 0 when `maxSurge` is 0"))
-    return errors + at_most_all(gone, f"{at}.maxUnavailable")
+    unavailable, more = (rolling or {}).get("maxUnavailable", 0), (rolling or {}).get("maxSurge", 0)
+    errors = count_or_percent(unavailable, f"{at}.maxUnavailable") + count_or_percent(more, f"{at}.maxSurge")
+    if unavailable in (0, "0%") and more in (0, "0%"):
+        errors.append(invalid(f"{at}.maxUnavailable", unavailable, "may not be 0 when `maxSurge` is 0"))
+    return errors + at_most_all(unavailable, f"{at}.maxUnavailable")
 
 
 class ReplicaSetStrategy(Strategy):
@@ -158,8 +158,8 @@ class StatefulSetStrategy(Strategy):
         """Little of a StatefulSet may change."""
         errors = self.validate(new)
         after, before = (
-            {key: value for key, value in each["spec"].items() if key not in _STATEFUL_CHANGEABLE}
-            for each in (new, old)
+            {key: value for key, value in obj["spec"].items() if key not in _STATEFUL_CHANGEABLE}
+            for obj in (new, old)
         )
         return errors + ([] if after == before else [forbidden("spec", _STATEFUL_FIXED)])
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from crossply.apiserver.controllers.garbage_collector.dependency_graph import OwnerIndex, Owners, owners_of
-from crossply.apiserver.controllers.garbage_collector.object_sync import Collector
+from crossply.apiserver.controllers.garbage_collector.object_sync import ObjectSync
 from crossply.apiserver.controllers.garbage_collector.owner_lookup import OwnerLookup
 from crossply.apiserver.controllers.workqueue import WorkQueue
-from crossply.apiserver.endpoints.body_decoding import decode
+from crossply.apiserver.object_codec import decode
 from crossply.apiserver.registry.delete import FOREGROUND, ORPHAN
-from crossply.apiserver.server_context import World
+from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Event, Key
 from crossply.values import Object
 
@@ -31,23 +31,23 @@ _IS_DELETED = b'"deletionTimestamp":'
 class GarbageCollector:
     """Follows the store and deletes what nobody owns any more."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, context: ServerContext) -> None:
+        self._context = context
         self._index = OwnerIndex()
-        self._lookup = OwnerLookup(world)
+        self._lookup = OwnerLookup(context)
         self._waiting: dict[str, Key] = {}
         """Owners, by uid, that wait for their dependents to go first."""
-        self._collector = Collector(world, self._index, self._lookup, self._add)
-        self.queue: WorkQueue[Key] = WorkQueue(self._collector.handle)
+        self._sync = ObjectSync(context, self._index, self._lookup, self._add)
+        self.queue: WorkQueue[Key] = WorkQueue(self._sync.handle)
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def start(self) -> None:
         """Look at everything once, and follow the store from then on."""
-        store = self._world.store
-        self._unsubscribe = store.subscribe("", self._notice)
+        store = self._context.store
+        self._unsubscribe = store.subscribe("", self._on_event)
         for resource in store.resources():
             for entry in store.list(resource):
-                self._notice(Event(entry.revision, "ADDED", entry.key, entry.data))
+                self._on_event(Event(entry.revision, "ADDED", entry.key, entry.data))
 
     async def stop(self) -> None:
         """Follow the store no longer."""
@@ -57,19 +57,19 @@ class GarbageCollector:
     def _add(self, key: Key) -> None:
         self.queue.add(key)
 
-    def _notice(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         key, data = event.key, event.data
         if key[0] in _IGNORED:
             return
         if key[0] == _DEFINITIONS:
             self._retry_unknown()
-        self._lookup.uids.follow(event)
+        self._lookup.uids.on_event(event)
         if event.type == "DELETED":
             self._forget(event)
         elif _HAS_OWNERS in data or _IS_DELETED in data or key in self._index:
-            self._follow(key, decode(data)["metadata"])
+            self._update_owners(key, decode(data)["metadata"])
 
-    def _follow(self, key: Key, metadata: Object) -> None:
+    def _update_owners(self, key: Key, metadata: Object) -> None:
         """An object that has owners, or had, or is being deleted, is now like this."""
         owners, before = owners_of(metadata), self._index.owners(key)
         if owners != before:
@@ -87,7 +87,7 @@ class GarbageCollector:
 
     def _forget(self, event: Event) -> None:
         """An object is gone: its dependents may be garbage, its owners may be free to go."""
-        self._collector.forget(event.key)
+        self._sync.forget(event.key)
         self._release(self._index.remove(event.key), {})
         if not self._index and not self._waiting:
             return
@@ -95,7 +95,7 @@ class GarbageCollector:
         self._waiting.pop(uid, None)
         dependents = self._index.dependents(uid)
         if dependents:
-            self._lookup.note_gone(uid, event.key[1])
+            self._lookup.note_deleted(uid, event.key[1])
         for dependent in dependents:
             self.queue.add(dependent)
 
@@ -107,5 +107,5 @@ class GarbageCollector:
 
     def _retry_unknown(self) -> None:
         """Kinds may be served now that were not before; the registry follows a definition a little later."""
-        for key in self._collector.take_unknown():
+        for key in self._sync.take_unknown():
             self.queue.add_later(key, _SETTLING_SECONDS)

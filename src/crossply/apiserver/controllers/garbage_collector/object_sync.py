@@ -10,16 +10,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 
+from crossply.apiserver.background import Slices
 from crossply.apiserver.controllers.event_recorder import Recorder, record_warning
 from crossply.apiserver.controllers.garbage_collector.dependency_graph import OwnerIndex, owner_references
-from crossply.apiserver.controllers.garbage_collector.owner_lookup import Owner, OwnerLookup
+from crossply.apiserver.controllers.garbage_collector.owner_lookup import OwnerLookup, OwnerState
 from crossply.apiserver.controllers.internal_calls import controller_user, internal_call
-from crossply.apiserver.endpoints.body_decoding import decode
+from crossply.apiserver.endpoints.delete_options import DeleteOptions
 from crossply.apiserver.endpoints.status_errors import StatusError, not_found
-from crossply.apiserver.registry.delete import FOREGROUND, ORPHAN, DeleteOptions, delete
+from crossply.apiserver.object_codec import decode
+from crossply.apiserver.registry.delete import FOREGROUND, ORPHAN, delete
 from crossply.apiserver.registry.update import update
-from crossply.apiserver.server_context import World
-from crossply.apiserver.slices import Slices
+from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Key
 from crossply.values import Object
 
@@ -30,13 +31,13 @@ _PER_REFERENCE = 4 << 10
 """What it weighs to look up an owner."""
 
 
-class Collector:
+class ObjectSync:
     """Does what is due for an object."""
 
     def __init__(
-        self, world: World, index: OwnerIndex, lookup: OwnerLookup, add: Callable[[Key], None]
+        self, context: ServerContext, index: OwnerIndex, lookup: OwnerLookup, add: Callable[[Key], None]
     ) -> None:
-        self._world = world
+        self._context = context
         self._index = index
         self._lookup = lookup
         self._add = add
@@ -55,7 +56,7 @@ class Collector:
 
     async def handle(self, key: Key) -> None:
         """Do what is due for an object now."""
-        entry = self._world.store.get(key)
+        entry = self._context.store.get(key)
         if entry is None:
             return
         obj = decode(entry.data)
@@ -73,22 +74,22 @@ class Collector:
         references = owner_references(metadata)
         if not references:
             return
-        found, slices = {}, Slices()
+        owners, slices = {}, Slices()
         for reference in references:
-            found[reference["uid"]] = self._lookup.look_up(reference, key[1])
+            owners[reference["uid"]] = self._lookup.state_of_owner(reference, key[1])
             await slices.spend(_PER_REFERENCE)
-        await self._warn(obj, references, found)
-        states = set(found.values())
-        if Owner.UNKNOWN in states:
+        await self._warn(obj, references, owners)
+        states = set(owners.values())
+        if OwnerState.UNKNOWN in states:
             self._unknown[key] = None
-        elif Owner.IMPOSSIBLE in states:
+        elif OwnerState.IMPOSSIBLE in states:
             return
-        elif Owner.SOLID in states:
-            left = {uid for uid, state in found.items() if state is not Owner.SOLID}
+        elif OwnerState.SOLID in states:
+            left = {uid for uid, state in owners.items() if state is not OwnerState.SOLID}
             if left:
                 await self._update(key, metadata["uid"], without_owners(left))
         else:
-            await self._delete(key, metadata, Owner.WAITING in states)
+            await self._delete(key, metadata, OwnerState.WAITING in states)
 
     async def _delete(self, key: Key, metadata: Object, owner_waits: bool) -> None:
         dependents = self._index.dependents(metadata["uid"])
@@ -104,15 +105,15 @@ class Collector:
             policy = "Orphan"
         elif FOREGROUND in finalizers:
             policy = "Foreground"
-        call = internal_call(self._world, key, "delete", USER)
+        call = internal_call(self._context, key, "delete", USER)
         if call is None:
             return
         # The version makes sure that nobody has given the object another owner meanwhile.
         options = DeleteOptions(policy, metadata["uid"], version)
-        await _unless_gone(delete(self._world, call, key[2], options))
+        await _ignore_not_found(delete(self._context, call, key[2], options))
 
     def _is_deleting_dependents(self, key: Key) -> bool:
-        entry = self._world.store.get(key)
+        entry = self._context.store.get(key)
         if entry is None:
             return False
         metadata = decode(entry.data)["metadata"]
@@ -134,7 +135,7 @@ class Collector:
 
     async def _update(self, key: Key, uid: str | None, change: Callable[[Object], Object]) -> None:
         """Change an object's metadata, if it is still the one with this uid."""
-        call = internal_call(self._world, key, "patch", USER)
+        call = internal_call(self._context, key, "patch", USER)
         if call is None:
             return
 
@@ -144,22 +145,22 @@ class Collector:
                 raise not_found(call.resource.names.plural, call.resource.group, key[2])
             return {**old, "metadata": change(metadata)}
 
-        await _unless_gone(update(self._world, call, key[2], changed))
+        await _ignore_not_found(update(self._context, call, key[2], changed))
 
-    async def _warn(self, obj: Object, references: Iterable[Object], found: dict[str, Owner]) -> None:
+    async def _warn(self, obj: Object, references: Iterable[Object], owners: dict[str, OwnerState]) -> None:
         """Tell of owners that exist where the object's owners cannot be."""
         metadata = obj["metadata"]
         namespace = metadata.get("namespace", "")
         for reference in references:
             pair = (metadata["uid"], reference["uid"])
-            misplaced = found[reference["uid"]] in (Owner.ABSENT, Owner.IMPOSSIBLE)
+            misplaced = owners[reference["uid"]] in (OwnerState.ABSENT, OwnerState.IMPOSSIBLE)
             if not misplaced or pair in self._warned:
                 continue
             if await self._lookup.elsewhere(reference, namespace):
                 self._note_warned(pair)
                 owner = _described(reference, namespace)
                 message = f'ownerRef {owner} does not exist in namespace "{namespace}"'
-                await record_warning(self._world, _RECORDER, obj, "OwnerRefInvalidNamespace", message)
+                await record_warning(self._context, _RECORDER, obj, "OwnerRefInvalidNamespace", message)
 
     def _note_warned(self, pair: tuple[str, str]) -> None:
         if len(self._warned) >= _WARNED:
@@ -171,9 +172,9 @@ def without_owners(uids: set[str]) -> Callable[[Object], Object]:
     """Metadata without references to these owners."""
 
     def change(metadata: Object) -> Object:
-        kept = [ref for ref in owner_references(metadata) if ref.get("uid") not in uids]
+        remaining = [ref for ref in owner_references(metadata) if ref.get("uid") not in uids]
         rest = {name: value for name, value in metadata.items() if name != "ownerReferences"}
-        return {**rest, "ownerReferences": kept} if kept else rest
+        return {**rest, "ownerReferences": remaining} if remaining else rest
 
     return change
 
@@ -182,9 +183,9 @@ def without_finalizer(finalizer: str) -> Callable[[Object], Object]:
     """Metadata without a finalizer."""
 
     def change(metadata: Object) -> Object:
-        kept = [name for name in metadata.get("finalizers") or () if name != finalizer]
+        remaining = [name for name in metadata.get("finalizers") or () if name != finalizer]
         rest = {name: value for name, value in metadata.items() if name != "finalizers"}
-        return {**rest, "finalizers": kept} if kept else rest
+        return {**rest, "finalizers": remaining} if remaining else rest
 
     return change
 
@@ -195,7 +196,7 @@ def unblocking(metadata: Object) -> Object:
     return {**metadata, "ownerReferences": references}
 
 
-async def _unless_gone(doing: Awaitable[object]) -> None:
+async def _ignore_not_found(doing: Awaitable[object]) -> None:
     """Wait for something that is as good as done when its object is gone."""
     try:
         await doing

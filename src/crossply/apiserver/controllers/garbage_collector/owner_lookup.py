@@ -6,22 +6,24 @@ of the dependent when the kind is namespaced. What is found there must have the 
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections import OrderedDict
 from enum import Enum
 from typing import Any
 
-from crossply.apiserver.controllers.garbage_collector.uid_index import OwnerUids
-from crossply.apiserver.object_codec import state_of
+from crossply.apiserver.background import Slices
+from crossply.apiserver.object_codec import decode, state_of
 from crossply.apiserver.registry.resources import Resource
-from crossply.apiserver.server_context import World
-from crossply.apiserver.storage import Key
+from crossply.apiserver.server_context import ServerContext
+from crossply.apiserver.storage import Event, Key
 from crossply.values import Object
 from crossply.values.api_version import split_api_version
 
-_REMEMBERED = 2048
+_MOST_REMEMBERED = 2048
 
 
-class Owner(Enum):
+class OwnerState(Enum):
     """What became of an owner."""
 
     SOLID = "it exists"
@@ -34,56 +36,113 @@ class Owner(Enum):
 class OwnerLookup:
     """Answers what became of owners; remembers those that are known to be gone, as uids never come back."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._gone: OrderedDict[str, str] = OrderedDict()
-        self.uids = OwnerUids(world)
+    def __init__(self, context: ServerContext) -> None:
+        self._context = context
+        self._deleted: OrderedDict[str, str] = OrderedDict()
+        self.uids = UidIndex(context)
 
-    def note_gone(self, uid: str, namespace: str) -> None:
+    def note_deleted(self, uid: str, namespace: str) -> None:
         """An object that was somebody's owner was deleted."""
-        _remember(self._gone, uid, namespace)
+        _remember(self._deleted, uid, namespace)
 
-    def look_up(self, reference: Object, namespace: str) -> Owner:
+    def state_of_owner(self, reference: Object, namespace: str) -> OwnerState:
         """What became of the owner of an object in a namespace."""
         uid = reference["uid"]
         resource = self._resource(reference)
         if resource is not None and resource.namespaced and not namespace:
-            return Owner.IMPOSSIBLE
-        gone_from = self._gone.get(uid)
-        if gone_from is not None and (namespace or not gone_from):
-            return Owner.ABSENT
+            return OwnerState.IMPOSSIBLE
+        deleted_from = self._deleted.get(uid)
+        if deleted_from is not None and (namespace or not deleted_from):
+            return OwnerState.ABSENT
         if resource is None:
-            return Owner.UNKNOWN
+            return OwnerState.UNKNOWN
         return self._in_store(resource, reference, namespace)
 
     async def elsewhere(self, reference: Object, namespace: str) -> bool:
         """Whether the owner exists, but in another namespace than the object that names it."""
         resource = self._resource(reference)
-        if resource is None or not resource.namespaced or reference["uid"] in self._gone:
+        if resource is None or not resource.namespaced or reference["uid"] in self._deleted:
             return False
         key = await self.uids.find(resource.key, reference["uid"])
         return key is not None and key[1] != namespace
 
     def _resource(self, reference: Object) -> Resource | None:
         group, version = split_api_version(reference["apiVersion"])
-        resource = self._world.registry.by_kind(group, reference["kind"])
+        resource = self._context.registry.by_kind(group, reference["kind"])
         served = resource is not None and version in resource.versions
         return resource if served else None
 
-    def _in_store(self, resource: Resource, reference: Object, namespace: str) -> Owner:
+    def _in_store(self, resource: Resource, reference: Object, namespace: str) -> OwnerState:
         key: Key = (resource.key, namespace if resource.namespaced else "", reference["name"])
         # Only what is durable counts: a deletion under way may still fail, a lost dependent is lost.
-        entry = self._world.store.get(key)
+        entry = self._context.store.get(key)
         if entry is None:
-            return Owner.ABSENT
-        metadata = self._world.decoded.whole(state_of(entry))["metadata"]
+            return OwnerState.ABSENT
+        metadata = self._context.decoded.get(state_of(entry))["metadata"]
         if metadata.get("uid") != reference["uid"]:
-            return Owner.ABSENT
+            return OwnerState.ABSENT
         waits = "foregroundDeletion" in (metadata.get("finalizers") or ())
-        return Owner.WAITING if waits and metadata.get("deletionTimestamp") else Owner.SOLID
+        return OwnerState.WAITING if waits and metadata.get("deletionTimestamp") else OwnerState.SOLID
 
 
 def _remember(known: OrderedDict[Any, Any], key: Any, value: Any) -> None:
     known[key] = value
-    if len(known) > _REMEMBERED:
+    if len(known) > _MOST_REMEMBERED:
         known.popitem(last=False)
+
+
+_UID = re.compile(rb'"uid":"([^"\\]*)"')
+
+
+class UidIndex:
+    """The keys of objects by their uids."""
+
+    def __init__(self, context: ServerContext) -> None:
+        self._context = context
+        self._keys: dict[str, dict[str, Key]] = {}
+        """By resource and uid."""
+        self._uids: dict[Key, str] = {}
+        self._building = asyncio.Lock()
+        self.reads = 0
+        """How many objects were looked into."""
+
+    async def find(self, resource: str, uid: str) -> Key | None:
+        """The key of the object of a resource that has this uid."""
+        async with self._building:
+            if resource not in self._keys:
+                await self._build(resource)
+        return self._keys[resource].get(uid)
+
+    def on_event(self, event: Event) -> None:
+        """Note that an object came or went."""
+        if event.key[0] not in self._keys:
+            return
+        if event.type == "ADDED":
+            self._put(event.key, event.data)
+        elif event.type == "DELETED" and (uid := self._uids.pop(event.key, None)) is not None:
+            self._keys[event.key[0]].pop(uid, None)
+
+    async def _build(self, resource: str) -> None:
+        store, slices = self._context.store, Slices()
+        self._keys[resource] = {}
+        for entry in store.list(resource):
+            # Meanwhile it may be gone, or another one of the same name may have come.
+            if entry.key not in self._uids and store.get(entry.key) is not None:
+                self._put(entry.key, entry.data)
+            await slices.spend(len(entry.data))
+
+    def _put(self, key: Key, data: bytes) -> None:
+        self.reads += 1
+        uid = _uid_in(data)
+        self._uids[key] = uid
+        self._keys[key[0]][uid] = key
+
+
+def _uid_in(data: bytes) -> str:
+    """The uid of a stored object; mostly it is the only one in there, and the rest need not be decoded."""
+    uids = _UID.findall(data)
+    if len(uids) == 1:
+        only: str = uids[0].decode()
+        return only
+    uid: str = decode(data)["metadata"].get("uid", "")
+    return uid

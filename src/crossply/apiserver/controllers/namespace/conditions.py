@@ -67,13 +67,13 @@ def conditions_after(conditions: Sequence[Object], remains: Remains, stamp: str)
 def _wrong(remains: Remains) -> dict[str, tuple[str, str]]:
     wrong = {}
     if remains.failures:
-        told = ", ".join(sorted(remains.failures))
+        listed = ", ".join(sorted(remains.failures))
         wrong["NamespaceDeletionContentFailure"] = (
             "ContentDeletionFailed",
-            f"Failed to delete all resource types, {len(remains.failures)} remaining: {told}",
+            f"Failed to delete all resource types, {len(remains.failures)} remaining: {listed}",
         )
     if remains.resources:
-        told = ", ".join(
+        listed = ", ".join(
             sorted(
                 f"{plural}.{group} has {count} resource instances"
                 for (plural, group), count in remains.resources.items()
@@ -81,14 +81,14 @@ def _wrong(remains: Remains) -> dict[str, tuple[str, str]]:
         )
         wrong["NamespaceContentRemaining"] = (
             "SomeResourcesRemain",
-            f"Some resources are remaining: {told}",
+            f"Some resources are remaining: {listed}",
         )
     if remains.finalizers:
-        told = ", ".join(
+        listed = ", ".join(
             sorted(f"{name} in {count} resource instances" for name, count in remains.finalizers.items())
         )
         wrong["NamespaceFinalizersRemaining"] = (
             "SomeFinalizersRemain",
-            f"Some content in the namespace has finalizers remaining: {told}",
+            f"Some content in the namespace has finalizers remaining: {listed}",
         )
     return wrong

@@ -13,12 +13,13 @@ from crossply.apiserver.controllers.internal_calls import controller_user, inter
 from crossply.apiserver.controllers.namespace.conditions import Remains, conditions_after
 from crossply.apiserver.controllers.namespace.finalization import change_namespace
 from crossply.apiserver.controllers.workqueue import WorkQueue
-from crossply.apiserver.endpoints.body_decoding import decode
+from crossply.apiserver.endpoints.delete_options import DeleteOptions
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.registry.delete import DeleteOptions, delete
+from crossply.apiserver.object_codec import decode
+from crossply.apiserver.registry.delete import delete
 from crossply.apiserver.registry.resources import Resource
 from crossply.apiserver.registry.update import Change
-from crossply.apiserver.server_context import World
+from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Event, Key
 from crossply.errors import CrossplyError
 from crossply.values import Object
@@ -38,31 +39,31 @@ class ContentRemains(CrossplyError):
 class NamespaceController:
     """Follows the store, and finishes the namespaces that are being deleted."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self, context: ServerContext) -> None:
+        self._context = context
         self._terminating: set[str] = set()
         self.queue: WorkQueue[str] = WorkQueue(self._handle, at_once=8)
         self._unsubscribe: Callable[[], None] = lambda: None
 
     def start(self) -> None:
         """Go on with what was under way, and follow the store from then on."""
-        self._unsubscribe = self._world.store.subscribe("", self._notice)
-        for entry in self._world.store.list(NAMESPACES):
-            self._notice(Event(entry.revision, "ADDED", entry.key, entry.data))
+        self._unsubscribe = self._context.store.subscribe("", self._on_event)
+        for entry in self._context.store.list(NAMESPACES):
+            self._on_event(Event(entry.revision, "ADDED", entry.key, entry.data))
 
     async def stop(self) -> None:
         """Follow the store no longer."""
         self._unsubscribe()
         await self.queue.close()
 
-    def _notice(self, event: Event) -> None:
+    def _on_event(self, event: Event) -> None:
         resource, namespace, name = event.key
         if resource == NAMESPACES:
-            self._notice_namespace(event, name)
+            self._on_namespace_event(event, name)
         elif namespace in self._terminating:
             self.queue.add(namespace)
 
-    def _notice_namespace(self, event: Event, name: str) -> None:
+    def _on_namespace_event(self, event: Event, name: str) -> None:
         if event.type == "DELETED":
             self._terminating.discard(name)
         elif b'"deletionTimestamp":' in event.data and decode(event.data)["metadata"].get(
@@ -72,7 +73,7 @@ class NamespaceController:
             self.queue.add(name)
 
     async def _handle(self, name: str) -> None:
-        entry = self._world.store.get((NAMESPACES, "", name))
+        entry = self._context.store.get((NAMESPACES, "", name))
         if entry is None:
             return
         namespace = decode(entry.data)
@@ -80,7 +81,7 @@ class NamespaceController:
             return
         if FINALIZER in ((namespace.get("spec") or {}).get("finalizers") or ()):
             remains = await self._empty(name)
-            await self._tell(name, remains)
+            await self._write_conditions(name, remains)
             if remains.failures:
                 raise ContentRemains(f"some content of namespace {name} could not be deleted")
             if remains:
@@ -90,7 +91,7 @@ class NamespaceController:
     async def _empty(self, name: str) -> Remains:
         """Delete everything in a namespace, pods first; says what is left."""
         remains = Remains()
-        resources = [r for r in self._world.registry.all() if r.namespaced and _can_delete(r)]
+        resources = [r for r in self._context.registry.all() if r.namespaced and _can_delete(r)]
         for resource in sorted(resources, key=lambda r: r.key != "pods"):
             await self._delete_all(resource, name, remains)
             if resource.key == "pods" and remains:
@@ -98,29 +99,29 @@ class NamespaceController:
         return remains
 
     async def _delete_all(self, resource: Resource, name: str, remains: Remains) -> None:
-        keys = [entry.key for entry in self._world.store.list(resource.key, name)]
+        keys = [entry.key for entry in self._context.store.list(resource.key, name)]
         failures: dict[str, None] = {}
         for start in range(0, len(keys), _AT_ONCE):
             portion = keys[start : start + _AT_ONCE]
             outcomes = await asyncio.gather(*(self._delete(key) for key in portion), return_exceptions=True)
-            failures |= {str(each): None for each in outcomes if isinstance(each, BaseException)}
+            failures |= {str(outcome): None for outcome in outcomes if isinstance(outcome, BaseException)}
         remains.failures += failures
-        for entry in self._world.store.list(resource.key, name):
+        for entry in self._context.store.list(resource.key, name):
             finalizers = decode(entry.data)["metadata"].get("finalizers") or ()
             remains.add(resource.names.plural, resource.group, finalizers)
 
     async def _delete(self, key: Key) -> None:
-        call = internal_call(self._world, key, "deletecollection", USER)
+        call = internal_call(self._context, key, "deletecollection", USER)
         if call is None:
             return
         try:
-            await delete(self._world, call, key[2], DeleteOptions("Background"))
+            await delete(self._context, call, key[2], DeleteOptions("Background"))
         except StatusError as problem:
             if problem.status != 404:
                 raise
 
-    async def _tell(self, name: str, remains: Remains) -> None:
-        stamp = self._world.timestamp()
+    async def _write_conditions(self, name: str, remains: Remains) -> None:
+        stamp = self._context.timestamp()
 
         def change(old: Object) -> Object:
             status = old.get("status") or {}
@@ -132,18 +133,18 @@ class NamespaceController:
     async def _finish(self, name: str) -> None:
         def change(old: Object) -> Object:
             spec = old.get("spec") or {}
-            kept = [each for each in spec.get("finalizers") or () if each != FINALIZER]
+            remaining = [finalizer for finalizer in spec.get("finalizers") or () if finalizer != FINALIZER]
             rest = {key: value for key, value in spec.items() if key != "finalizers"}
-            return {**old, "spec": {**rest, "finalizers": kept} if kept else rest}
+            return {**old, "spec": {**rest, "finalizers": remaining} if remaining else rest}
 
         await self._change(name, "finalize", change)
 
     async def _change(self, name: str, subresource: str, change: Change) -> None:
-        call = internal_call(self._world, (NAMESPACES, "", name), "update", USER, subresource=subresource)
+        call = internal_call(self._context, (NAMESPACES, "", name), "update", USER, subresource=subresource)
         if call is None:
             return
         try:
-            await change_namespace(self._world, call, change)
+            await change_namespace(self._context, call, change)
         except StatusError as problem:
             if problem.status != 404:
                 raise

@@ -9,12 +9,13 @@ from collections.abc import Callable
 
 from crossply.apiserver.controllers.internal_calls import controller_user, internal_call
 from crossply.apiserver.controllers.workqueue import WorkQueue
-from crossply.apiserver.endpoints.body_decoding import decode
 from crossply.apiserver.endpoints.normalization import shape
 from crossply.apiserver.endpoints.request_info import User
 from crossply.apiserver.endpoints.status_errors import StatusError
-from crossply.apiserver.registry.update import create, update
-from crossply.apiserver.server_context import World
+from crossply.apiserver.object_codec import decode
+from crossply.apiserver.registry.create import create
+from crossply.apiserver.registry.update import update
+from crossply.apiserver.server_context import ServerContext
 from crossply.apiserver.storage import Event, Key
 from crossply.values import Object
 
@@ -25,12 +26,12 @@ _ACCOUNTS = controller_user("service-account-controller")
 _PUBLISHER = controller_user("root-ca-cert-publisher")
 
 
-async def ensure_namespaces(world: World) -> None:
+async def ensure_namespaces(context: ServerContext) -> None:
     """Create the namespaces that every cluster has."""
     for name in DEFAULT_NAMESPACES:
         key: Key = ("namespaces", "", name)
-        if world.store.latest(key) is None:
-            await _create(world, key, _SERVER, _namespace(name))
+        if context.store.latest(key) is None:
+            await _create(context, key, _SERVER, _namespace(name))
 
 
 def _namespace(name: str) -> Object:
@@ -43,12 +44,12 @@ def _namespace(name: str) -> Object:
     }
 
 
-async def _create(world: World, key: Key, user: User, obj: Object) -> None:
-    call = internal_call(world, key, "create", user)
+async def _create(context: ServerContext, key: Key, user: User, obj: Object) -> None:
+    call = internal_call(context, key, "create", user)
     if call is None:
         return
     try:
-        await create(world, call, shape(call, obj))
+        await create(context, call, shape(call, obj))
     except StatusError as problem:
         # Somebody else was faster, or the namespace has gone or begins to go: all is well.
         if problem.status not in (403, 404, 409):
@@ -58,19 +59,19 @@ async def _create(world: World, key: Key, user: User, obj: Object) -> None:
 class NamespaceContents:
     """Follows the store, and gives each namespace what it must have."""
 
-    def __init__(self, world: World, root_ca: str = "") -> None:
-        self._world = world
+    def __init__(self, context: ServerContext, root_ca: str = "") -> None:
+        self._context = context
         self._root_ca = root_ca
         self.queue: WorkQueue[str] = WorkQueue(self._handle)
         self._stops: list[Callable[[], None]] = []
 
     def start(self) -> None:
         """Complete all namespaces, and follow the store from then on."""
-        store = self._world.store
+        store = self._context.store
         self._stops = [
-            store.subscribe("namespaces", self._notice_namespace),
-            store.subscribe("serviceaccounts", self._notice_account),
-            store.subscribe("configmaps", self._notice_certificate),
+            store.subscribe("namespaces", self._on_namespace_event),
+            store.subscribe("serviceaccounts", self._on_account_event),
+            store.subscribe("configmaps", self._on_certificate_event),
         ]
         for entry in store.list("namespaces"):
             self.queue.add(entry.key[2])
@@ -81,37 +82,37 @@ class NamespaceContents:
             stop()
         await self.queue.close()
 
-    def _notice_namespace(self, event: Event) -> None:
+    def _on_namespace_event(self, event: Event) -> None:
         if event.type == "ADDED":
             self.queue.add(event.key[2])
 
-    def _notice_account(self, event: Event) -> None:
+    def _on_account_event(self, event: Event) -> None:
         if event.type == "DELETED" and event.key[2] == "default":
             self.queue.add(event.key[1])
 
-    def _notice_certificate(self, event: Event) -> None:
+    def _on_certificate_event(self, event: Event) -> None:
         if event.key[2] == ROOT_CA and event.type != "ADDED":
             self.queue.add(event.key[1])
 
     async def _handle(self, namespace: str) -> None:
-        entry = self._world.store.latest(("namespaces", "", namespace))
+        entry = self._context.store.latest(("namespaces", "", namespace))
         if entry is None or decode(entry.data)["metadata"].get("deletionTimestamp"):
             return
         account: Key = ("serviceaccounts", namespace, "default")
-        if self._world.store.latest(account) is None:
-            await _create(self._world, account, _ACCOUNTS, _object("ServiceAccount", account, {}))
+        if self._context.store.latest(account) is None:
+            await _create(self._context, account, _ACCOUNTS, _object("ServiceAccount", account, {}))
         if self._root_ca:
             await self._publish(("configmaps", namespace, ROOT_CA))
 
     async def _publish(self, key: Key) -> None:
         data = {"ca.crt": self._root_ca}
-        entry = self._world.store.latest(key)
+        entry = self._context.store.latest(key)
         if entry is None:
-            await _create(self._world, key, _PUBLISHER, _object("ConfigMap", key, {"data": data}))
+            await _create(self._context, key, _PUBLISHER, _object("ConfigMap", key, {"data": data}))
             return
-        call = internal_call(self._world, key, "update", _PUBLISHER)
+        call = internal_call(self._context, key, "update", _PUBLISHER)
         if call is not None and decode(entry.data).get("data") != data:
-            await update(self._world, call, key[2], lambda old: {**old, "data": data})
+            await update(self._context, call, key[2], lambda old: {**old, "data": data})
 
 
 def _object(kind: str, key: Key, content: Object) -> Object:

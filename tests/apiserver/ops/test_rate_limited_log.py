@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from crossply.apiserver.http.rate_limited_log import Complaints
+from crossply.apiserver.http.rate_limited_log import RateLimitedLog
 
 
 class _Clock:
@@ -18,12 +18,12 @@ class _Clock:
 
 def test_the_same_complaint_is_said_once_a_minute_with_a_count(caplog: pytest.LogCaptureFixture) -> None:
     clock = _Clock()
-    complaints = Complaints(clock)
+    log = RateLimitedLog(clock)
     for _ in range(1000):
-        complaints.say("the disk is full")
-    complaints.say("something else")
+        log.warn("the disk is full")
+    log.warn("something else")
     clock.now = 61.0
-    complaints.say("the disk is full")
+    log.warn("the disk is full")
     assert caplog.messages == [
         "the disk is full",
         "something else",
@@ -31,20 +31,20 @@ def test_the_same_complaint_is_said_once_a_minute_with_a_count(caplog: pytest.Lo
     ]
 
 
-def test_ever_new_complaints_do_not_fill_the_memory(caplog: pytest.LogCaptureFixture) -> None:
-    complaints = Complaints(_Clock())
+def test_ever_new_messages_do_not_fill_the_memory(caplog: pytest.LogCaptureFixture) -> None:
+    log = RateLimitedLog(_Clock())
     with caplog.at_level(logging.ERROR):
         for number in range(10_000):
-            complaints.say(f"complaint {number}")
-    assert len(complaints._said) <= 256
+            log.warn(f"message {number}")
+    assert len(log._logged_at) <= 256
 
 
 def test_a_mistake_is_told_by_kind_and_place_never_by_its_text(caplog: pytest.LogCaptureFixture) -> None:
     try:
         int("canary")
     except ValueError as problem:
-        Complaints().mistake("a test", problem)
+        RateLimitedLog().internal_error("a test", problem)
     (message,) = caplog.messages
     assert "ValueError" in message
-    assert "test_complaints.py" in message
+    assert "test_rate_limited_log.py" in message
     assert "canary" not in message

@@ -7,9 +7,9 @@ from typing import Any
 import orjson
 import pytest
 
-from crossply.apiserver.endpoints.body_decoding import encode
-from crossply.apiserver.untold_kinds import untold, untold_bytes
+from crossply.apiserver.object_codec import encode
 from crossply.apiserver.verbs.list import list_objects
+from crossply.apiserver.verbs.list_encoding import without_type, without_type_of_stored
 from tests.support.apiserver.store_bench import bench
 
 NAMED = {"metadata": {"name": "one"}}
@@ -54,8 +54,8 @@ def test_the_two_fields_are_cut_out_of_stored_bytes(
     api_version: str, kind: str, rest: dict[str, Any]
 ) -> None:
     obj = {"apiVersion": api_version, "kind": kind, **rest}
-    [cut] = untold_bytes([encode(obj)], api_version, kind)
-    assert orjson.loads(cut) == untold(obj) == rest
+    [cut] = without_type_of_stored([encode(obj)], api_version, kind)
+    assert orjson.loads(cut) == without_type(obj) == rest
 
 
 @pytest.mark.parametrize("selector", ["", "a=b"])
@@ -66,7 +66,7 @@ async def test_a_list_tells_the_kind_once_for_built_in_kinds_only(selector: str)
         query = {"labelSelector": selector} if selector else {}
         lists = {}
         for plural in ("configmaps", "widgets"):
-            reply = await list_objects(client.world, client.call(plural, "n", "", "list", query=query))
+            reply = await list_objects(client.context, client.call(plural, "n", "", "list", query=query))
             lists[plural] = orjson.loads(reply.body)
         assert lists["configmaps"]["kind"] == "ConfigMapList"
         assert not {"kind", "apiVersion"} & set(lists["configmaps"]["items"][0])
